@@ -5,7 +5,7 @@
 
 namespace lbc {
 
-// NATIVE_ABI of src/native/binding.ts.
+// Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
 constexpr uint32_t kAbi = 23;
 
 void registerDatabase(napi_env env, napi_value exports);

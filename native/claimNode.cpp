@@ -13,12 +13,12 @@ namespace lbc {
 namespace {
 
 constexpr size_t kHashSize = 32;
-// Hash in place of the children's root for a node without children.
+// Value that is hashed instead of the merkle root over the children when a node has none.
 constexpr uint8_t kNoChildren[kHashSize] = {2};
 
 // Returns the hash of the slot at `*at` and advances `*at` past the slot. Returns null when the bytes end early.
 const uint8_t* nextChildHash(const uint8_t* slots, size_t size, size_t* at) {
-  // Twice the length of the edge, plus one for a leaf.
+  // A slot starts with a variable-length number: twice the length of its edge, plus one if the slot is a leaf.
   size_t head = 0;
   for (int shift = 0;; shift += 7) {
     if (*at >= size || shift > 21) return nullptr;

@@ -7,7 +7,8 @@
 
 namespace lbc {
 
-// `claims` is the claims' half of the hash. Returns false when the bytes of `slots` are malformed.
+// `claims` is the hash of the node's claims. It is hashed together with the merkle root over the children. Returns false
+// when the bytes of `slots` are malformed.
 bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest);
 
 }  // namespace lbc

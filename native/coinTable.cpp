@@ -143,7 +143,8 @@ void CoinTable::splitBucket() {
     return;
   }
   if (bucketCount_ > 2 * lowBuckets_) lowBuckets_ *= 2;
-  // One more bit of the hash now selects the bucket, so entries of the split bucket either stay or move to the new one.
+  // One more bit of the hash now selects the bucket. Each entry of the split bucket either stays or moves to the added
+  // bucket.
   uint32_t i = bucket(added - lowBuckets_);
   bucket(added - lowBuckets_) = kNoEntry;
   while (i != kNoEntry) {
@@ -235,7 +236,8 @@ bool CoinTable::add(const uint8_t* outpoint, uint64_t hash, const Coin& coin, bo
   }
   Entry& entry = at(slot);
   uncount(entry);
-  // The database still has the coin of a spent dirty entry. Only over a clean entry is the new coin fresh.
+  // A new coin is marked fresh only if its entry was clean. If the entry was spent and dirty, the database still has the
+  // old coin.
   if (!possibleOverwrite && !(entry.flags & kDirty)) entry.flags |= kFresh;
   setCoin(entry, coin);
   entry.flags |= kLive | kDirty | kRecent;
@@ -287,7 +289,7 @@ bool CoinTable::takeDirty(size_t maxBytes, std::vector<uint8_t>* out) {
 }
 
 void CoinTable::trim(uint64_t targetBytes, uint64_t maxVisits) {
-  // Two rounds at most: the first only clears the flag of recently used entries.
+  // Limits the visits to two per slot: the first visit of a recently used entry only clears its flag.
   const uint64_t rounds = 2 * static_cast<uint64_t>(slotCount_);
   if (maxVisits > rounds) maxVisits = rounds;
   for (uint64_t visit = 0; visit < maxVisits && usageBytes() > targetBytes; visit++) {

@@ -22,7 +22,7 @@ class CoinTable {
     kUsed = 1,     // the slot holds an entry
     kLive = 2,     // an unspent coin; without it: spent, or known to be absent
     kDirty = 4,    // the database does not know this state yet
-    kFresh = 8,    // the database has no coin here: a spent one needs no tombstone
+    kFresh = 8,    // the database has no coin under this outpoint, so no deletion is written when the coin is spent
     kRecent = 16,  // used since the last pass of `trim`
     kListed = 32,  // the slot's number is in the list of dirty slots; outlives the entry
     kMarked = 64,  // scratch of `resolve`: spent by an earlier input of the block
@@ -30,10 +30,10 @@ class CoinTable {
 
   struct Entry {
     uint8_t key[36];
-    uint32_t next;  // in its bucket, or in the list of free slots
+    uint32_t next;  // slot number of the next entry in the same bucket, or in the list of free slots
     uint32_t heightCode;
     uint8_t amount[8];
-    uint8_t script[20];  // depends on scriptForm
+    uint8_t script[20];  // format depends on scriptForm
     uint16_t scriptLength;
     uint8_t scriptForm;
     uint8_t flags;
@@ -45,7 +45,7 @@ class CoinTable {
   };
   static_assert(sizeof(Entry) == 76, "an entry of the coin table");
 
-  // A coin by reference.
+  // Fields of a coin. The script is not copied: `script` points to memory of the caller.
   struct Coin {
     uint32_t heightCode;
     int64_t amount;
@@ -62,7 +62,8 @@ class CoinTable {
   uint64_t hashOutput(uint64_t txidHash, uint32_t index) const;
   uint64_t hashOutpoint(const uint8_t* outpoint) const;
 
-  // Prefetching: call this some lookups ahead, and the second function some lookups after the first.
+  // Prefetch memory for a later lookup. Call `prefetchBucket` some lookups before, and `prefetchEntry` some lookups after
+  // `prefetchBucket`.
   void prefetchBucket(uint64_t hash) const;
   void prefetchEntry(uint64_t hash) const;
 
@@ -70,7 +71,8 @@ class CoinTable {
   Entry& at(uint32_t entry) { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
   const Entry& at(uint32_t entry) const { return chunks_[entry >> kChunkBits][entry & (kChunkSize - 1)]; }
 
-  // Stores the result of a database read; null: the database has no such coin. An existing entry is not changed.
+  // Stores the result of a database read. A null `coin` means that the database has no such coin. An existing entry is not
+  // changed.
   void load(const uint8_t* outpoint, const Coin* coin);
 
   // Source: `CCoinsViewCache::AddCoin`. The script must be spendable. Returns false, without any change, when an unspent
@@ -115,7 +117,7 @@ class CoinTable {
   void setCoin(Entry& entry, const Coin& coin);
   void freeScript(Entry& entry);
   void list(uint32_t entry);
-  // Subtracts a dirty entry from the counters before a change, and adds it again afterwards.
+  // `uncount` subtracts a dirty entry from the counters before a change. `count` adds the entry again after the change.
   void uncount(const Entry& entry);
   void count(const Entry& entry);
 
@@ -132,7 +134,7 @@ class CoinTable {
   size_t dirtyCount_ = 0;
   uint64_t dirtyBytes_ = 0;
   uint64_t scriptBytes_ = 0;
-  uint32_t hand_ = 0;  // where `trim` continues
+  uint32_t hand_ = 0;  // number of the slot at which `trim` continues
   uint64_t salt_[6];
 };
 

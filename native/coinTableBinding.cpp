@@ -1,4 +1,5 @@
-// The JavaScript class over CoinTable, and the undo blob of a block. Contracts: src/store/cache/coinTable.ts.
+// JavaScript class that wraps CoinTable, and functions for the undo data of a block. Contracts:
+// src/store/cache/coinTable.ts.
 #include "addon.h"
 #include "coinTable.h"
 #include "coinTableBlocks.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr size_t kRowHeader = 12;
 
-// Reads the arguments and the table behind `this`.
+// Reads the arguments of a method call and the table that `this` wraps.
 CoinTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   return lbc::readCall<CoinTable>(env, info, "not a coin table", count, arguments);
 }

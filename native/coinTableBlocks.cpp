@@ -6,7 +6,7 @@ namespace lbc {
 
 namespace {
 
-// Number of lookups by which the bucket and the entry are prefetched.
+// Prefetch distances: number of lookups between the prefetch of a bucket or an entry and its use.
 constexpr size_t kBucketLead = 12;
 constexpr size_t kEntryLead = 6;
 
@@ -23,7 +23,7 @@ bool isSpendable(const ParsedView& view, const OutputRow& output) {
   return !isUnspendable(view.outputScript(output), output.scriptLength);
 }
 
-// The transactions of the block added so far, by txid.
+// Hash table, by txid, of the block's transactions that were added so far.
 class BlockTxs {
  public:
   BlockTxs(const CoinTable& table, const ParsedView& view) : view_(view) {
@@ -39,7 +39,7 @@ class BlockTxs {
   // A later transaction with the same txid replaces the earlier one.
   void add(size_t tx) { *slot(hashes_[tx], view_.txid(tx)) = static_cast<uint32_t>(tx + 1); }
 
-  // The spendable output that `outpoint` names among the transactions added, or null.
+  // Returns the spendable output that `outpoint` names if an added transaction created it, else null.
   const OutputRow* find(const uint8_t* outpoint, uint64_t txidHash, size_t* tx) {
     const uint32_t found = *slot(txidHash, outpoint);
     if (found == 0) return nullptr;
@@ -61,11 +61,11 @@ class BlockTxs {
   }
 
   const ParsedView& view_;
-  std::vector<uint32_t> slots_;  // transaction number plus 1
+  std::vector<uint32_t> slots_;  // transaction number plus 1; 0 marks an empty slot
   std::vector<uint64_t> hashes_;
 };
 
-// Hashes of the prevouts' txids and of the prevouts, by running input number.
+// Hashes of the txid and of the outpoint of each prevout. Index: number of the input within the block.
 struct PrevoutHashes {
   std::vector<uint64_t> txids;
   std::vector<uint64_t> outpoints;
@@ -85,7 +85,7 @@ struct PrevoutHashes {
   }
 };
 
-// Prefetches the entries of the outputs of `tx` around `output`.
+// Prefetches the table entries of outputs that follow `output` in the same transaction.
 void prefetchOutputs(const CoinTable& table, uint64_t txidHash, uint32_t output, uint32_t outputCount) {
   if (output + kBucketLead < outputCount) {
     table.prefetchBucket(table.hashOutput(txidHash, static_cast<uint32_t>(output + kBucketLead)));
@@ -100,7 +100,7 @@ void makeOutpoint(const uint8_t* txid, uint32_t index, uint8_t* out) {
   writeLE32(out + 32, index);
 }
 
-// Outpoints in the order of their first mention.
+// List of distinct outpoints in the order of their first insertion.
 class OutpointList {
  public:
   OutpointList(std::vector<uint8_t>* out) : out_(out), slots_(64, 0) {}
@@ -132,7 +132,7 @@ class OutpointList {
   }
 
   std::vector<uint8_t>* out_;
-  std::vector<uint32_t> slots_;  // position plus 1
+  std::vector<uint32_t> slots_;  // position in the list plus 1
   std::vector<uint64_t> hashes_;
   size_t count_ = 0;
 };
@@ -244,7 +244,7 @@ const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height
       if (!isSpendable(view, output)) continue;
       uint8_t outpoint[kOutpointSize];
       makeOutpoint(view.txid(t), o, outpoint);
-      // Before BIP34 a coinbase may have the txid of an earlier one.
+      // Before BIP34 a coinbase may have the txid of an earlier coinbase and overwrite its coins.
       if (!table.add(outpoint, table.hashOutput(txidHash, o), outputCoin(view, tx, output, height),
                      tx.isCoinbase())) {
         return "a new coin replaces an unspent one";

@@ -10,7 +10,8 @@
 
 namespace lbc {
 
-// Appends the outpoints that the table cannot decide, each once.
+// Appends each outpoint that the block needs and the table does not contain. Each outpoint is appended once.
+// `checkOutputs` includes the outputs that the block creates.
 void findMissing(CoinTable& table, const ParsedView& view, bool checkOutputs, std::vector<uint8_t>* out);
 
 // Columns of ResolvedInputs, zeroed by the caller, with a row for every input of the block.

@@ -18,7 +18,8 @@
 #ifndef _WIN32
 namespace leveldb {
 
-// The only way to disable the mapping of table files: LevelDB's environment must be configured before it is created.
+// Access to a test function of LevelDB. Only this function can turn off the mapping of table files, and only before
+// LevelDB creates its environment.
 class EnvPosixTest {
  public:
   static void turnMappingOff() { EnvPosixTestHelper::SetReadOnlyMMapLimit(0); }
@@ -45,7 +46,7 @@ class SilentLog : public leveldb::Logger {
 
 // By default LevelDB maps up to 1,000 table files into memory. Mapped pages count as memory of the process, with fifteen
 // more pages around each page read, so memory use would grow with the database. A page that a failing disk cannot deliver
-// would end the process with a signal. On Windows it maps none.
+// would end the process with a signal. On Windows LevelDB maps no files.
 void readInsteadOfMapping() {
 #ifndef _WIN32
   static const bool isOff = (leveldb::EnvPosixTest::turnMappingOff(), true);
@@ -105,7 +106,7 @@ class NamingEnv : public leveldb::EnvWrapper {
   }
 };
 
-// Never destroyed: databases that the process does not close may use it until the process ends.
+// The environment is never destroyed: databases that are still open at the end of the process use it.
 leveldb::Env* namingEnv() {
   static leveldb::Env* const env = new NamingEnv();
   return env;
@@ -275,7 +276,7 @@ leveldb::Status RangeWalk::read(size_t maxRows, size_t maxBytes, const std::func
     }
     if (isLate()) break;
   }
-  // A damaged block also ends the iteration; the status tells it from the end of the rows.
+  // A corrupt block also ends the iteration. Only the status distinguishes this case from the end of the rows.
   return iterator_->status();
 }
 

@@ -23,7 +23,7 @@ namespace lbc {
 struct DatabaseOptions {
   // Size of LevelDB's cache of table blocks.
   uint64_t cacheBytes = 8 << 20;
-  // Size of the write buffer from which LevelDB writes a table file.
+  // Number of bytes in the write buffer at which LevelDB writes them to a table file.
   uint64_t writeBufferBytes = 4 << 20;
   // Maximum size of a table file.
   uint64_t fileBytes = 2 << 20;
@@ -32,7 +32,7 @@ struct DatabaseOptions {
 };
 
 struct KeyBounds {
-  // Inclusive and exclusive.
+  // Lower bound (inclusive) and upper bound (exclusive) of the keys.
   std::string gte, lt;
   bool isReverse = false;
 };
@@ -48,7 +48,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Appends the packed value of the key.
+  // Appends the packed value of the key to `out`.
   leveldb::Status get(const leveldb::Slice& key, bool fillCache, Bytes* out) const;
   // Iterator over a snapshot of the rows; the caller deletes it before the database.
   leveldb::Iterator* iterate(bool fillCache) const;
@@ -71,13 +71,13 @@ class Database {
   std::unique_ptr<leveldb::DB> db_;
 };
 
-// Iteration over a range: the position, and whether the end is reached.
+// Iterates over the rows of a range. Keeps the position and knows whether the end is reached.
 class RangeWalk {
  public:
   RangeWalk(const Database& database, KeyBounds bounds, bool fillCache);
 
-  // Appends packed rows: at most `maxRows`. Stops once more than `maxBytes` are written, or when `isLate` returns true
-  // (called after each row). Sets `isDone` when there are no more.
+  // Appends at most `maxRows` packed rows to `out`. Stops once more than `maxBytes` are written, or when `isLate` returns
+  // true (called after each row). `isDone` is true when the range has no further rows.
   leveldb::Status read(size_t maxRows, size_t maxBytes, const std::function<bool()>& isLate, Bytes* out);
   bool isDone() const { return isDone_; }
 

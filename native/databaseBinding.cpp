@@ -69,7 +69,7 @@ bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isRevers
 
 namespace {
 
-// Reads the arguments and the database behind `this`, which must be open.
+// Reads the arguments of a method call and the database that `this` wraps. The database must be open.
 OpenDatabase* readDatabase(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   OpenDatabase* self = readCall<OpenDatabase>(env, info, "not a database", count, arguments);
   if (self && !self->database) {
@@ -97,7 +97,7 @@ bool readKeys(napi_env env, napi_value value, std::vector<std::string>* out) {
   return true;
 }
 
-// Reads the arguments (gte, lt) and the database behind `this`, which must be open.
+// Reads the arguments (gte, lt) of a method call and the database that `this` wraps. The database must be open.
 OpenDatabase* readRange(napi_env env, napi_callback_info info, KeyBounds* out) {
   napi_value arguments[2];
   OpenDatabase* handle = readDatabase(env, info, 2, arguments);
@@ -166,7 +166,7 @@ napi_value close(napi_env env, napi_callback_info info) {
       nullptr);
 }
 
-// () => number by which other threads attach
+// () => number with which other threads attach to the database
 napi_value share(napi_env env, napi_callback_info info) {
   OpenDatabase* handle = readCall<OpenDatabase>(env, info, "not a database", 0, nullptr);
   return handle ? makeNumber(env, publish(SharedKind::kDatabase, handle->shared)) : nullptr;
@@ -177,8 +177,8 @@ napi_value getSequence(napi_env env, napi_callback_info info) {
   return handle ? makeNumber(env, static_cast<double>(handle->database->sequence())) : nullptr;
 }
 
-// Copies bytes into the caller's buffer if they fit. Returns their number, negative when they do not fit. Allocating a
-// buffer for each result would cost more than reading the row.
+// Copies bytes into the caller's buffer if they fit. Returns the number of bytes, or its negative when they do not fit.
+// Allocating a buffer for each result would cost more than reading the row.
 napi_value handOver(napi_env env, const Bytes& bytes, const Span& target) {
   const double size = static_cast<double>(bytes.size());
   if (bytes.size() > target.size) return makeNumber(env, -size);
@@ -186,7 +186,8 @@ napi_value handOver(napi_env env, const Bytes& bytes, const Span& target) {
   return makeNumber(env, size);
 }
 
-// (keys, fillCache, slowMicros, budgetMicros, target) => size of the packed values of the first of the keys
+// (keys, fillCache, slowMicros, budgetMicros, target) => size of the packed values written to `target`. Reads the keys in
+// order and stops at a slow read or when the time limit is reached.
 napi_value getNow(napi_env env, napi_callback_info info) {
   napi_value arguments[5];
   bool fillCache;
@@ -246,7 +247,8 @@ napi_value getMany(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); });
 }
 
-// Reads the packed values of the keys of records that are not known yet (see Memtable::readRecords).
+// Appends the packed values of all keys in `records`. `known` contains the values that a memtable found (see
+// Memtable::readRecords); keys that are unknown to it are read from the database.
 leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
                             Bytes* out) {
   constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;
@@ -275,7 +277,7 @@ leveldb::Status readUnknown(const Database& database, const Span& records, const
   return leveldb::Status::OK();
 }
 
-// (records, known, fillCache) => Promise of the packed values of the keys of the records
+// (records, known, fillCache) => Promise of the packed values of all keys in `records`
 napi_value getUnknown(napi_env env, napi_callback_info info) {
   napi_value arguments[3], kept;
   Span records, known;
@@ -296,8 +298,8 @@ napi_value getUnknown(napi_env env, napi_callback_info info) {
       [values](napi_env env) { return bytesOf(env, *values); }, kept);
 }
 
-// (gte, lt, reverse, maxRows, budgetMicros, target) => size of: one byte, 1 when these are all rows that were asked for ‖
-// packed rows
+// (gte, lt, reverse, maxRows, budgetMicros, target) => size of the result in `target`: one byte (1 if the result contains
+// all requested rows) ‖ packed rows
 napi_value rangeNow(napi_env env, napi_callback_info info) {
   napi_value arguments[6];
   KeyBounds bounds;
@@ -327,8 +329,8 @@ napi_value rangeNow(napi_env env, napi_callback_info info) {
   return handOver(env, rows, target);
 }
 
-// (pieces, synced) => Promise: the packed rows of all pieces as one atomic batch. The pieces must not change before the
-// promise settles.
+// (pieces, synced) => Promise. Writes the packed rows of all pieces as one atomic batch. The pieces must not change before
+// the promise settles.
 napi_value write(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   bool isSynced;

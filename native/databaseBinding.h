@@ -17,7 +17,7 @@ struct OpenDatabase {
   std::string path;
   DatabaseOptions options;
   std::shared_ptr<Database> database;
-  // The same database, as other threads access it.
+  // Handle through which other threads access the database.
   std::shared_ptr<SharedDatabase> shared = std::make_shared<SharedDatabase>();
   ~OpenDatabase() { shared->set(nullptr); }
 };
@@ -26,13 +26,13 @@ struct OpenDatabase {
 napi_value throwStatus(napi_env env, const leveldb::Status& status);
 napi_value throwNotOpen(napi_env env);
 
-// Runs work on another thread; the promise settles by the LevelDB status that the work returns.
+// Runs `work` on another thread. The promise settles according to the LevelDB status that `work` returns.
 napi_value startDatabaseJob(napi_env env, const char* name, std::function<leveldb::Status()> work,
                             std::function<napi_value(napi_env)> result, napi_value kept = nullptr);
 
 napi_value bytesOf(napi_env env, const Bytes& bytes);
 
-// Returns false after throwing.
+// Each function returns false after throwing a JavaScript error.
 bool readKey(napi_env env, napi_value value, std::string* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, KeyBounds* out);
 bool readBounds(napi_env env, napi_value gte, napi_value lt, napi_value isReverse, KeyBounds* out);

@@ -1,5 +1,5 @@
-// The JavaScript classes over RangeWalk and over the rows that other threads read. Contract:
-// NativeDatabaseWalk and NativeRowView of src/native/binding.ts.
+// JavaScript classes that wrap RangeWalk and RowView (rows for reading by other threads). Contract: NativeDatabaseWalk and
+// NativeRowView of src/native/binding.ts.
 #include <limits>
 
 #include "databaseBinding.h"
@@ -17,13 +17,13 @@ struct OpenWalk {
   ~OpenWalk() { walk.reset(); }
 };
 
-// Prepends to the rows read one byte that is 1 at the end of the walk.
+// Sets the first byte to 1 if the walk is at its end, else to 0. The rows follow the byte.
 napi_value walked(napi_env env, Bytes* rows, bool isDone) {
   (*rows)[0] = isDone ? 1 : 0;
   return bytesOf(env, *rows);
 }
 
-// (database, gte, lt, reverse)
+// Arguments: (database, gte, lt, reverse).
 napi_value constructWalk(napi_env env, napi_callback_info info) {
   napi_value self, arguments[4];
   void* object = nullptr;
@@ -42,7 +42,7 @@ napi_value constructWalk(napi_env env, napi_callback_info info) {
   return wrapObject(env, self, new std::shared_ptr<OpenWalk>(walk), "the walk could not be made");
 }
 
-// (maxRows, maxBytes) => Promise of the bytes that `rangeNow` writes; one call at a time
+// (maxRows, maxBytes) => Promise of a result in the format of `rangeNow`. Only one call may run at a time.
 napi_value nextRows(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   uint32_t maxRows, maxBytes;
@@ -72,13 +72,13 @@ napi_value closeWalk(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// The rows that another thread reads: a memtable over a database.
+// Read access of another thread to rows: a memtable over a database.
 struct RowView {
   std::shared_ptr<SharedTable> rows;
   std::shared_ptr<SharedDatabase> database;
 };
 
-// (rows, database): the numbers under which both are shared
+// Arguments: (rows, database), the numbers under which the memtable and the database are shared with other threads.
 napi_value constructView(napi_env env, napi_callback_info info) {
   napi_value self, arguments[2];
   uint32_t rows, database;
@@ -144,8 +144,9 @@ napi_value viewGetMany(napi_env env, napi_callback_info info) {
   return bytesOf(env, values);
 }
 
-// (gte, lt, reverse, maxRows) => u32 size of the table's records ‖ these, ascending, deletions included ‖ what `rangeNow`
-// answers of the database: this many rows more than asked for as the table may hide
+// (gte, lt, reverse, maxRows) => u32 size of the memtable's records ‖ these records, ascending, deletions included ‖ rows
+// of the database in the format of `rangeNow`. The database returns `maxRows` plus the number of memtable records, because
+// each record may hide a row.
 napi_value viewRange(napi_env env, napi_callback_info info) {
   napi_value arguments[4];
   KeyBounds bounds;

@@ -15,7 +15,7 @@ const secp256k1_context* verifyContext() { return secp256k1_context_static; }
 const secp256k1_context* signContext() {
   static const secp256k1_context* const context = [] {
     secp256k1_context* made = secp256k1_context_create(SECP256K1_CONTEXT_NONE);
-    // Blinding against side channels; results do not depend on it.
+    // Randomizes the context against side-channel attacks. The random seed does not affect results.
     std::random_device random;
     uint8_t seed[32];
     for (uint8_t& byte : seed) byte = static_cast<uint8_t>(random());
@@ -133,7 +133,7 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
     if (keySize == kCompressedKeySize || !parseKey(key, keySize, &parsedKey)) return false;
     point = &parsedKey;
   }
-  // A value not below the group order never verifies.
+  // Parsing fails if R or S is not below the group order. Such a signature is never valid.
   secp256k1_ecdsa_signature parsed;
   if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), &parsed, compact)) return false;
   // libsecp256k1 accepts only a low S; the chain also accepts a high S.

@@ -116,7 +116,7 @@ napi_value jsTweakPublicKey(napi_env env, napi_callback_info info) {
   return makeKey(env, key, true);
 }
 
-// One call of `verifySignature`. The memory must stay valid until the check is done.
+// Arguments of one call of `verifySignature`. The memory that they point to must stay valid until the check is done.
 struct SignatureCheck {
   uint8_t hash[32];
   const uint8_t* signature;
@@ -126,7 +126,7 @@ struct SignatureCheck {
   bool isValid;
 };
 
-// Element `index` of an array: an object with hash, signature and publicKey.
+// Reads element `index` of an array: an object with `hash`, `signature` and `publicKey`.
 bool readCheck(napi_env env, napi_value items, uint32_t index, SignatureCheck* check) {
   napi_value item, hashValue, signatureValue, keyValue;
   const uint8_t* hash;
@@ -180,7 +180,7 @@ napi_value jsVerifyMany(napi_env env, napi_callback_info info) {
   return makeVerdicts(env, checks);
 }
 
-// Checks that own their memory, for work on another thread.
+// Copies of checks with their own memory, for use on another thread.
 struct OwnedChecks {
   std::vector<SignatureCheck> checks;
   std::vector<uint8_t> bytes;

@@ -25,8 +25,9 @@ ssize_t readNoWait(int file, const iovec& part, off_t position) {
 #endif
 }
 
-// Reads into `target` from `position` on and returns the number of bytes: fewer at the end of the file or where the
-// following bytes are not cached; -1 when none are cached, or the system or file system does not support this.
+// Reads into `target` from `position` on. Returns the number of bytes read, which is smaller at the end of the file or
+// where the following bytes are not cached. Returns -1 when no bytes are cached, or when the system or file system does
+// not support such reads.
 double readCached(int file, uint8_t* target, size_t size, uint64_t position) {
   const iovec part = {target, size};
   for (;;) {

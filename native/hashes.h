@@ -1,5 +1,5 @@
-// SHA-512 and RIPEMD-160 (portable), and the compositions of the chain. Source: FIPS 180-4; Dobbertin, Bosselaers,
-// Preneel "RIPEMD-160: A Strengthened Version of RIPEMD"; lbrycrd hash.cpp `PoWHash`.
+// SHA-512 and RIPEMD-160 (portable), and the hash functions of the chain that combine them. Source: FIPS 180-4; Dobbertin,
+// Bosselaers, Preneel "RIPEMD-160: A Strengthened Version of RIPEMD"; lbrycrd hash.cpp `PoWHash`.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,9 @@ void hash160(const uint8_t* data, size_t size, uint8_t* digest);
 // Proof-of-work hash of a header whose double SHA-256 is `id`.
 void powHashOfId(const uint8_t* id, uint8_t* digest);
 
-// Root of `count` leaves, which are overwritten; `leaves` must have space for one more. Zero if there are none. `mutated`
-// (may be null): whether two equal siblings are hashed together. Source: `ComputeMerkleRoot`.
+// Computes the merkle root of `count` leaves and overwrites the leaves. `leaves` must have space for one more leaf. The
+// root is zero if there are no leaves. `mutated` (may be null): whether two equal siblings are hashed together. Source:
+// `ComputeMerkleRoot`.
 void merkleRoot(uint8_t* leaves, size_t count, uint8_t* root, bool* mutated);
 
 }  // namespace lbc

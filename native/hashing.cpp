@@ -123,7 +123,7 @@ napi_value jsGrind(napi_env env, napi_callback_info info) {
       !readSize(env, arguments[3], "maxTries", &maxTries)) {
     return nullptr;
   }
-  // The first 64 bytes never change; the nonce is in the last four of the header.
+  // The nonce is the last four bytes of the header. The hash state of the bytes before the nonce is computed once.
   Sha256 start;
   start.write(header, kHeaderSize - 4);
   for (uint64_t tried = 0; tried < maxTries; tried++) {

@@ -35,7 +35,7 @@ struct HeapInfo {
 extern "C" HeapInfo readHeapInfo() __asm__("mallinfo2") __attribute__((weak));
 #endif
 
-// Sums over all arenas; null where the C library cannot tell. Source: mallinfo(3).
+// Returns heap statistics, summed over all arenas. Returns null where the C library provides none. Source: mallinfo(3).
 napi_value jsHeapUsage(napi_env env, napi_callback_info) {
 #ifdef __GLIBC__
   if (readHeapInfo == nullptr) return makeNull(env);
@@ -51,7 +51,8 @@ napi_value jsHeapUsage(napi_env env, napi_callback_info) {
 #endif
 }
 
-// Gives whole free pages of all arenas back to the system, on another thread: true if there were some.
+// Returns whole free pages of all arenas to the system, on another thread. The promise resolves to true if pages were
+// returned.
 napi_value jsTrimHeap(napi_env env, napi_callback_info) {
   const auto trimmed = std::make_shared<bool>(false);
   return startJob(

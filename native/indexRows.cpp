@@ -51,7 +51,7 @@ struct Script {
   uint8_t key[kScriptKeySize];
   int64_t received, spent;
   uint32_t txCount, outputCount, spentCount;
-  // The current transaction: its number plus 1, and its effect on the script.
+  // The last transaction that affected the script: its number plus 1, and its effect on the script.
   uint32_t tx;
   int64_t txReceived, txSpent;
 };
@@ -172,9 +172,9 @@ class Walk {
   const SpentCoins& spent_;
   const uint32_t height_;
   AddressRows* out_;
-  // In order of first use.
+  // In order of first use in the block.
   std::vector<Script> scripts_;
-  // Position in `scripts_` plus 1.
+  // Hash table: position in `scripts_` plus 1.
   std::vector<uint32_t> slots_;
   // Positions of the scripts that the current transaction touches.
   std::vector<uint32_t> touched_;

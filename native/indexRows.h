@@ -11,13 +11,13 @@
 
 namespace lbc {
 
-// Bytes of the key under which a script is filed.
+// Length of the key under which a script is stored, in bytes.
 constexpr size_t kScriptKeySize = 16;
 
 // Computes the key under which a script is stored; false for an unspendable script.
 bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
 
-// The coins that a block spends, by running input number; every script lies within `scripts`.
+// The coins that a block spends. Index: number of the input within the block. Every script is a range of `scripts`.
 struct SpentCoins {
   const int64_t* amounts = nullptr;
   const uint32_t* heightCodes = nullptr;
@@ -29,17 +29,17 @@ struct SpentCoins {
 constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + 28;
 
 struct AddressRows {
-  // Rows of histories and unspent outputs. Their order matters.
+  // Rows of histories and unspent outputs. They must be applied in this order.
   std::vector<uint8_t> records;
-  // Rows of the sums of the scripts touched, each kTotalsRecord long: the amounts that the block adds. A value is
-  // received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
+  // Records of the totals of each script that the block affects, kTotalsRecord bytes each. They contain the amounts that
+  // the block adds. A value is received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
   std::vector<uint8_t> totals;
 };
 
-// Inputs in `view` are assigned to transactions in order.
+// Appends the rows of a block to `out`. The inputs in `view` must be in the order of the transactions.
 void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out);
 
-// `wtxids` has 32 bytes a transaction.
+// `wtxids` contains 32 bytes for each transaction.
 void txRows(const ParsedView& view, const uint8_t* wtxids, uint32_t height, std::vector<uint8_t>* records);
 
 }  // namespace lbc

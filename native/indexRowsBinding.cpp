@@ -11,7 +11,7 @@ namespace lbc {
 namespace {
 
 constexpr size_t kSpentHolders = 5;
-// Buffers of a large block are freed instead of reused.
+// Maximum capacity of a buffer that is reused, in bytes. Larger buffers are freed after use.
 constexpr size_t kKeptBytes = 4u << 20;
 
 // A block and the coins it spends, as passed by JavaScript.

@@ -8,7 +8,7 @@
 
 namespace lbc {
 
-// Outcome of work on another thread: an error has a message, and a code if callers distinguish errors.
+// Outcome of work on another thread. An error has a message; it also has a code if callers distinguish such errors.
 struct Outcome {
   bool isOk = true;
   std::string code, message;
@@ -19,7 +19,7 @@ struct Outcome {
 };
 
 // Runs `work` on another thread, then `result` (may be empty) on the calling thread. Returns the promise. Both functions
-// must own the objects they refer to; `kept`, if present, is protected from garbage collection until then.
+// must own the objects they refer to; `kept`, if present, is protected from garbage collection until the promise settles.
 napi_value startJob(napi_env env, const char* name, std::function<Outcome()> work,
                     std::function<napi_value(napi_env)> result, napi_value kept = nullptr);
 

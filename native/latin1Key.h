@@ -1,4 +1,4 @@
-// The bytes of a row's key, from a string of one code unit per byte or from bytes.
+// Reads the bytes of a row's key from a JavaScript value: a string with one code unit per byte, or bytes.
 #pragma once
 
 #include <string>

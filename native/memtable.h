@@ -2,10 +2,10 @@
 // written rows. Pure data structure: it knows neither what rows mean nor JavaScript (see memtableBinding.cpp).
 //
 // Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
-// the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its place moves to the end and leaves it empty. A
-// hash table of 8 bytes a slot finds the number of a row, a vector its place. With a bound, when there is no room left, a
-// mostly empty segment is compacted; else the oldest one goes, and rows of it that were asked for since they
-// came there move to the end.
+// the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its space moves to the end and leaves the old space
+// unused. A hash table with slots of 8 bytes maps a key to a row number. A vector maps a row number to the position of the
+// row. A table with a size limit that is full compacts a mostly empty segment. If no such segment exists, the table evicts
+// the oldest segment. Rows of that segment that were read since they were written move to the end.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,28 @@ class Memtable {
   static constexpr int64_t kDeleted = -2;
   // Length that marks a deletion in records.
   static constexpr uint32_t kDeletedValue = UINT32_MAX;
-  // In packed values: the key is unknown.
+  // In packed values: length that marks an unknown key.
   static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
-  // 0 sets no bound.
+  // A `maxBytes` of 0 sets no size limit.
   explicit Memtable(uint64_t maxBytes);
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
 
-  // Length of the value, which is valid until the next change. Without a bound this changes nothing.
+  // Returns the length of the value. The value is valid until the next change of the table. In a table without a size
+  // limit this call changes nothing.
   int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
 
   // A null value marks a deletion. With a size limit, a row that does not fit in a segment is dropped.
   void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
 
-  // Sets the rows of records (see `walk`). With a `kind` of 0 or more, only rows whose keys begin with that byte. Returns
+  // Sets the rows of records (see `walk`). If `kind` is 0 or more, sets only rows whose keys begin with that byte. Returns
   // false when the bytes are not records.
   bool setRecords(int kind, const uint8_t* records, size_t size);
 
-  // Packs the values of the keys of records: `u32 length ‖ value` one behind the other, without a value kDeletedValue for a
-  // deletion and kUnknownValue where nothing is known of the key. Answers how many these are, -1 when the bytes are no
-  // records.
+  // Appends a packed value for each key in `records`: `u32 length ‖ value`. The length is kDeletedValue for a deletion and
+  // kUnknownValue for an unknown key, both without a value. Returns the number of unknown keys, or -1 when the bytes are
+  // not records.
   ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out);
 
   void clear();
@@ -53,7 +54,7 @@ class Memtable {
   bool isBounded() const { return maxBytes_ > 0; }
 
   // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian. The
-  // following are for tables without a bound.
+  // following functions are only for tables without a size limit.
 
   // Starts a walk over all rows, grouped by the first byte of their keys. The table must not change until the walk ends.
   void beginWalk();
@@ -62,7 +63,7 @@ class Memtable {
   size_t walk(uint8_t* out, size_t capacity, size_t* needed);
 
   // Writes to `out` the records of the keys from `gte` up to but not including `lt`, ascending, and returns their number.
-  // For unsorted kinds, all rows added since the last sort are scanned.
+  // All rows of the same type (first byte of the key) that were added since its last sort are scanned.
   size_t range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out) const;
   // Sorts the rows of a kind (first byte of the key). The cost depends on the rows added since the last sort.
   void sortKind(size_t kind) { settle(&orders_[kind]); }
@@ -70,11 +71,11 @@ class Memtable {
 
  private:
   static constexpr size_t kUnitBytes = 8;
-  // Slot, place and order of a row.
+  // Memory that a row uses in addition to its segment, in bytes: hash slot, position and order.
   static constexpr size_t kRowBytes = 24;
   static constexpr unsigned kSegmentBits = 17;
   static constexpr uint32_t kNone = UINT32_MAX;
-  // Flag in the key length: the row was read since it was written at its place.
+  // Flag in the stored key length: the row was read since it was written to its current position.
   static constexpr uint32_t kAsked = 1u << 31;
 
   struct Row {
@@ -95,14 +96,14 @@ class Memtable {
     uint32_t hash;
   };
 
-  // A record with the hash of its key; the value is behind the key.
+  // A record with the hash of its key. The value follows the key.
   struct Record {
     const uint8_t* key;
     uint32_t keySize;
     uint32_t storedSize;
     uint32_t hash;
   };
-  // Number of records looked up together.
+  // Number of records that are looked up together, so that their prefetches overlap.
   static constexpr size_t kRecordsAtOnce = 16;
 
   struct Segment {
@@ -110,19 +111,21 @@ class Memtable {
     // In units.
     uint32_t size = 0;
     uint32_t used = 0;
-    // Units left unused by rows that moved or were removed.
+    // Unused units in the segment, left by rows that moved or were removed.
     uint32_t dead = 0;
   };
 
-  // The rows of one kind in key order: sorted runs of row numbers, the longest first, and the numbers not sorted yet.
+  // The rows of one type (first byte of the key): sorted runs of row numbers, the longest run first, and the row numbers
+  // that are not sorted yet.
   struct Order {
     std::vector<std::vector<uint32_t>> runs;
     std::vector<uint32_t> fresh;
   };
 
   uint32_t hashOf(const uint8_t* key, size_t size) const;
-  // Reads some records from the position on, advances it, and prefetches their slots. With a `kind` of 0 or more, only
-  // records whose keys begin with that byte. Returns their number. Sets `isWhole` to false when the bytes are not records.
+  // Reads records from `*at` on, advances `*at`, and prefetches the hash slots of the records. If `kind` is 0 or more,
+  // reads only records whose keys begin with that byte. Returns the number of records. Sets `isWhole` to false when the
+  // bytes are not records.
   size_t readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const;
   int64_t find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value);
   void set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize);
@@ -138,12 +141,13 @@ class Memtable {
   uint32_t append(uint32_t units);
   void addSegment(uint32_t units);
   void freeSegment(uint32_t segment);
-  // Marks the row at this place as removed.
+  // Marks the row at this position as removed.
   void leave(uint32_t place);
   void moveToEnd(uint32_t place);
   // Frees space in a table with a size limit, moving at most `mayMove` units.
   void makeRoom(uint32_t* mayMove);
-  // Position in `filled_` of the segment with the most unused space; -1 if packing it again gains too little.
+  // Position in `filled_` of the segment with the most unused space. Returns -1 if compacting this segment would gain too
+  // little.
   ptrdiff_t sparsest() const;
   // Evicts the oldest segment but keeps rows that were read, at most `mayMove` units of them.
   void evictOldest(uint32_t* mayMove);
@@ -157,23 +161,24 @@ class Memtable {
   std::vector<uint32_t> freeSegments_;
   // Segments in the order of filling; the last one is being filled.
   std::deque<uint32_t> filled_;
-  // Spare segments of the usual size for the next filling, and the number that the last filling used.
+  // Empty segments kept for the next filling, and the number of segments that the last filling used.
   std::vector<std::unique_ptr<uint8_t[]>> spare_;
   size_t lastSegments_ = 0;
   uint64_t units_ = 0;
-  // Unused units of these, in all segments.
+  // Number of unused units in all segments.
   uint64_t dead_ = 0;
   size_t count_ = 0;
 
   std::vector<Slot> slots_;
-  // Places by row number; kNone for a free number.
+  // Position of each row, by row number; kNone for an unused row number.
   std::vector<uint32_t> places_;
   std::vector<uint32_t> freeNumbers_;
 
   std::vector<uint32_t> walk_;
   size_t walked_ = 0;
 
-  // By the first byte of the key; only without a size limit. Kinds that are never walked are never sorted.
+  // Orders by row type (first byte of the key); empty in a table with a size limit. Types that are never walked are never
+  // sorted.
   std::vector<Order> orders_;
 
   uint64_t salt_[3];

@@ -1,4 +1,4 @@
-// The JavaScript class over Memtable. Contract: NativeRows of src/native/binding.ts.
+// JavaScript class that wraps Memtable. Contract: NativeRows of src/native/binding.ts.
 #include <vector>
 
 #include "addon.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Table = std::shared_ptr<SharedTable>;
 
-// Reads the arguments and the table behind `this`.
+// Reads the arguments of a method call and the table that `this` wraps.
 SharedTable* readShared(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   Table* table = lbc::readCall<Table>(env, info, "not a row table", count, arguments);
   return table ? table->get() : nullptr;
@@ -24,7 +24,7 @@ Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_val
   return table ? &table->rows() : nullptr;
 }
 
-// The same for a table that supports walks.
+// Like `readShared`, but throws if the table has a size limit, because such tables do not support walks.
 SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   SharedTable* table = readShared(env, info, count, arguments);
   if (!table || !table->rows().isBounded()) return table;
@@ -54,7 +54,7 @@ napi_value getChanges(napi_env env, napi_callback_info info) {
   return table ? makeNumber(env, static_cast<double>(table->changes())) : nullptr;
 }
 
-// () => number by which other threads attach
+// () => number with which other threads attach to the table
 napi_value share(napi_env env, napi_callback_info info) {
   if (!readWalkable(env, info, 0, nullptr)) return nullptr;
   Table* table = lbc::readCall<Table>(env, info, "not a row table", 0, nullptr);
@@ -76,7 +76,7 @@ napi_value endChange(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// A buffer of the caller, as the target of a write.
+// Reads a buffer of the caller that receives the result.
 bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
   Span target;
   if (!readBytes(env, value, "target", &target)) return false;
@@ -181,7 +181,7 @@ napi_value range(napi_env env, napi_callback_info info) {
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;
   table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
-  // Usually there are none, and no buffer is needed.
+  // Usually no records are in the range. Then no buffer is allocated.
   return records.empty() ? makeUndefined(env) : makeBuffer(env, records.data(), records.size());
 }
 

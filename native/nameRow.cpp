@@ -13,16 +13,16 @@ constexpr uint8_t kRefiled = 2;
 constexpr uint8_t kHasId = 4;
 constexpr size_t kTxidSize = 32;
 constexpr size_t kIdSize = 20;
-// MOST_OUTPUTS of namePlaces.ts.
+// Factor that combines height and output number into the age of a claim. Must equal MOST_OUTPUTS of namePlaces.ts.
 constexpr double kMostOutputs = 4194304;
-// `_S_threshold` of libstdc++.
+// Ranges of at most this length are not partitioned further. Source: `_S_threshold` of libstdc++.
 constexpr size_t kThreshold = 16;
 
 struct RowCursor {
   Span row;
   size_t at;
 
-  // Returns false past the end of the row and for numbers that a row never contains.
+  // Reads a variable-length number. Returns false past the end of the row and for numbers that a row never contains.
   bool number(uint64_t* value) {
     *value = 0;
     for (int shift = 0; shift < 49; shift += 7) {
@@ -116,7 +116,7 @@ size_t medianOf(const std::vector<double>& items, size_t a, size_t b, size_t c) 
   return first < third ? a : second < third ? c : b;
 }
 
-// See `standardPlace` of standardSort.ts; -1 where the whole list must be sorted.
+// Position of an item after sorting (see `standardPlace` of standardSort.ts); -1 if the whole list must be sorted.
 int64_t placeOf(std::vector<double> items, size_t place) {
   size_t first = 0, last = items.size();
   int depth = 0;
@@ -149,7 +149,7 @@ int64_t placeOf(std::vector<double> items, size_t place) {
   return static_cast<int64_t>(result);
 }
 
-// (numbers in a Float64Array, index) -> position; -1 where the whole list must be sorted.
+// (numbers in a Float64Array, index) => position after sorting; -1 if the whole list must be sorted
 napi_value jsStandardPlace(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   uint32_t of;

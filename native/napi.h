@@ -48,11 +48,11 @@ napi_value wrapObject(napi_env env, napi_value self, Object* object, const char*
 
 // Reads a Uint8Array (Buffers included). `what` is its name in the TypeError.
 bool readBytes(napi_env env, napi_value value, const char* what, Span* out);
-// The same, of exactly `size` bytes.
+// Reads a Uint8Array of exactly `size` bytes.
 bool readFixedBytes(napi_env env, napi_value value, size_t size, const char* what, const uint8_t** out);
 bool readUint32(napi_env env, napi_value value, const char* what, uint32_t* out);
 bool readInt32(napi_env env, napi_value value, const char* what, int32_t* out);
-// A number from 0 to 2^53; negative ones count as 0, larger ones and Infinity as 2^53.
+// Reads a number from 0 to 2^53. Negative numbers become 0; larger numbers and Infinity become 2^53.
 bool readSize(napi_env env, napi_value value, const char* what, uint64_t* out);
 bool readBool(napi_env env, napi_value value, const char* what, bool* out);
 bool readBigInt64(napi_env env, napi_value value, const char* what, int64_t* out);
@@ -60,22 +60,24 @@ bool isUndefined(napi_env env, napi_value value);
 bool isNullish(napi_env env, napi_value value);
 
 bool readProperty(napi_env env, napi_value object, const char* name, napi_value* out);
-// Property `name` of `object`: a typed array of `type`; `count` receives its elements.
+// Reads property `name` of `object`, a typed array of `type`. `count` receives the number of elements.
 bool readTypedArray(napi_env env, napi_value object, const char* name, napi_typedarray_type type,
                     const void** data, size_t* count, napi_value* value = nullptr);
 
-// The Uint8Array `packed` of an object, if it has one (src/native/packed.ts); false, without an error, if not.
+// Reads the property `packed` of an object, a Uint8Array (src/native/packed.ts). Returns false, without an error, if the
+// object has no such property.
 bool readPacked(napi_env env, napi_value object, Span* out, napi_value* value);
 
 napi_value makeBuffer(napi_env env, const void* data, size_t size);
-// A Buffer that takes over the vector's memory; a copy where the engine does not support external memory.
+// Makes a Buffer that takes over the vector's memory. Makes a copy where the engine does not support external memory.
 napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);
-// Answers `size` bytes in `target`, a Uint8Array of this size; in a Buffer of their own where that is undefined.
+// Copies `size` bytes into `target`, a Uint8Array of this size, and returns it. If `target` is undefined, returns a new
+// Buffer.
 napi_value answerBytes(napi_env env, const uint8_t* data, size_t size, napi_value target);
-// An uninitialised Buffer; `data` points into it.
+// Makes an uninitialised Buffer. `data` receives its memory.
 napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data);
 napi_value makeUint32Array(napi_env env, const uint32_t* data, size_t count);
-// A zeroed typed array of `count` elements of `elementSize` bytes.
+// Makes a zeroed typed array with `count` elements of `elementSize` bytes.
 napi_value makeTypedArray(napi_env env, napi_typedarray_type type, size_t count, size_t elementSize, void** data);
 napi_value makeNumber(napi_env env, double value);
 napi_value makeBool(napi_env env, bool value);
@@ -86,7 +88,7 @@ napi_value makeObject(napi_env env);
 void setProperty(napi_env env, napi_value object, const char* name, napi_value value);
 void setFunction(napi_env env, napi_value object, const char* name, napi_callback callback);
 
-// Descriptors of class members, and registration of the class as a property of `object`.
+// `method` and `getter` describe class members. `setClass` registers the class as a property of `object`.
 napi_property_descriptor method(const char* name, napi_callback callback);
 napi_property_descriptor getter(const char* name, napi_callback callback);
 void setClass(napi_env env, napi_value object, const char* name, napi_callback construct,

@@ -49,7 +49,7 @@ class Parser {
       if (!outputList(&row)) return false;
     } else {
       if (!u8(&marker)) return false;
-      // Flag 0: this is a transaction without inputs and outputs, and the two bytes are its empty lists.
+      // A flag of 0 means a transaction without inputs and outputs: the two bytes are its empty lists.
       if (marker != 0) {
         bodyAt = at_;
         if (!inputList(&row) || !outputList(&row)) return false;
@@ -218,7 +218,7 @@ std::string parse(const Span& bytes, bool isBlock, ParsedTables* tables, ParsedS
   if (!(isBlock ? parser.block() : parser.transaction())) return parser.error();
   summary->consumed = parser.offset();
   const size_t count = tables->txs.size();
-  // Reused for the merkle computation, with space for one duplicated leaf.
+  // Space for the merkle root computation, with one extra leaf for duplication.
   std::vector<uint8_t> ids;
   ids.reserve(32 * count + 32);
   ids.assign(tables->txids.begin(), tables->txids.end());
@@ -252,7 +252,7 @@ napi_value moveToArray(napi_env env, std::vector<Row>* rows) {
   return array;
 }
 
-// The same for a Buffer.
+// Moves the vector's memory into a Buffer, to avoid copying.
 napi_value moveToBuffer(napi_env env, std::vector<uint8_t>* bytes) {
   if (bytes->empty()) return makeBuffer(env, nullptr, 0);
   auto* kept = new std::vector<uint8_t>(std::move(*bytes));
@@ -263,7 +263,7 @@ napi_value moveToBuffer(napi_env env, std::vector<uint8_t>* bytes) {
   return throwError(env, "out of memory");
 }
 
-// ParsedBlock of src/native/binding.ts, except for the tables.
+// Makes a ParsedBlock of src/native/binding.ts, without the packed tables.
 napi_value makeParsed(napi_env env, const ParsedTables& tables, const ParsedSummary& summary) {
   napi_value result = makeObject(env);
   setProperty(env, result, "txCount", makeNumber(env, static_cast<double>(tables.txs.size())));
@@ -329,7 +329,7 @@ napi_value parseHere(napi_env env, napi_callback_info info, bool isBlock) {
   return result;
 }
 
-// (bytes) => Promise of the result of `parseBlock`. The bytes must not change before it settles.
+// (bytes) => Promise of the result of `parseBlock`. The bytes must not change before the promise settles.
 napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
   struct Work {
     ParsedTables tables;
@@ -361,7 +361,8 @@ napi_value jsParseBlockAside(napi_env env, napi_callback_info info) {
 napi_value jsParseBlock(napi_env env, napi_callback_info info) { return parseHere(env, info, true); }
 napi_value jsParseTx(napi_env env, napi_callback_info info) { return parseHere(env, info, false); }
 
-// Ids of the transaction that the bytes begin with, and how long it is.
+// Parses the transaction at the start of the bytes. Writes its txid and wtxid to `ids` and returns its length, or 0 when
+// the transaction is invalid.
 napi_value jsScanTx(napi_env env, napi_callback_info info) {
   static thread_local ParsedTables tables;
   napi_value arguments[2];
@@ -408,7 +409,7 @@ bool fits(const ParsedView& view) {
   return true;
 }
 
-// The view over packed tables; false when they are none.
+// Sets `view` to the packed tables. Returns false when the bytes are not packed tables.
 bool viewPacked(const uint8_t* data, size_t size, ParsedView* view) {
   PackedTablesHead head;
   if (size < sizeof head || reinterpret_cast<uintptr_t>(data) % alignof(TxRow) != 0) return false;

@@ -53,7 +53,7 @@ static_assert(sizeof(OutputRow) == 4 * 4, "OUTPUT_STRIDE");
 
 // The offset table of a block or a transaction during parsing.
 struct ParsedTables {
-  // The memory is reused between blocks, up to this many rows.
+  // Maximum number of rows whose memory is kept for the next block.
   static constexpr size_t kKeptRows = 1 << 17;
 
   std::vector<TxRow> txs;
@@ -80,9 +80,8 @@ struct ParsedTables {
   }
 };
 
-// What the packed form of the tables begins with. The rows of transactions, inputs and outputs follow, then the ids of all
-// transactions, then those with witness. One piece of memory is several times cheaper for JavaScript than one for each.
-// Read by src/native/packed.ts.
+// Header of the packed tables. The rows of transactions, inputs and outputs follow, then all txids, then all wtxids. For
+// JavaScript, one buffer is several times cheaper than a buffer for each table. src/native/packed.ts reads this format.
 struct PackedTablesHead {
   uint32_t txCount;
   uint32_t inputCount;
@@ -97,7 +96,7 @@ struct PackedTablesHead {
 };
 static_assert(sizeof(PackedTablesHead) == 96, "the head of packed tables");
 
-// Values computed over all tables.
+// Values computed over the whole block or transaction.
 struct ParsedSummary {
   uint32_t consumed = 0;
   uint8_t root[32] = {};
@@ -128,12 +127,12 @@ struct ParsedView {
 // Size of an outpoint: txid and output number.
 constexpr size_t kOutpointSize = 36;
 
-// Reads the tables `parsed` alone; offsets in them may lead anywhere. `holders` (may be null) receives the values that keep the
-// memory alive.
+// Reads only the tables `parsed` and does not check that their offsets are within a block. `holders` (may be null)
+// receives the values that keep the memory alive.
 bool readTables(napi_env env, napi_value parsed, ParsedView* view, napi_value* holders = nullptr);
 constexpr size_t kTablesHolders = 4;
 
-// Reads the arguments `block` and `parsed` and checks that they fit together, so that no later access can leave the
+// Reads the arguments `block` and `parsed`. Checks that all offsets are within the block, so no later access can leave the
 // block. `holders` (may be null) receives the block and the values of `readTables`.
 bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view,
                 napi_value* holders = nullptr);

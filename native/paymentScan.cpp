@@ -15,15 +15,15 @@ namespace lbc {
 namespace {
 
 constexpr size_t kIdSize = 32;
-// Offset in the header, behind version and parent hash.
+// Offset of the merkle root in a block header, after the version and the parent hash.
 constexpr size_t kMerkleRootAt = 36;
-// OP_RETURN, a push of 36 bytes, the mark of a witness commitment (BIP141).
+// Start of the output script of a witness commitment (BIP141): OP_RETURN, a push of 36 bytes, and a mark of four bytes.
 constexpr uint8_t kCommitmentHead[6] = {0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
 constexpr size_t kCommitmentSize = 38;
-// Number of compact size 1 and length 32, then the reserved value.
+// Size of the witness of a coinbase with a reserved value: item count 1, item length 32, and 32 bytes.
 constexpr size_t kReservedStackSize = 34;
 
-// The words of a `PrefixFilter` (src/util/prefixFilter.ts).
+// Bit array of a `PrefixFilter` (src/util/prefixFilter.ts).
 class Filter {
  public:
   Filter(const uint32_t* words, size_t count) : words_(words, words + count), mask_(static_cast<uint32_t>(count * 32 - 1)) {}
@@ -49,8 +49,9 @@ class Filter {
   uint32_t mask_;
 };
 
-// Transactions that need no look where they are known to be (`SettledTxs` of src/wallet/port.ts). The table of ids has a power of
-// two of slots (src/util/hashSlots.ts). `kinds` is a copy.
+// Transactions that the wallet already knows with their position in a block, so that the scan skips them there
+// (`SettledTxs` of src/wallet/port.ts). The number of hash slots is a power of two (src/util/hashSlots.ts). `kinds` is a
+// copy.
 struct Settled {
   const int32_t* slots = nullptr;
   size_t slotCount = 0;
@@ -60,7 +61,7 @@ struct Settled {
   Span blocks = {nullptr, 0};
   std::vector<uint8_t> kinds;
 
-  // Whether a transaction is known at that place of that block.
+  // Whether the transaction is known at position `place` of this block.
   bool has(const uint8_t* txid, const uint8_t* block, size_t place, bool hasWitness) const {
     if (slotCount == 0) return false;
     const size_t mask = slotCount - 1;
@@ -80,7 +81,7 @@ struct Settled {
   static constexpr uint8_t kWithWitness = 2;
 };
 
-// A range of blocks within bytes, and the search terms. The filters are copies.
+// Blocks to scan (each a range of `bytes`) and search terms. The filters are copies.
 struct Scan {
   Span bytes;
   const uint32_t* places;
@@ -92,7 +93,7 @@ struct Scan {
   Settled settled;
 };
 
-// Whether a filter of key and script ids may contain an id of the output script. Fallback: `couldBeMine` of
+// Whether the filter may contain the key id or script id to which the output script pays. Fallback: `couldBeMine` of
 // src/wallet/keys/scriptFilter.ts.
 bool mayPayTo(const Filter& ids, const uint8_t* script, size_t size) {
   for (size_t prefix; (prefix = claimPrefixLength(script, size)) > 0;) {
@@ -121,7 +122,7 @@ bool mayPayTo(const Filter& ids, const uint8_t* script, size_t size) {
   }
 }
 
-// Whether the witnesses are those that the coinbase commits to. Source: `ContextualCheckBlock`.
+// Whether the block's witnesses match the commitment in its coinbase. Source: `ContextualCheckBlock`.
 bool hasRightWitnesses(const uint8_t* block, const ParsedTables& tables, const ParsedSummary& summary, bool isSegwit) {
   const TxRow& coinbase = tables.txs[0];
   if (coinbase.inputCount == 0) return false;
@@ -144,7 +145,7 @@ bool hasRightWitnesses(const uint8_t* block, const ParsedTables& tables, const P
   return true;
 }
 
-// Whether the bytes are the block of that id in its canonical serialization.
+// Whether the bytes are the block with this id in canonical serialization.
 bool isBlock(const Span& block, const uint8_t* id, bool isSegwit, ParsedTables* tables) {
   ParsedSummary summary;
   uint8_t hash[kIdSize];
@@ -181,7 +182,7 @@ void look(Scan& scan, ParsedTables* tables, std::vector<uint32_t>* out) {
       const uint8_t* txid = tables->txids.data() + kIdSize * index;
       if (!mayConcern(scan, block.data, *tables, index)) continue;
       if (scan.settled.has(txid, scan.ids + kIdSize * n, index, tx.hasWitness())) continue;
-      // A later transaction of these blocks may spend it.
+      // A later transaction of these blocks may spend outputs of this transaction.
       scan.txids.add(txid);
       const uint32_t row[] = {static_cast<uint32_t>(n), static_cast<uint32_t>(index), tx.start, tx.end, tx.flags};
       out->insert(out->end(), row, row + 5);
@@ -215,7 +216,7 @@ bool readMember(napi_env env, napi_value object, const char* name, napi_typedarr
   return false;
 }
 
-// Reads `SettledTxs`, or null for none. False when the parts do not fit together.
+// Reads `SettledTxs`; null means no transactions. Returns false when the sizes of the arrays are inconsistent.
 bool readSettled(napi_env env, napi_value value, Settled* settled) {
   napi_valuetype type;
   napi_typeof(env, value, &type);
@@ -246,7 +247,7 @@ bool readSettled(napi_env env, napi_value value, Settled* settled) {
   return true;
 }
 
-// Reads (bytes, places, ids, segwitFrom, scripts, txids, settled); null when they do not fit together.
+// Reads (bytes, places, ids, segwitFrom, scripts, txids, settled). Returns null when the arguments are inconsistent.
 std::unique_ptr<Scan> readScan(napi_env env, napi_value* arguments) {
   Span bytes, ids;
   const uint32_t *places, *scripts, *txids;
@@ -285,7 +286,8 @@ napi_value jsScanPayments(napi_env env, napi_callback_info info) {
   return makeUint32Array(env, out.data(), out.size());
 }
 
-// The same on another thread. Bytes, places and ids, and `settled` without its kinds, must not change meanwhile.
+// Runs `scanPayments` on another thread. `bytes`, `places`, `ids` and `settled` (except its `kinds`) must not change until
+// the promise settles.
 napi_value jsScanPaymentsAside(napi_env env, napi_callback_info info) {
   napi_value arguments[7], kept;
   if (!readArguments(env, info, 7, arguments)) return nullptr;

@@ -4,10 +4,10 @@ namespace lbc {
 
 namespace {
 
-// Bytes of an input's row in the columns: amount, three words, status, kind of claim.
+// Bytes in the columns for one input: amount, three 32-bit words, status, and type of claim.
 constexpr size_t kWordBytes = 8 + 3 * 4;
 constexpr size_t kRowBytes = kWordBytes + 2;
-// Rows for which the memory is kept.
+// Maximum number of rows whose memory is kept for the next block.
 constexpr size_t kKeptRows = 1 << 17;
 
 bool refuse(napi_env env) {
@@ -15,7 +15,7 @@ bool refuse(napi_env env) {
   return false;
 }
 
-// The view over packed columns; false when they are none.
+// Sets `view` to the packed columns. Returns false when the bytes are not packed columns.
 bool viewPacked(const Span& packed, ResolvedView* view) {
   PackedResolvedHead head;
   if (packed.size < sizeof head || reinterpret_cast<uintptr_t>(packed.data) % alignof(int64_t) != 0) return false;
@@ -46,7 +46,7 @@ bool readColumns(napi_env env, napi_value resolved, ResolvedView* view, napi_val
     return false;
   }
   const size_t count = view->count;
-  // The mempool, which knows no heights yet, leaves them out.
+  // The height codes may be missing: the mempool passes none.
   if (offsetCount != count || lengthCount != count || statusCount != count || (heightCount != count && heightCount != 0))
     return refuse(env);
   view->amounts = static_cast<const int64_t*>(amounts);

@@ -1,4 +1,4 @@
-// The coins that a block spends, as `CoinTable.resolve` answers them and JavaScript hands them back: `ResolvedInputs` of
+// The coins that a block spends, as returned by `CoinTable.resolve` and passed back by JavaScript: `ResolvedInputs` of
 // src/native/binding.ts.
 #pragma once
 
@@ -27,8 +27,8 @@ constexpr size_t kResolvedHolders = 6;
 // the values that keep the memory alive.
 bool readResolved(napi_env env, napi_value resolved, size_t count, ResolvedView* view, napi_value* holders = nullptr);
 
-// What the packed form begins with. Amounts, height codes, offsets and lengths of scripts follow, then the numbers of
-// duplicates, status, kinds of claims, scripts. Read by src/native/packed.ts.
+// Header of the packed columns. Amounts, height codes, script offsets and script lengths follow, then the numbers of
+// duplicate outputs, status bytes, types of claims, and scripts. src/native/packed.ts reads this format.
 struct PackedResolvedHead {
   uint32_t count;
   uint32_t scriptsSize;
@@ -37,10 +37,10 @@ struct PackedResolvedHead {
 };
 static_assert(sizeof(PackedResolvedHead) == 16, "the head of packed inputs");
 
-// Columns that are filled in, in memory that is kept for the next block.
+// Writable columns. Their memory is reused for the next block.
 class ResolvedColumnsMemory {
  public:
-  // Zeroed columns of so many inputs.
+  // Resizes the columns to `count` inputs and sets all values to zero.
   void reset(size_t count);
 
   uint32_t* heightCodes() { return reinterpret_cast<uint32_t*>(amounts() + count_); }
@@ -53,7 +53,7 @@ class ResolvedColumnsMemory {
   std::vector<uint8_t> scripts;
   std::vector<uint32_t> duplicates;
 
-  // The packed form of all.
+  // Returns all columns in packed form.
   napi_value pack(napi_env env);
 
  private:

@@ -83,7 +83,8 @@ inline uint32_t countLegacySigops(const uint8_t* script, size_t size) {
   return count;
 }
 
-// Length of the claim prefix at the start of the script, 0 if there is none. Its first byte is the kind.
+// Length of the claim prefix at the start of the script, 0 if there is none. The first byte of the prefix is the opcode
+// that tells the type of the claim operation.
 inline size_t claimPrefixLength(const uint8_t* script, size_t size) {
   if (size == 0 || script[0] < OP_CLAIM_NAME || script[0] > OP_UPDATE_CLAIM) return 0;
   const uint8_t kind = script[0];

@@ -21,7 +21,7 @@ class Sha256 {
   uint8_t pending_[64];
 };
 
-// Digest of the digest of what was written to `first`.
+// Writes the double SHA-256 of the bytes that were written to `first`.
 void finishDouble(Sha256& first, uint8_t* digest);
 
 void sha256(const uint8_t* data, size_t size, uint8_t* digest);

@@ -7,7 +7,7 @@ namespace lbc {
 
 namespace {
 
-// Runs `take` for each kind in a range of keys.
+// Runs `take` for each row type (first byte of a key) that occurs in a range of keys.
 template <typename Take>
 void forKinds(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, const Take& take) {
   const size_t last = ltSize == 0 ? 0 : lt[0];

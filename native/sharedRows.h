@@ -1,6 +1,6 @@
 // The write-back overlay and the database as other threads read them. Both belong to the thread that created them. Only
 // this owner changes them, and it reads the overlay without a lock. Other readers hold the lock shared; the owner holds it
-// exclusively during a change. The owner has priority: no reader starts while it waits.
+// exclusively during a change. The owner has priority: no reader starts while the owner waits.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace lbc {
 
-// A table of rows with its readers.
+// A memtable with the lock through which other threads read it.
 class SharedTable {
  public:
   explicit SharedTable(uint64_t maxBytes) : rows_(maxBytes) {}
@@ -25,10 +25,10 @@ class SharedTable {
   // Allows other threads to attach. Before this call nothing is locked.
   void share() { isShared_ = true; }
   bool isShared() const { return isShared_; }
-  // Several changes that readers see together, under one exclusive lock.
+  // The changes between the two calls become visible to readers together, under one exclusive lock.
   void beginChange();
   void endChange();
-  // As `Memtable::range`, which sorts the rows added since.
+  // Same result as `Memtable::range`. Before, sorts the rows that were added since the last sort.
   void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
   // One change: takes the lock unless the owner holds it already.
@@ -73,11 +73,12 @@ class SharedTable {
   }
 
   Memtable rows_;
-  // Readers pass this mutex before the lock: a shared lock may starve a thread that needs it exclusively.
+  // Readers lock this mutex before `lock_`. Without it, a continuous stream of readers could keep the owner from locking
+  // `lock_` exclusively.
   std::mutex turn_;
   std::shared_mutex lock_;
   std::atomic<uint64_t> changes_{0};
-  // Kinds of rows that readers walk; the owner keeps them sorted from then on.
+  // Row types (first byte of a key) that readers walk. The owner keeps rows of these types sorted.
   std::atomic<bool> walked_[256] = {};
   bool isShared_ = false;
   bool isChanging_ = false;
@@ -95,8 +96,8 @@ class SharedDatabase {
     isOpen_.store(database_ != nullptr);
   }
 
-  // Returns the result of `read`, which must keep no reference to the database. It receives null if the database is
-  // closed.
+  // Calls `read` with the database, or with null if the database is closed, and returns its result. `read` must not keep a
+  // reference to the database.
   template <typename Read>
   leveldb::Status with(const Read& read) {
     if (!isOpen_.load()) return read(nullptr);

@@ -32,7 +32,8 @@ void writeCompactSize(Sha256& hash, uint64_t value) {
   }
 }
 
-// Hashes outputs `first` to `end`, whose bytes in the block are the hashed serialization.
+// Hashes the outputs from `first` up to but not including `end`. Their bytes in the block are equal to the serialization
+// that is hashed.
 void writeOutputs(Sha256& hash, const ParsedView& view, const TxRow& tx, uint32_t first, uint32_t end) {
   if (first >= end) return;
   const uint32_t from = view.outputs[tx.firstOutput + first].value;

@@ -1,4 +1,4 @@
-// Signature hashes, straight from the bytes of a block. Source: Core `SignatureHash`, BIP143.
+// Signature hashes, computed directly from the bytes of a block. Source: Core `SignatureHash`, BIP143.
 #pragma once
 
 #include <atomic>

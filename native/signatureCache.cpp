@@ -8,7 +8,7 @@ namespace lbc {
 
 namespace {
 
-// Half of Core's default for -maxsigcachesize.
+// Default size limit of the cache: half of Core's default for -maxsigcachesize.
 constexpr uint64_t kDefaultBytes = 16 << 20;
 
 const SignatureCache::Key kEmpty = {};
@@ -23,7 +23,7 @@ uint64_t wordOf(const SignatureCache::Key& key, size_t at) {
 
 SignatureCache::SignatureCache() {
   std::random_device random;
-  // A full block of salt, so that it is compressed only once.
+  // The salt fills a whole SHA-256 block, so it is compressed only once.
   uint8_t salt[64];
   for (uint8_t& byte : salt) byte = static_cast<uint8_t>(random());
   salted_.write(salt, sizeof salt);

@@ -1,4 +1,5 @@
-// Signatures known to be valid, by a salted hash. Bounded, safe from any thread. Source: Core script/sigcache.cpp.
+// Set of signatures known to be valid, stored as salted hashes. Its size is limited. All threads may use it. Source: Core
+// script/sigcache.cpp.
 #pragma once
 
 #include <array>
@@ -21,20 +22,20 @@ class SignatureCache {
   SignatureCache(const SignatureCache&) = delete;
   SignatureCache& operator=(const SignatureCache&) = delete;
 
-  // Forgets everything. No thread may use the cache during the call.
+  // Removes all entries and sets the size limit. No thread may use the cache during the call.
   void resize(uint64_t bytes);
 
-  // The salt is secret: an attacker cannot create two signatures with the same key.
+  // The salt is secret, so an attacker cannot create two signatures with the same cache key.
   Key keyOf(const uint8_t* hash, const uint8_t* signature, size_t signatureSize, const uint8_t* publicKey,
             size_t publicKeySize) const;
 
-  // Its bound, and how many signatures were inserted since the last `resize`.
+  // Size limit in bytes, and number of signatures inserted since the last `resize`.
   uint64_t maxBytes() const { return bucketCount_ * sizeof(Bucket); }
   uint64_t insertions() const { return insertions_.load(std::memory_order_relaxed); }
   // True if no signature was inserted since the last `resize`.
   bool isUnused() const { return insertions() == 0; }
 
-  // Whether the signature is in the cache; with `erase` a hit is removed.
+  // Whether the signature is in the cache. With `erase`, a signature that is found is removed.
   bool contains(const Key& key, bool erase);
   // May evict another key of the same bucket.
   void insert(const Key& key);
@@ -49,12 +50,12 @@ class SignatureCache {
 
   // Null before the first insertion.
   Bucket* buckets() const { return buckets_.load(std::memory_order_acquire); }
-  // Makes the buckets. Null where memory is short.
+  // Allocates the buckets. Returns null when memory is insufficient.
   Bucket* allocate();
   size_t placeOf(const Key& key) const;
 
   Sha256 salted_;
-  // Made by the first insertion: most threads that load the addon verify nothing.
+  // Allocated by the first insertion, because most threads that load the addon verify no signatures.
   std::atomic<Bucket*> buckets_{nullptr};
   std::mutex allocation_;
   uint64_t bucketCount_ = 0;

@@ -17,7 +17,7 @@ struct Item {
   size_t size;
 };
 
-// The longest stack of the standard forms below: a dummy, 20 signatures, a redeem script.
+// Size of the largest stack that the standard forms below need: a dummy, 20 signatures, a redeem script.
 constexpr size_t kMaxItems = 22;
 
 struct Stack {
@@ -36,7 +36,7 @@ constexpr uint8_t kHalfOrder[32] = {0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4,
                                     0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0};
 
-// Whether a script with this item on top of the stack succeeds. Source: `CastToBool`.
+// Whether this item counts as true when it is the top of the stack. Source: `CastToBool`.
 bool isTrue(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < size; i++) {
     if (data[i] != 0) return !(i == size - 1 && data[i] == 0x80);
@@ -60,7 +60,7 @@ bool isStrictSignature(Item sig) {
   return !(lenS > 1 && v[0] == 0 && !(v[1] & 0x80));
 }
 
-// S of a strict signature is at most half the order.
+// Whether S is at most half the group order. The signature must have passed `isStrictSignature`.
 bool hasLowS(Item sig) {
   const uint8_t* s = sig.data + 6 + sig.data[3];
   size_t size = sig.data[5 + sig.data[3]];
@@ -143,7 +143,8 @@ class InputCheck {
     Stack witness;
     if (!readWitness(&witness)) return false;
 
-    // The claim prefix only pushes and drops; the script behind it decides. A malformed prefix matches no standard form.
+    // The claim prefix only pushes and drops; the script behind it decides. A script with a malformed prefix has no
+    // standard form.
     const size_t prefix = claimPrefixLength(spent.data, spent.size);
     if (prefix > 0 && !prefixPushesFit(spent.data, prefix)) return false;
     const Item inner = {spent.data + prefix, spent.size - prefix};
@@ -156,7 +157,7 @@ class InputCheck {
     if (inner.size == 23 && inner.data[0] == OP_HASH160 && inner.data[1] == 20 && inner.data[22] == OP_EQUAL) {
       return (flags_ & kVerifyP2sh) && checkScriptHash(inner.data + 2, scriptSig, stack, witness);
     }
-    // The signed code includes the prefix.
+    // Signatures commit to the whole script, including the claim prefix.
     return witness.count == 0 && checkTemplate(inner, spent, stack, false);
   }
 
@@ -226,7 +227,8 @@ class InputCheck {
     return witness.count == 0 && checkTemplate(redeem, redeem, stack, false);
   }
 
-  // Verifies `script` against exactly the stack that it needs; `code` is the script that its signatures commit to.
+  // Verifies `script` with a stack that contains exactly the items it needs. `code` is the script that signatures commit
+  // to.
   bool checkTemplate(Item script, Item code, const Stack& stack, bool isWitness) {
     const uint8_t* s = script.data;
     if (script.size == 25 && s[0] == OP_DUP && s[1] == OP_HASH160 && s[2] == 20 && s[23] == OP_EQUALVERIFY &&
@@ -247,7 +249,7 @@ class InputCheck {
     return isGoodSignature(sig, code, isWitness) && isGoodKey(key, isWitness) && matches(sig, key, code, isWitness);
   }
 
-  // m <key>... n CHECKMULTISIG with m and n from 1 to 16.
+  // Verifies the script `m <key>... n CHECKMULTISIG` with m and n from 1 to 16.
   bool checkMultisig(Item script, Item code, const Stack& stack, bool isWitness) {
     if (script.size < 3 || script.data[script.size - 1] != OP_CHECKMULTISIG) return false;
     const uint8_t first = script.data[0];
@@ -267,12 +269,12 @@ class InputCheck {
     }
     if (at != end) return false;
 
-    // CHECKMULTISIG removes one item too many from the stack; this dummy must be empty.
+    // CHECKMULTISIG removes one extra item from the stack. This dummy item must be empty.
     if (stack.count != needed + 1 || stack.items[0].size != 0) return false;
     for (size_t i = 1; i <= needed; i++) {
       if (!isGoodSignature(stack.items[i], code, isWitness)) return false;
     }
-    // From the last signature and the last key downward, as the opcode does.
+    // Compares signatures and keys from the last to the first, as the opcode does.
     size_t key = keyCount;
     for (size_t sig = needed; sig > 0; key--) {
       if (sig > key) return false;
@@ -285,7 +287,8 @@ class InputCheck {
     if (!isStrictSignature(sig)) return false;
     if ((flags_ & kVerifyLowS) && !hasLowS(sig)) return false;
     if ((flags_ & kVerifyStrictEnc) && !hasDefinedHashType(sig)) return false;
-    // A signature inside the legacy script code would be removed from it.
+    // If the legacy script code contained the signature, verification would have to remove it. Such inputs are left
+    // undecided.
     return isWitness || !contains(code, sig);
   }
 
@@ -313,7 +316,8 @@ class InputCheck {
   bool matches(Item sig, Item key, Item code, bool isWitness) {
     uint8_t digest[32];
     hashFor(sig, code, isWitness, digest);
-    // An import without a mempool does not pay for the cache.
+    // While the cache is empty and results are not cached, e.g. in an import without a mempool, lookups are skipped to
+    // save time.
     if (!batch_.cacheResults && batch_.cache->isUnused())
       return verifySignature(digest, sig.data, sig.size - 1, key.data, key.size);
     const SignatureCache::Key cacheKey =
@@ -335,7 +339,7 @@ class InputCheck {
   uint32_t* cacheHits_;
 };
 
-// Flag combinations that the interpreter rejects or does not know.
+// Returns false for combinations of flags that the interpreter rejects or does not know.
 bool areUsableFlags(uint32_t flags) {
   if (flags & ~kKnownFlags) return false;
   if ((flags & kVerifyWitness) && !(flags & kVerifyP2sh)) return false;

@@ -11,7 +11,7 @@
 
 namespace lbc {
 
-// Core's SCRIPT_VERIFY_* bits that matter here; `kKnownFlags` are all of Core 0.17.
+// Core's SCRIPT_VERIFY_* bits that this file uses. `kKnownFlags` contains all flags of Core 0.17.
 constexpr uint32_t kVerifyP2sh = 1u << 0;
 constexpr uint32_t kVerifyStrictEnc = 1u << 1;
 constexpr uint32_t kVerifyLowS = 1u << 3;
@@ -31,10 +31,11 @@ struct VerifyBatch {
   uint32_t flags;
   bool cacheResults;
   SignatureCache* cache;
-  std::unique_ptr<TxMidstate[]> midstates;  // one a transaction
+  std::unique_ptr<TxMidstate[]> midstates;  // one element for each transaction
 };
 
-// Whether input `input` (running number) of transaction `tx` is certainly valid. Increments `cacheHits` on cache hits.
+// Whether an input is certainly valid. `input` is the number of the input within the block. `tx` is the number of its
+// transaction. Increments `cacheHits` on cache hits.
 bool verifyInput(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits);
 
 }  // namespace lbc

@@ -41,7 +41,7 @@ Environment* environmentOf(napi_env env) {
 napi_value makeReport(napi_env env, VerifyJob& job) {
   std::vector<uint32_t>& undecided = job.undecided;
   std::sort(undecided.begin(), undecided.end());
-  // An input with several signatures may be listed more than once.
+  // An input with several signatures may occur more than once in the list.
   undecided.erase(std::unique(undecided.begin(), undecided.end()), undecided.end());
   napi_value report = makeObject(env);
   setProperty(env, report, "undecided", makeUint32Array(env, undecided.data(), undecided.size()));
@@ -72,7 +72,8 @@ bool readOptionalSize(napi_env env, napi_value object, const char* name, uint64_
          (isUndefined(env, value) || readSize(env, value, name, out));
 }
 
-// Reads the VerifyJob of src/native/binding.ts into the job; `values` must be protected from garbage collection.
+// Reads the VerifyJob of src/native/binding.ts into the job; `values` receives the JavaScript values that the caller must
+// protect from garbage collection.
 bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values) {
   napi_value block, parsed, resolved, flags, cacheResults;
   VerifyBatch& batch = job->batch;
@@ -95,7 +96,7 @@ bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values
   }
   const size_t inputs = batch.view.inputCount;
   bool consistent = true;
-  // Every input belongs to one transaction, in order.
+  // The transactions must cover all inputs, in order and without gaps.
   size_t covered = 0;
   for (size_t t = 0; consistent && t < batch.view.txCount; t++) {
     consistent = batch.view.txs[t].firstInput == covered;
@@ -115,7 +116,7 @@ bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values
   return true;
 }
 
-// Sets the fields of a job that are not read from its arguments.
+// Sets the fields of a job that come from the environment instead of the arguments.
 void equip(napi_env env, VerifyJob& job) {
   job.batch.cache = &environmentOf(env)->cache;
   job.batch.midstates.reset(new TxMidstate[job.batch.view.txCount]);
@@ -155,7 +156,7 @@ napi_value jsSetVerifyThreads(napi_env env, napi_callback_info info) {
   napi_value arguments[1];
   uint64_t count;
   if (!readArguments(env, info, 1, arguments) || !readSize(env, arguments[0], "count", &count)) return nullptr;
-  // The same maximum as in Core.
+  // Limits the number of threads to 16, as Core does.
   environmentOf(env)->pool.setThreads(static_cast<size_t>(std::min<uint64_t>(count, 16)));
   return makeUndefined(env);
 }

@@ -6,8 +6,8 @@ namespace lbc {
 
 namespace {
 
-// Inputs that a thread takes at a time: enough to make the cost of the lock negligible, and few enough (some 600 µs of
-// work) for the threads to finish a job together.
+// Number of inputs that a thread takes from a job at a time. Large enough that the cost of the lock is negligible. Small
+// enough (about 600 µs of work) that the threads finish a job at about the same time.
 constexpr size_t kShare = 16;
 
 // Verifies inputs `first` to `end` of the job, skipping those of coinbases.
@@ -59,7 +59,7 @@ void VerifyPool::submit(VerifyJob* job) {
     queue_.push_back(job);
     if (threads_.empty()) start();
   }
-  // Woken threads find the lock free.
+  // Notifies after releasing the lock, so that woken threads can take it at once.
   wake_.notify_all();
 }
 

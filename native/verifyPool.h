@@ -18,7 +18,7 @@ namespace lbc {
 
 struct VerifyJob {
   VerifyBatch batch;
-  // Running numbers of the inputs to verify.
+  // Range of inputs to verify, as numbers within the block. `endInput` is exclusive.
   size_t firstInput = 0;
   size_t endInput = 0;
 
@@ -28,7 +28,7 @@ struct VerifyJob {
   uint32_t checked = 0;
   uint32_t cacheHits = 0;
 
-  size_t nextInput = 0;               // guarded by the pool
+  size_t nextInput = 0;               // protected by the mutex of the pool
   std::atomic<size_t> unfinished{0};  // inputs
 };
 
@@ -42,9 +42,9 @@ class VerifyPool {
   explicit VerifyPool(Done done) : done_(std::move(done)) {}
   ~VerifyPool() { stop(); }
 
-  // At least one.
+  // A `count` of 0 counts as 1.
   void setThreads(size_t count);
-  // The job must live until `done` is called with it. It must have inputs.
+  // The job must have inputs, and must exist until `done` is called with it.
   void submit(VerifyJob* job);
   // Ends all threads after their current share; queued jobs wait for `resume` or the next `submit`.
   void stop();

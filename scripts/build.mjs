@@ -34,7 +34,10 @@ function run(script, args = []) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Moves a finished folder to its final place, which an older build may occupy. Retries when another build was faster. */
+/**
+ * Moves a finished folder to its final path, where the folder of an older build may exist. Retries when another build
+ * creates the path at the same time.
+ */
 function putInPlace(next, place) {
   for (let attempt = 1; ; attempt++) {
     const old = `${next}.old${attempt}`;
@@ -155,8 +158,8 @@ if (built !== `${print} types` && (withTypes || built !== print)) {
     console.error('The packages to build with are not installed. Run `npm ci --include=dev` first.');
     process.exit(1);
   }
-  // Built beside the old folder, which it then replaces: a process started during the build finds a complete folder. The
-  // name is unique, since another build may be running.
+  // The build goes to a new folder, which then replaces the old folder. A process started during the build therefore finds
+  // a complete folder. The name is unique, because another build may be running.
   const next = join(root, `dist.next.${process.pid}`);
   console.log('Compiling the program; this takes some seconds');
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));

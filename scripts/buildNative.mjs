@@ -40,12 +40,12 @@ async function findSystemSecp256k1(compiler, wish) {
     compile = await flags('--cflags');
     link = await flags('--libs');
   } catch {
-    // No pkg-config, or no entry for the library: the default flags may work.
+    // pkg-config is missing or has no entry for the library. The default flags may still work.
   }
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-probe-'));
   try {
     const source = join(folder, 'probe.cpp');
-    // `secp256k1_context_static` exists since 0.2.0.
+    // The test program uses `secp256k1_context_static`, which exists since version 0.2.0.
     writeFileSync(
       source,
       '#include <secp256k1.h>\n#include <secp256k1_recovery.h>\n' +
@@ -82,7 +82,10 @@ function readStamp() {
   return { inputs: '', tools: '' };
 }
 
-/** The version reported by pkg-config, '' if it reports none: a cheap sign that the system library has changed. */
+/**
+ * Returns the version that pkg-config reports, '' if none. A different version is a cheap sign that the system library has
+ * changed.
+ */
 async function systemSecp256k1Version() {
   try {
     return (await run('pkg-config', ['--modversion', 'libsecp256k1'])).stdout;
@@ -118,7 +121,7 @@ async function build(inputs, force) {
   // Node may be built for another processor than the machine's.
   const machine =
     target.platform === 'darwin' ? ['-arch', target.arch === 'x64' ? 'x86_64' : target.arch] : [];
-  // In an installed package the node prints this line.
+  // With --out, in an installed package, the node prints this line itself.
   if (!out) console.log('Compiling the native addon; the first time takes a minute');
   const [forC, forCxx] = [cc, cxx].map((found) => ({ ...found, flags: [...found.flags, ...machine] }));
   if (force) rmSync(OBJECTS, { recursive: true, force: true });
@@ -131,7 +134,7 @@ const inputs = readInputs();
 try {
   await build(inputs, process.argv.includes('--force'));
 } catch (error) {
-  // No addon is better than one built from other sources.
+  // Removes an addon that was built from other sources: running without an addon is better.
   if (readStamp().inputs !== inputs.hash) rmSync(ADDON, { force: true });
   const optional = process.argv.includes('--optional');
   const reason = error instanceof BuildError ? error.message : (error.stack ?? String(error));

@@ -22,7 +22,8 @@ const addonOf = (target) => join(PREBUILDS, target.name, 'lbcnode.node');
  * @param {{ command: string, env: NodeJS.ProcessEnv }} zig
  * @param {import('./native/targets.mjs').Target} target
  * @param {ReturnType<typeof readInputs>} inputs
- * @param {{ objects?: string, addon?: string }} [places] other ones than those of a package
+ * @param {{ objects?: string, addon?: string }} [places] paths for the objects and the addon; default: the paths in the
+ * package
  */
 export async function buildByZig({ command, env }, target, inputs, places = {}) {
   const version = (await run(command, ['version'], { env })).stdout.trim();

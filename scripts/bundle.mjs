@@ -27,7 +27,7 @@ import { packedPackageFile } from './packageFile.mjs';
 import { runtimeOf, zig as findZig } from './toolchain.mjs';
 
 const BUILD = join(ROOT, 'build', 'bundle');
-/** A runtime package that contains the text of Node's licence; the package for Windows does not. */
+/** Platform whose runtime package supplies the text of Node's licence. The package for Windows does not contain the text. */
 const LICENCE_FROM = PLATFORMS[0];
 
 const targetOf = (platform) => PREBUILT_TARGETS.find(({ name }) => name === platform.target);
@@ -54,7 +54,7 @@ lbcnode into a folder of the user's caches (200 MB). LBCNODE_RUNTIME_DIR may nam
 Documentation: docs/bundles.md of https://github.com/lbcnode/lbcnode
 `;
 
-/** The program's folder as it is unpacked: `app/`. Returns the packages in it. */
+/** Fills the folder `app/` that the launcher unpacks. Returns the packages that it contains. */
 async function stageProgram(platform, zig, folder) {
   const target = targetOf(platform);
   const packages = await packProgram(join(ROOT, 'dist'), join(folder, 'dist'), [target]);

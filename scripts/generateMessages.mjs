@@ -73,7 +73,7 @@ function describeFile(name) {
   });
 }
 
-/** The generated files, text by name. */
+/** Generates the files. Returns their texts by file name. */
 export function generateMessages() {
   const names = readdirSync(input)
     .filter((name) => name.endsWith('.proto'))

@@ -41,7 +41,7 @@ function outcomeOf(module) {
 }
 
 export default class JsonlReporter {
-  /** The outcomes of each file so far; a process or the runner may end at any time. */
+  /** Outcome of each file so far. Every outcome is also written at once, because a process or the runner may end at any time. */
   outcomes = {};
 
   onTestRunStart(specifications) {
@@ -54,7 +54,7 @@ export default class JsonlReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    // Includes files that could not be loaded and have no end event.
+    // Also reports files that could not be loaded, because they cause no end event.
     for (const module of modules) if (ENDED.has(module.state())) this.onTestModuleEnd(module);
     for (const error of unhandledErrors) {
       if (error.message?.startsWith(LATE_REPORT)) continue;

@@ -41,12 +41,12 @@ function prebuiltFiles(root, target) {
   return found.map((name) => `prebuilds/${folder}/${name}`);
 }
 
-/** Names of the C libraries in cmake-ts. Source: its `src/loader.ts`. */
+/** Name of the C library that cmake-ts uses for each platform. Source: `src/loader.ts` of cmake-ts. */
 const CMAKE_LIBC = { darwin: 'libc', win32: 'msvc' };
 
 /**
- * The addon of ZeroMQ for a machine with its line of the manifest: the one for the newest ABI, which the loader tries first.
- * It uses Node-API, so older versions of Node load it too.
+ * Finds ZeroMQ's addon for a machine, and the addon's line of the manifest. Chooses the addon for the newest ABI, which the
+ * loader tries first. The addon uses Node-API, so older versions of Node load it too.
  */
 function zeromqAddon(root, target) {
   const manifest = JSON.parse(readFileSync(join(root, 'build', 'manifest.json'), 'utf8'));
@@ -103,7 +103,7 @@ async function copyInto(from, to, files) {
 
 /**
  * Copies the needed files of the packages to which these files belong (paths below the project that begin with
- * `node_modules`) into `<into>/node_modules`. Returns name, version and licence of each package, sorted by place. Throws a
+ * `node_modules`) into `<into>/node_modules`. Returns name, version and licence of each package, sorted by path. Throws a
  * `BuildError` for a package that is not a dependency.
  * @param {readonly string[]} reached
  * @param {string} into

@@ -87,11 +87,11 @@ export async function packProgram(dist, into, targets) {
     bundle: true,
     splitting: true,
     packages: 'external',
-    // The same conditions as in Node's module resolution.
+    // No additional conditions, so that packages resolve as in Node.
     conditions: [],
     // `node_modules` may be a symbolic link.
     preserveSymlinks: true,
-    // Packages that the user installs, and binaries.
+    // Modules that are not bundled: `pg`, which users install themselves, and native binaries.
     external: ['pg', '*.node'],
     platform: 'node',
     format: 'esm',

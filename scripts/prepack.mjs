@@ -29,7 +29,7 @@ import { buildPrebuilt } from './buildPrebuilt.mjs';
 
 const NOTICES = join(ROOT, 'THIRD-PARTY-NOTICES.md');
 const DIST = join(ROOT, 'dist');
-/** The built `dist/` while the packed one replaces it. Git and the linter ignore both names. */
+/** Folder for the built `dist/` while the packed `dist/` replaces it. Git and the linter ignore both folder names. */
 const KEPT = join(ROOT, 'dist.kept');
 const PACKED = join(ROOT, 'dist.packed');
 
@@ -92,13 +92,13 @@ async function make() {
   copySources();
   const wanted = wantedTargets();
   const fitting = PREBUILT_TARGETS.filter(({ name }) => wanted.includes(name));
-  // A package without our addon runs on every machine, but slower.
+  // If no addon is available, the package is built for all machines. It runs without an addon, but slower.
   const packages = await packProgram(DIST, PACKED, fitting.length > 0 ? fitting : PREBUILT_TARGETS);
   writeFileSync(NOTICES, noticesText(packages));
   const built = await buildPrebuilt(wanted);
   const left = wanted.filter((name) => !built.includes(name));
   if (left.length > 0) console.warn(`The package has no addon for ${left.join(', ')}: these build their own`);
-  // The last step: no later step can fail.
+  // This is the last step, so that no failure can follow it.
   renameSync(DIST, KEPT);
   renameSync(PACKED, DIST);
   packageFileForPacking();

@@ -103,7 +103,8 @@ class Reach {
         ts.isGetAccessor(declaration) ||
         ts.isClassDeclaration(declaration) ||
         ts.isVariableDeclaration(declaration);
-      // Methods also call the readers of single values; the table of all readers is excluded.
+      // Methods call the reader functions of single values, so these functions are included. The table of all reader
+      // functions is excluded.
       return isCode && !(OUTSIDE.test(fileName) && !ts.isFunctionDeclaration(declaration));
     });
   }

@@ -52,7 +52,7 @@ const times = recordedTimes();
 /** File with the slowness of this machine, which a run of all fast tests writes for later runs. */
 const pace = join(root, 'build', 'test-pace.json');
 
-/** Today's share of the files. */
+/** File names in today's share of the long tests; empty if there is only one share. */
 function shareOfToday() {
   const shares = Number(process.argv.find((arg) => arg.startsWith(ROTATE))?.slice(ROTATE.length) ?? 1);
   if (shares === 1) return [];
@@ -89,7 +89,8 @@ function attempt(args, env = {}) {
       'run',
       '--reporter=default',
       `--reporter=${join(root, 'scripts', 'jsonlReporter.mjs')}`,
-      // The reporter reports these errors, except those that only indicate a busy machine.
+      // Vitest ignores these errors, because the reporter reports them. It leaves out those that only indicate a busy
+      // machine.
       '--dangerouslyIgnoreUnhandledErrors',
       ...args,
     ],
@@ -178,7 +179,7 @@ for (const [file, { problems, tests, notRun: isNotRun }] of Object.entries(first
     if (failure !== undefined) (hasPassed ? flaky : failed).push(failure);
   }
 }
-// The second attempt may also fail as a whole.
+// If the second attempt fails as a whole, it has problems without a first result. They count as failures.
 for (const file of Object.keys(second)) if (first[file] === undefined) failed.push(...second[file].problems);
 
 const tell = (word, { where, lines }) =>

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const TIMES_FILE = join(dirname(fileURLToPath(import.meta.url)), 'testTimes.json');
-/** Shorter files are not recorded: their order and their share hardly matter. */
+/** Minimum recorded time of a file, in seconds. Shorter files hardly affect the order and the shares. */
 export const LEAST_RECORDED_SECONDS = 5;
 /** Assumed time of a long file. Most take less. */
 const UNKNOWN_SECONDS = 120;

@@ -19,7 +19,7 @@ function install(name, { place = name, args = [] } = {}) {
   const source = join(ROOT, 'scripts', 'toolchain', name);
   const folder = join(ROOT, 'build', 'toolchain', place);
   const modules = join(folder, 'node_modules');
-  // npm writes this file last.
+  // npm writes this file last, so its presence shows a complete installation.
   const isThere = existsSync(join(modules, '.package-lock.json'));
   if (isThere && readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(source, LOCK), 'utf8'))
     return modules;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
-// LevelDB has methods of these names.
+// Windows headers define these names as macros. LevelDB uses the names for its own methods and variables.
 #undef DeleteFile
 #undef small
 

@@ -7,8 +7,8 @@ import { zipSync } from 'fflate';
 /** The earliest time that a zip archive can store. Zip times are local: this one is the same in every time zone. */
 const firstMoment = () => new Date(1980, 0, 1);
 /**
- * Creator system of the archive, so that readers interpret the upper half of the attributes as a Unix mode. Source: APPNOTE
- * 4.4.2.
+ * Code for the system that created the archive. With this value, readers interpret the upper half of the attributes as a
+ * Unix mode. Source: APPNOTE 4.4.2.
  */
 const UNIX = 3;
 const REGULAR_FILE = 0o100000;

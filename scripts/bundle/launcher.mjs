@@ -8,7 +8,7 @@ import { ROOT } from '../native/sources.mjs';
 const SOURCES = join(ROOT, 'launcher');
 
 /**
- * The small program, and `lbrynet` with its payload.
+ * Compiles the small launcher without a payload, and `lbrynet` with the payload.
  * @param {{ command: string, env: NodeJS.ProcessEnv }} zig
  * @param {import('./platforms.mjs').Platform} platform
  * @param {Uint8Array} payload
@@ -24,7 +24,7 @@ export async function buildLaunchers(zig, platform, payload, folder) {
   // Zig caches objects by their source text, which contains the name of this file but not its contents.
   const name = `${createHash('sha256').update(payload).digest('hex').slice(0, 16)}.bin`;
   writeFileSync(join(folder, name), payload);
-  // Objects as large as the payload are kept out of the shared cache.
+  // Objects are as large as the payload, so they are kept out of the shared cache.
   const env = { ...zig.env, ZIG_LOCAL_CACHE_DIR: join(folder, 'cache') };
   const flags = ['cc', '-target', platform.zig, '-Os', '-g0', '-s', '-std=c11', '-Wall', '-Wextra'];
   const compile = async (program, args) => {

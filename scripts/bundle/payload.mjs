@@ -15,7 +15,7 @@ const HASH_DIGITS = 16;
  * @property {boolean} [executable]
  */
 
-/** All files below a folder as files below `prefix`. @returns {PayloadFile[]} */
+/** Lists all files below a folder, with paths below `prefix`. @returns {PayloadFile[]} */
 export function filesBelow(folder, prefix) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -53,8 +53,8 @@ function headerOf(folder, files) {
 }
 
 /**
- * Returns the payload's bytes and the name of the folder to which the launcher unpacks it. The name contains version and
- * content hash, so several versions can coexist.
+ * Returns the bytes of the payload and the name of the folder into which the launcher unpacks the payload. The name contains
+ * version and content hash, so several versions can coexist.
  * @param {readonly PayloadFile[]} unsorted
  * @param {string} version
  * @returns {{ folder: string, bytes: Buffer }}

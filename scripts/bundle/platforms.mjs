@@ -57,8 +57,8 @@ export const PLATFORMS = [
   },
 ];
 
-/** Launchers of a bundle, which start the `lbrynet` beside them under their own name. */
+/** Launchers in a bundle. Each starts the program `lbrynet` in its own folder, under the launcher's own name. */
 export const SMALL_PROGRAMS = ['lbcnode', 'lbcnode-cli', 'lbcnet'];
 
-/** Both readers of the archive load it into memory. */
+/** Maximum size of an archive. LBRY Desktop and the companion of ReviveL, which download archives, load them into memory. */
 export const MAX_ARCHIVE_BYTES = 60e6;

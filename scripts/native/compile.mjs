@@ -20,7 +20,7 @@ import {
 
 export const run = promisify(execFile);
 
-/** Compilers may print much output without failing. */
+/** Maximum size of a compiler's output. Compilers may print much output without failing. */
 const MAX_OUTPUT_BYTES = 1 << 26;
 
 /** Reason why the addon cannot be built; the message is for the user. */
@@ -47,7 +47,7 @@ export async function findCompiler(candidates) {
       const { stdout } = await run(command, [...flags, '--version']);
       return { command, flags, version: stdout.split('\n')[0] };
     } catch {
-      // Not this one.
+      // This candidate does not run. The next one is tried.
     }
   }
   return null;
@@ -108,7 +108,7 @@ function databaseFlags(target) {
   ];
 }
 
-/** The processor's CRC-32C instructions. The source checks for this macro and uses the instructions if available. */
+/** Turns on the processor's CRC-32C instructions: the source checks for this macro and uses the instructions if available. */
 function sourceFlags(source, target) {
   return target.arch === 'x64' && source.endsWith('port_posix_sse.cc')
     ? ['-msse4.2', '-DLEVELDB_PLATFORM_POSIX_SSE=1']
@@ -116,7 +116,8 @@ function sourceFlags(source, target) {
 }
 
 function linkFlags(target, objects) {
-  // An import library for linking with the addon, which nothing does; it would be written beside the addon.
+  // The linker always writes an import library beside the addon. The library is not needed, so it is written to the folder
+  // of the objects.
   if (target.platform === 'win32')
     return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
   return target.platform === 'darwin'
@@ -145,7 +146,7 @@ async function inParallel(tasks) {
 const CACHE_MISS = /\bFileNotFound\b/;
 const MAX_ATTEMPTS = 3;
 
-/** Runs a compiler, again when its cache fails. Rejects like `execFile`. */
+/** Runs a compiler. Runs it again when Zig's cache fails. Rejects like `execFile`. */
 export async function runCompiler({ command, env }, args) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -190,7 +191,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   const secp256k1Headers = inputs.secp256k1.filter((file) => file.path.endsWith('.h'));
   const unit = (compiler, flags, source, included) => {
     const contents = [readFileSync(source), ...included.map((file) => file.content)];
-    // Independent of the folder that the project is in.
+    // The hash must not depend on the folder of the project.
     const words = [compiler.command, ...compiler.flags, compiler.version, ...flags];
     const hash = hashOf(...words.map((word) => word.replaceAll(ROOT, '')), ...contents);
     const stem = basename(source).replace(/\.\w+$/, '');
@@ -215,8 +216,8 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
 }
 
 /**
- * Import libraries by which an addon for Windows finds the functions in Node's executable. Only Zig's compiler can create
- * them.
+ * Creates the import libraries with which an addon for Windows finds the functions in Node's executable. Only Zig's compiler
+ * can create such libraries.
  */
 async function importLibraries({ cxx, objects }) {
   const made = [];

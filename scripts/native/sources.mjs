@@ -59,7 +59,10 @@ export const HEADERS = join(libraryFolder('node-api-headers'), 'include');
 export const SECP256K1 = libraryFolder('secp256k1');
 /** The release of libsecp256k1 in `third_party/`. */
 export const SECP256K1_VERSION = '0.5.0';
-/** Its `ECMULT_WINDOW_SIZE`. The table of multiples of the generator for verification has two times 2^(size - 2) points. */
+/**
+ * `ECMULT_WINDOW_SIZE` of the build of libsecp256k1. The table of generator multiples for verification has two times 2^(size
+ * - 2) points.
+ */
 export const SECP256K1_WINDOW = 11;
 export const LEVELDB = libraryFolder('leveldb');
 export const SNAPPY = libraryFolder('snappy');

@@ -29,7 +29,7 @@ const CRASH_AT = 'LBCNODE_CRASH_AT';
  * takes three times as long.
  */
 const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
-/** The first Node.js version whose V8 counts differently. */
+/** First Node.js version whose V8 counts this budget in another way. From this version on the setting is not changed. */
 const OTHER_COUNT_SINCE_NODE = 22;
 
 /** Prints a message for the user. */
@@ -126,8 +126,8 @@ class Program {
   private readonly isSeen: boolean;
 
   /**
-   * `unlock` is kept until the end: the lock lives as long as it can still be released. `isSeen` is true if the user sees
-   * the log on the same terminal as stderr.
+   * Keeps `unlock` until the end, because the lock exists only as long as `unlock` can be called. `isSeen` is true if the
+   * user sees the log on the same terminal as stderr.
    */
   constructor(log: FileLogger, unlock: () => Promise<void>, folder: string, isSeen: boolean) {
     this.log = log;
@@ -228,8 +228,7 @@ class Program {
 }
 
 /**
- * Node.js by default opens its debugger on one of these signals and exits on the other. A supervisor that sends them wants
- * neither.
+ * Node.js by default opens its debugger on SIGUSR1 and exits on SIGUSR2. The node ignores both signals.
  */
 function ignoreUserSignals(): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
@@ -240,7 +239,7 @@ async function main(): Promise<void> {
   const loaded = load();
   const isChild = process.env[DAEMON_MARK] === '1';
   const isParent = loaded.options.daemon && !isChild;
-  // On a terminal the log prints the same message.
+  // If the log is shown on this terminal, it prints the same warnings, so they are not printed twice.
   const isSeen = logsToConsole(loaded) && process.stdout.isTTY && process.stderr.isTTY;
   if (!isChild && !isSeen) loaded.warnings.forEach(showWarning);
   if (!loaded.options.sysperms) process.umask(0o077);
@@ -261,7 +260,8 @@ async function main(): Promise<void> {
   await program.run(loaded);
 }
 
-// The reader, such as a supervisor or a pager, may have ended. This is not a reason to stop or to log.
+// The reader of the output, such as a supervisor or a pager, may have ended. The node then neither stops nor logs an
+// error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 optimizeAfter(OPTIMIZE_AFTER_BYTES.starting);
 await main().catch((error: unknown) => fail(describeFailure(error, 'the data folder').text));

@@ -40,23 +40,23 @@ export const MIN_BLOCKS_TO_KEEP = 288;
  */
 export const QUIET_MS = 20_000;
 /**
- * Branches that leave the active chain within this distance of its tip are accepted without more work (Core's 144-block
- * buffer).
+ * A branch is accepted with less work than the tip, if the missing work is at most that of this many blocks (Core's
+ * 144-block buffer).
  */
 const NEAR_TIP_BLOCKS = 144n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
-  /** Hash in wire order; null: all scripts are verified. */
+  /** Hash (wire order) of the block whose ancestors' scripts are assumed valid; null: all scripts are verified. */
   assumeValid: Bytes | null;
-  /** A tip older than this means that the node is not in sync (`-maxtipage`). */
+  /** Maximum age of the tip of a node in sync (`-maxtipage`). An older tip means that the node is not in sync. */
   maxTipAgeSec: number;
   /** The network's time in seconds. */
   adjustedTimeSec: () => number;
   /** Called once the active chain reaches this height (`-stopatheight`); 0 never. */
   stopAtHeight: number;
   onStopHeight: () => void;
-  /** Called when a change of the chain failed for a reason other than a verdict: its state must not be trusted any more. */
+  /** Called after an internal failure of a chain change. The chain's state in memory may be wrong. */
   onFatal: (error: unknown) => void;
 }
 
@@ -81,7 +81,7 @@ export class Chain {
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
   readonly reorganisation = new Reorganisation();
-  /** Whether `blockDisconnected` includes the claim events of its block, which must be computed again for that. */
+  /** Whether `blockDisconnected` events include the claim events of the block, which must be computed again for them. */
   describesDisconnected = false;
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
@@ -89,7 +89,7 @@ export class Chain {
   /** Who may use the chain when. */
   readonly turns = new ChainTurns(() => this.refuseWhenBroken());
   private readonly blocks: StoredBlocks;
-  /** Ancestors on the branch of the best header, however far ahead of the tip it is. */
+  /** The branch of the best header, for ancestor lookups. Its end may be far ahead of the tip. */
   readonly headerChain: HeaderChain;
   private readonly assumed: AssumedValid;
   private readonly route: Route;
@@ -197,7 +197,7 @@ export class Chain {
     return this.index.headers.work(parent) + blockWork(bits) < this.leastBranchWork;
   }
 
-  /** The checks before and during storing, in the order of `ProcessNewBlock`; stores the block if it is new and valid. */
+  /** Checks a block in the order of `ProcessNewBlock`, and stores it if it is new and valid. */
   acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
     this.refuseWhenBroken();
     const { index } = this.deps;
@@ -285,13 +285,13 @@ export class Chain {
 
   /**
    * Reads a stored block. Throws `BlockFileError` when the bytes are no longer that block. `beforeLooking` is awaited before
-   * the verification, which takes long; the caller uses it to choose the time.
+   * the verification. The caller uses it to choose the time of the verification, which takes long for a large block.
    */
   readBlock(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     return this.blocks.read(id, beforeLooking);
   }
 
-  /** The same, parsed and hashed on another thread: for many blocks that are read ahead. */
+  /** Like `readBlock`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.blocks.readAside(id);
   }
@@ -347,7 +347,7 @@ export class Chain {
     this.flushWhenQuiet();
   }
 
-  /** Compares the tip by work, then by order of arrival. */
+  /** Whether the tip is worse than the block `start`: by work, then by order of arrival. */
   private isWorseThan(start: number): boolean {
     return start !== NO_HEADER && this.index.candidates.compare(this.tip, start) < 0;
   }
@@ -360,7 +360,7 @@ export class Chain {
   private async flushNow(): Promise<void> {
     this.quietTimer = null;
     if (this.closing || this.broken) return;
-    // An error stops the node.
+    // Runs as a change of the chain, so that an error stops the node.
     await this.change(async () => {
       if (this.flusher.isWorthIt) await this.flusher.flush();
     }).catch(() => undefined);
@@ -402,7 +402,7 @@ export class Chain {
           index.markFailed(id);
           headers.addStatus(id, STATUS.failedConnecting);
         } else index.candidates.delete(id);
-        // The tip may be the best now.
+        // The tip may now be the best block. Worse candidates are removed.
         if (this.tip !== NO_HEADER) index.candidates.prune(this.tip);
         break;
       }
@@ -438,7 +438,7 @@ export class Chain {
       return error;
     }
     logConnectedClaims(this.log, headers.height(id), claims);
-    // Emitted before the first await: the mempool must remove the transactions that the block confirms.
+    // Emitted before the first await, so that the mempool removes the transactions of the block before other code runs.
     this.events.emit('blockConnected', {
       id,
       height: headers.height(id),
@@ -508,13 +508,13 @@ export class Chain {
       const { index } = this;
       const before = this.tip;
       while (index.active.contains(id)) {
-        // Removed from the candidates, so that the block is neither chosen again nor reported as the best invalid branch:
-        // the caller invalidated it.
+        // The caller invalidated the block. It is removed from the candidates, so that it is neither chosen again nor
+        // reported as the best invalid branch.
         index.candidates.delete(this.tip);
         await this.disconnectTip();
       }
       index.markFailed(id);
-      // The operator's verdict replaces an earlier one.
+      // The operator's verdict replaces an earlier verdict of connecting.
       index.headers.clearStatus(id, STATUS.failedConnecting);
       await inSlices(index.reconsiderCandidates());
       if (this.tip !== before) await this.completeStep(true);

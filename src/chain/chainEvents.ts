@@ -14,15 +14,15 @@ import type { ClaimEvent } from '../store/claims/claimStore.js';
 
 /** Progress of long work on the chain. */
 export interface Progress {
-  /** Name of the activity, capitalized: `Importing bootstrap.dat`. */
+  /** Name of the activity, capitalized, for example `Importing bootstrap.dat`. */
   readonly activity: string;
-  /** Finished part of `total`, in a unit that is roughly proportional to the work: bytes of files, or transactions. */
+  /** Finished part of `total`. The unit is roughly proportional to the work: bytes of files, or transactions. */
   readonly done: number;
   readonly total: number;
   /** Height and time of the tip, or of the last processed block; -1 and 0 before the genesis block. */
   readonly height: number;
   readonly timeSec: number;
-  /** Transactions of the chain up to that block; 0 if only headers are processed. */
+  /** Number of transactions in the chain up to that block; 0 if only headers are processed. */
   readonly txCount: number;
 }
 

@@ -26,8 +26,8 @@ import {
 } from './blocks/storedTransactions.js';
 
 /**
- * Number of transactions up to which unspent outputs are searched one transaction at a time. Arbitrary: each takes some
- * milliseconds.
+ * Maximum number of transactions for which unspent outputs are searched one transaction at a time. Arbitrary: each search
+ * takes some milliseconds.
  */
 const FEW_TXIDS = 8;
 /** Maximum outputs of a block: its weight divided by that of the smallest output (8 bytes of amount and an empty script). */
@@ -75,7 +75,7 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
-  /** The same, but parsed and hashed on another thread: for many blocks that are read ahead. */
+  /** Like `readBlock`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.chain.readBlockAside(id);
   }
@@ -85,7 +85,7 @@ export class ChainReader {
     return this.chain.scanPayments(ids, sought);
   }
 
-  /** One transaction without reading the rest of its block; see `StoredTransactions.read`. */
+  /** Reads one transaction without the rest of its block; see `StoredTransactions.read`. */
   readTransaction(
     id: number,
     wanted: WantedTransaction,
@@ -105,7 +105,7 @@ export class ChainReader {
     return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
   }
 
-  /** The unspent output at the tip, or null; synchronous unless a flush is in progress. */
+  /** The unspent output as of the tip, or null. The result is synchronous unless a flush is in progress. */
   coin(outPoint: Bytes): MaybePromise<CoinValue | null> {
     if (!this.flusher.isSettled) return this.coinLater(outPoint);
     const { coins, store } = this.chain.deps;
@@ -122,7 +122,7 @@ export class ChainReader {
     const cached = coins.get(outPoint);
     if (cached !== undefined) return cached;
     const row = await store.get(coinKey(outPoint));
-    // A block connected during the read may have changed the coin: then the table has it.
+    // A block connected during the read may have changed the coin. Then the coin table has the new state.
     const now = coins.get(outPoint);
     if (now !== undefined) return now;
     return row ? parseCoinRow(row) : null;
@@ -138,7 +138,7 @@ export class ChainReader {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
   }
 
-  /** An unspent output of a transaction from the database as of the read, or null. */
+  /** Returns an unspent output of a transaction from the database, or null. Ignores outputs that are not flushed yet. */
   private async anyFlushedCoinOf(txid: Bytes): Promise<CoinValue | null> {
     await this.flusher.settled();
     const prefix = coinKey(txid);
@@ -154,7 +154,7 @@ export class ChainReader {
     const { coins } = this.chain.deps;
     const flushed = await this.anyFlushedCoinOf(txid);
     if (flushed) return flushed;
-    // Outputs that are not flushed yet are in the table, which supports only single lookups.
+    // Outputs that are not flushed yet are only in the coin table, which supports only single lookups.
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
     let since = performance.now();
@@ -169,7 +169,7 @@ export class ChainReader {
 
   /**
    * An unspent output of the first transaction that has one, or null. For many transactions, unflushed outputs are searched
-   * in the blocks that created them: in the table each output number would need a lookup.
+   * in the blocks that created them: in the coin table, each output number would need a lookup.
    */
   async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
     const wanted = [...txids];
@@ -180,7 +180,7 @@ export class ChainReader {
       }
       return null;
     }
-    // Coins flushed from here on are searched twice.
+    // Coins that are flushed during the search are searched both in the database and in the blocks.
     const { flushedTip } = this.flusher;
     const places = new Map<string, number>();
     let flushed: CoinValue | null = null;
@@ -194,7 +194,10 @@ export class ChainReader {
     return (await this.firstRecentCoin(places, flushedTip)) ?? flushed;
   }
 
-  /** An unspent output, of the first transaction in the list that has one, in the active chain's blocks after `flushedTip`. */
+  /**
+   * Searches the active chain's blocks after `flushedTip`. Returns an unspent output of the first transaction in the list
+   * that has one, or null.
+   */
   private async firstRecentCoin(
     places: ReadonlyMap<string, number>,
     flushedTip: number,
@@ -217,7 +220,7 @@ export class ChainReader {
     return found;
   }
 
-  /** The first unspent output among this many outputs of the transaction. */
+  /** The first unspent output among the first `outputs` outputs of the transaction. */
   private async firstCoinOf(txid: Bytes, outputs: number): Promise<CoinValue | null> {
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);

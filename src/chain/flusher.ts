@@ -18,7 +18,10 @@ import type { StepTimers } from './connect/stepTimers.js';
 
 /** A cache that is not full is flushed at this interval, so that a crash costs little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
-/** Bytes in the caches above which reconnecting blocks after a kill takes some tenths of a second. */
+/**
+ * Minimum size of unflushed data in the caches for which a flush is worthwhile, in bytes. After a kill, reconnecting blocks
+ * with so much data takes some tenths of a second.
+ */
 const WORTH_FLUSHING_BYTES = 1 << 20;
 /** Share of its size limit that the coin cache keeps after a flush. */
 const KEEP_SHARE = 0.75;
@@ -28,7 +31,7 @@ export interface FlusherOptions {
   cacheBytes: number;
   /** Folders whose file systems must have free space. */
   folders: readonly string[];
-  /** Called after a flush, when history outside the window may be deleted. */
+  /** Called after a flush. History outside the window of past proofs may then be deleted. */
   afterFlush?: () => Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export class Flusher {
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
   private isRunning = false;
-  /** A flush failed: the data that left the caches for it is lost. */
+  /** Whether a flush has failed. The data that had left the caches is then lost. */
   private isBroken = false;
   /** The block to which the coins, claims and indexes on disk belong; `NO_HEADER` before the first. */
   flushedTip: number;
@@ -73,7 +76,8 @@ export class Flusher {
     this.isRebuilding = state.rebuilding;
     this.deps = deps;
     this.flushedTip = deps.index.active.tip;
-    // In the middle of a block its coins must stay in the cache, so nothing is trimmed.
+    // The store calls this in the middle of a block. The coins of the block must stay in the cache, so the flush does not
+    // trim the cache.
     deps.store.beforeSpill = () => this.run(false);
   }
 
@@ -81,7 +85,7 @@ export class Flusher {
     return this.deps.coins.usageBytes + this.deps.store.dirtyBytes;
   }
 
-  /** Called after each block: flushes when the cache is full, or the block requires it. */
+  /** Called after each block. Flushes when the cache is full, or when the store requires a flush. */
   async afterBlock(): Promise<void> {
     const { store } = this.deps;
     if (store.mustFlush || this.usageBytes > this.options.cacheBytes) await this.flush();

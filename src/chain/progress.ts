@@ -1,6 +1,6 @@
 /**
- * How far long work on the chain has come, as data: the events `progress` and `backgroundProgress`. The display code
- * computes speed and remaining time; this file uses no clock.
+ * Data of the events `progress` and `backgroundProgress`, which report the progress of long work on the chain. The display
+ * code computes speed and remaining time; this file uses no clock.
  */
 import { NO_HEADER } from '../store/files/headerTable.js';
 import type { Chain } from './chain.js';
@@ -46,12 +46,12 @@ export class FileProgress {
     });
   }
 
-  /** A block of this many bytes was stored and waits to be connected. */
+  /** Records that a block of this many bytes was stored and waits to be connected. */
   stored(bytes: number): void {
     this.waitingBytes += bytes;
   }
 
-  /** The file has been read up to this offset. */
+  /** Records that the file was read up to this offset. */
   read(end: number): void {
     this.readBytes = end;
     this.report();

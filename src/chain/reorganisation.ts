@@ -13,7 +13,7 @@ export class Reorganisation {
     return this.running?.done ?? null;
   }
 
-  /** Whether tip and mempool match: false during a reorg, and after one that failed. */
+  /** Whether the tip and the mempool match: false during a reorg, and after a failed reorg. */
   get isWhole(): boolean {
     return this.whole;
   }
@@ -23,7 +23,7 @@ export class Reorganisation {
     return this.begun;
   }
 
-  /** A block is about to be disconnected. */
+  /** Records the start of a reorg, before a block is disconnected. */
   begin(): void {
     if (this.running !== null) return;
     this.begun++;
@@ -33,14 +33,14 @@ export class Reorganisation {
     this.running = { done, end };
   }
 
-  /** Tip and mempool match again. */
+  /** Records the end of a reorg: tip and mempool match again. */
   end(): void {
     if (this.running === null) return;
     this.whole = true;
     this.release();
   }
 
-  /** Stops all further work after a failure. */
+  /** Ends a reorg that failed. Tip and mempool do not match from then on. */
   fail(): void {
     if (this.running !== null) this.release();
   }

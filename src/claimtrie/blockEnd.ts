@@ -9,8 +9,8 @@ import { setOrder } from './checkOrder.js';
 import { normalizeKey } from './nameKey.js';
 
 /**
- * Activates the items that are due, then expires others: claims, then supports. Both lists are oldest first. Yields between
- * items, so that the caller can pause.
+ * Activates the due items of one type, then expires old items: first for claims, then for supports. Both lists are oldest
+ * first. Yields between items, so that the caller can pause.
  */
 export function* processDue(
   work: ClaimWork,
@@ -31,7 +31,8 @@ export function* processDue(
 }
 
 /**
- * An item that the refiling left under a raw name is not found any more and stays in the trie; so does a pending item.
+ * An item that kept its raw name at the normalization fork is not found under the normalized name. It stays in the trie, as
+ * in the reference. A pending item stays too.
  */
 function expire(work: ClaimWork, created: Item): void {
   const name = work.matchesNormalized ? normalizeKey(created.name) : created.name;
@@ -57,7 +58,10 @@ export function findTakeovers(work: ClaimWork, order: Iterable<string> = []): Ta
   return checks;
 }
 
-/** The order in which the block's names are checked; none where it has no visible effect, since computing it takes time. */
+/**
+ * Returns the order in which the block's names are checked. Returns an empty list if the order has no visible effect,
+ * because computing it takes time.
+ */
 export function checkingOrder(work: ClaimWork): string[] {
   let waiting = 0;
   for (const name of work.names.values()) {
@@ -90,7 +94,7 @@ export function* settleTakeovers(
     else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
     yield;
   }
-  // Items activated by a check were included in its decision: no name is checked twice.
+  // Items that a takeover activates were included in the decision about their name, so no name is checked twice.
   for (const name of work.names.values()) name.check = false;
 }
 

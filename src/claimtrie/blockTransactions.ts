@@ -13,7 +13,10 @@ import { findClaim } from './nameState.js';
 import { countsMetadataSupports, MAX_DELAY, proportionalDelay } from './rules.js';
 import type { ClaimOutput, ClaimRules, ClaimSpend, ClaimTx } from './types.js';
 
-/** Number of claims that the transaction has spent, by claim id and name. Each spent claim allows one update. */
+/**
+ * Number of claims that a transaction has spent and not yet updated, by claim id and name. Each spent claim allows one
+ * update.
+ */
 type SpentClaims = Map<string, number>;
 
 /** Key in `SpentClaims`, with the name as `matchName` returns it. */
@@ -42,7 +45,7 @@ export function spendCandidates(
   return found;
 }
 
-/** Names whose state and path block `height` may need, because `name` occurs in one of its scripts. */
+/** Names whose state and path may be needed to connect block `height` if `name` occurs in one of its scripts. */
 export function namesInvolved(rules: ClaimRules, height: number, name: string): string[] {
   const fork = rules.normalizationForkHeight;
   const normalized = normalizeKey(name);
@@ -185,7 +188,7 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   return item;
 }
 
-/** Outputs created by the block itself have no row; their items are in memory or do not exist. */
+/** Reads an item from the stored rows. An output of this block has no row: its item is in memory or does not exist. */
 function filedItem(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
   return coinHeight === work.height ? work.ownItem(name, point) : work.item(name, coinHeight, point);
 }

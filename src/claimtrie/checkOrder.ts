@@ -28,7 +28,10 @@ export function stringHash(text: string): bigint {
 
 /** Bucket counts of a growing set: each is the least prime in the library's list above twice the previous one. */
 const BUCKET_COUNTS = [13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933];
-/** Larger sets are not ordered, to limit the memory: only a listing depends on the order. */
+/**
+ * Maximum number of names that are ordered. Larger sets stay unordered to limit the memory: only a listing depends on the
+ * order.
+ */
 export const MAX_ORDERED = BUCKET_COUNTS[BUCKET_COUNTS.length - 1]!;
 
 interface Entry {

@@ -30,7 +30,7 @@ import { WorkTrie } from './workTrie.js';
 /** State of a name at the start of the block. */
 export interface NameBase {
   hadClaims: boolean;
-  /** Empty without claims. */
+  /** Claim id of the owner; empty if the name has no claims. */
   ownerId: string;
   takeover: number;
 }
@@ -39,15 +39,15 @@ export interface NameWork {
   readonly name: string;
   readonly state: NameState;
   readonly base: NameBase;
-  /** A takeover check is needed at the end of the block. */
+  /** Whether a takeover check is needed at the end of the block. */
   check: boolean;
-  /** The state differs from its row. */
+  /** Whether the state differs from the stored row. */
   changed: boolean;
-  /** The node's part of the hash must be recomputed. */
+  /** Whether the claims' part of the node's hash must be recomputed. */
   claimsChanged: boolean;
-  /** Next number for an item that is stored here in this block. */
+  /** Next number for an item that is stored under this name in this block. */
   nextOrdinal: number;
-  /** Items created in this block that are pending here. */
+  /** Items created in this block that are pending under this name. */
   newPending: Set<Item>;
 }
 
@@ -58,24 +58,24 @@ export type WorkEvent =
   | { op: 'takeover'; name: string; before: number; owner: ActiveClaim | undefined; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
 
-/** Effect of a transaction on an item: created, or spent by the transaction with this id. */
+/** Effect of a transaction on an item: the transaction created the item, or the transaction with this id spent it. */
 export interface ClaimOperation {
   readonly item: Item;
   readonly spentBy: Bytes | null;
 }
 
-/** Outcome of a takeover check, between its two halves. */
+/** Result of `findTakeovers` for one name, which `settleTakeovers` applies. */
 export interface TakeoverCheck {
   work: NameWork;
   happened: boolean;
 }
 
 /**
- * Synchronous source of data that was not prefetched. Its results have been added to `names` or `items` of the work.
- * Prefetching is only for speed: the result of a block must not depend on it.
+ * Synchronous source of data that was not prefetched. The source also adds each result to `names` or `items` of the
+ * `ClaimWork`. Prefetching is only for speed: the result of a block must not depend on it.
  */
 export interface ClaimSource {
-  /** The stored name; an empty one if there is none. */
+  /** Reads the stored name. Returns an empty name if there is none. */
   readName(name: string): NameWork;
   /** The stored item; null if there is none. */
   readItem(name: string, since: number, point: string): Item | null;
@@ -91,7 +91,7 @@ export class ClaimWork {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly names = new Map<string, NameWork>();
-  /** Null if the item is known not to exist. */
+  /** Loaded items by id. Null means that the item is known not to exist. */
   readonly items = new Map<string, Item | null>();
   trie: WorkTrie;
   readonly events: WorkEvent[] = [];
@@ -104,7 +104,7 @@ export class ClaimWork {
   readonly dueRemoved = new Map<number, Set<Item>>();
   /** Items that enter the trie at the end of the block without having been stored as pending, oldest first. */
   readonly newDue = new Set<Item>();
-  /** Claim ids whose index row changes: set to the raw name, or removed. */
+  /** Changes to the index of claim ids: the raw name for a new or changed row, null for a removed row. */
   readonly claimIndex = new Map<string, string | null>();
   /** Names to be checked for takeovers, in the order of their first request. */
   readonly checkOrder = new Set<string>();
@@ -112,16 +112,17 @@ export class ClaimWork {
   readonly filesNormalized: boolean;
   /**
    * Names that lost their last claim in this block while they had a child. QUIRK: the next delay lookup for such a name
-   * finds no owner, once. Source: `removalWorkaround`. Test: test/unit/claimtrie/workarounds.test.ts.
+   * finds no owner. Only the first lookup is affected. Source: `removalWorkaround`. Test:
+   * test/unit/claimtrie/workarounds.test.ts.
    */
   readonly removalFlags = new Set<string>();
   /**
-   * Names with a support that was spent while they were not in the reference's working copy; true once the name was created
-   * again. QUIRK: their takeover height becomes this block's. Source: `takeoverWorkaround`. Test:
-   * test/unit/claimtrie/workarounds.test.ts.
+   * Names that lost a support in this block while the reference's working copy did not contain them. The value becomes true
+   * once the name is created again. QUIRK: the takeover height of these names becomes the height of this block. Source:
+   * `takeoverWorkaround`. Test: test/unit/claimtrie/workarounds.test.ts.
    */
   private readonly takeoverFlags = new Map<string, boolean>();
-  /** Nodes whose children the reference's working copy holds. Source: `cacheData`. */
+  /** Nodes whose children are in the reference's working copy of the trie. Source: `cacheData`. */
   private readonly expanded = new Set<string>();
   private readonly watchesTakeovers: boolean;
   private readonly watchesRemovals: boolean;
@@ -138,7 +139,7 @@ export class ClaimWork {
     this.watchesRemovals = inRemovalWorkaround(rules, height);
   }
 
-  /** A trie without loaded nodes. */
+  /** Creates a trie with no loaded nodes. It reads missing nodes from the source. */
   newTrie(): WorkTrie {
     return new WorkTrie((path) => this.source.readNode(path));
   }
@@ -169,7 +170,7 @@ export class ClaimWork {
     if (this.checkOrder.size < MAX_ORDERED) this.checkOrder.add(work.name);
   }
 
-  /** Adds a new item to the queue under its name. */
+  /** Adds a new item to the queue of pending items, under the item's name. */
   queueNew(item: Item): void {
     const work = this.name(item.name);
     this.addItem(item);
@@ -181,7 +182,7 @@ export class ClaimWork {
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, item.rawName);
   }
 
-  /** Removes a pending item from the queue, for whatever reason. */
+  /** Removes a pending item from the queue, because it is activated or removed. */
   private unqueue(item: Item): void {
     const work = this.name(item.name);
     countPending(work.state, item.dueHeight, -1);
@@ -300,13 +301,13 @@ export class ClaimWork {
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, null);
   }
 
-  /** Records that the reference loads a name's path into its working copy. Only while transactions are processed. */
+  /** Records that the reference loads the path of a name into its working copy. Called only while transactions are processed. */
   noteLoad(name: string): void {
     if (!this.watchesTakeovers) return;
     for (const node of this.trie.storedPath(name)) this.expanded.add(node);
   }
 
-  /** Called when a support of the name changes: records whether its node is outside the working copy. */
+  /** Called when a support of the name changes. Records whether the name's node is outside the reference's working copy. */
   noteSupport(name: string, inTransactions: boolean): void {
     if (!this.watchesTakeovers || this.takeoverFlags.has(name)) return;
     if (!this.name(name).base.hadClaims) return;

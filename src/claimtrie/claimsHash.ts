@@ -1,13 +1,13 @@
 /**
- * The claims' part of a node's hash: value hashes and, in the all-claims form, their merkle root.
- * Source: lbrycrd `getValueHash`, `getClaimHashes`.
+ * Computes the part of a node's hash that depends on its claims: value hashes and, in the all-claims form, their merkle
+ * root. Source: lbrycrd `getValueHash`, `getClaimHashes`.
  */
 import { sha256d } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { rootOf } from './fastHash.js';
 import { pointIndex } from './item.js';
 
-/** Output numbers and takeover heights repeat, so their hashes are cached, up to this number. */
+/** Maximum number of cached hashes of output numbers and takeover heights. The same numbers occur often. */
 const MAX_KEPT = 4096;
 const decimals = new Map<number, Bytes>();
 const heights = new Map<number, Bytes>();
@@ -39,7 +39,7 @@ const HASH_BYTES = 32;
 const message = Buffer.alloc(96);
 const txid = Buffer.alloc(TXID_BYTES);
 
-/** The txid hashed last, and its hash: consecutive claims often belong to one transaction. */
+/** The last txid that was hashed, and its hash. Consecutive claims often belong to one transaction. */
 let latestTxid = '';
 let latestHash: Bytes = Buffer.alloc(0);
 
@@ -53,12 +53,12 @@ function txidHash(point: string): Bytes {
   return latestHash;
 }
 
-/** H(H(txid) ‖ H(decimal text of n) ‖ H(T)). */
+/** Hash of a claim: H(H(txid) ‖ H(decimal text of n) ‖ H(T)), with H double SHA-256 and T the takeover height. */
 export function valueHash(point: string, takeover: number): Bytes {
   return hashOfValue(txidHash(point), pointIndex(point), takeover);
 }
 
-/** The same written to `leaves`, for output `n` of the transaction whose id is at offset `at` of `row`. */
+/** Like `valueHash`, but writes the hash to `leaves`. The txid is at offset `at` of `row`, and `n` is the output number. */
 export function valueHashInto(
   leaves: Buffer,
   to: number,
@@ -84,7 +84,10 @@ export function claimLeaves(claims: readonly { readonly point: string }[], takeo
   return leaves;
 }
 
-/** The claims' part of the hash of a name's node: 32 bytes; null without claims. The claims are ordered, best first. */
+/**
+ * The part of a node's hash that depends on the claims of its name: 32 bytes, or null if there are no claims. The claims are
+ * ordered, best first.
+ */
 export function claimsHash(
   claims: readonly { point: string }[],
   takeover: number,

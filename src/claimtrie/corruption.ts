@@ -1,10 +1,10 @@
 /**
- * Errors for rows of the claim trie that are missing or contradict one another. They are never a verdict on a block, and
- * never a reason to discard a data folder: nodes are rebuilt from names, and the rest is computed again from the block
- * files. `chain/open/claimRepair.ts` handles them.
+ * Errors for rows of the claim trie that are missing or contradict one another. Such an error is never a verdict on a block
+ * and never a reason to discard a data folder. Nodes are rebuilt from the rows of names; all other rows are computed again
+ * from the block files. `chain/open/claimRepair.ts` handles them.
  */
 
-/** Rows of the claim trie are missing, or contradict one another. The message says which. */
+/** Rows of the claim trie are missing or contradict one another. The message names the problem. */
 export class ClaimCorruptionError extends Error {
   override readonly name: string = 'ClaimCorruptionError';
   /** The problem, without the remedy. */
@@ -28,7 +28,7 @@ export function intact(condition: unknown, what: string): asserts condition {
   if (!condition) throw new ClaimCorruptionError(what);
 }
 
-/** The same for conditions that hold if nodes and names are consistent. */
+/** Like `intact`, for conditions that hold if nodes and names are consistent. Throws `TrieCorruptionError`. */
 export function trieIntact(condition: unknown, what: string): asserts condition {
   if (!condition) throw new TrieCorruptionError(what);
 }

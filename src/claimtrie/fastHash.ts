@@ -1,6 +1,7 @@
 /**
- * The hashes of the trie, by the addon if it is loaded and else by the readable fallbacks. Only makes this choice: for a few
- * hashes, the call into the addon costs more than it saves. Test: test/unit/claimtrie/fastHash.test.ts.
+ * Computes hashes of the trie with the addon if it is loaded, else with the fallbacks in TypeScript. For few hashes it uses
+ * the fallback even if the addon is loaded, because the call into the addon would take longer. Test:
+ * test/unit/claimtrie/fastHash.test.ts.
  */
 import { hash160, sha256dPair } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
@@ -8,7 +9,7 @@ import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 
 const HASH_BYTES = 32;
-/** Measured: from three leaves on, one native call is faster. */
+/** Minimum number of leaves for which the addon is called. Measured: from three leaves on, one native call is faster. */
 const NATIVE_LEAVES = 3;
 
 /** Buffer of concatenated leaves for the addon; grows with the widest node. */
@@ -30,7 +31,7 @@ export function rootOf(hashes: readonly Bytes[]): Bytes {
   return sha256dPair(hashes[0]!, hashes[1]!);
 }
 
-/** The same for concatenated hashes, at least one. */
+/** Bitcoin's merkle root of concatenated hashes, at least one. */
 export function rootOfLeaves(flat: Buffer): Bytes {
   if (flat.length === HASH_BYTES) return flat;
   const native = flat.length >= NATIVE_LEAVES * HASH_BYTES ? loadNative() : null;
@@ -42,7 +43,7 @@ export function rootOfLeaves(flat: Buffer): Bytes {
   ).root;
 }
 
-/** The hashes concatenated: a view, valid until the next call. */
+/** Concatenates the hashes. The result is a view that is valid until the next call. */
 function packed(hashes: readonly Bytes[]): Buffer {
   const bytes = hashes.length * HASH_BYTES;
   if (bytes > leaves.length) leaves = Buffer.alloc(2 * bytes);

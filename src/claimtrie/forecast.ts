@@ -1,7 +1,7 @@
 /**
  * The effects of future blocks without claim transactions on a name: pending items are activated when they are due or when
  * the name's owner changes, active ones expire, owners change. Uses the same order of steps as `blockEnd.ts`. Not included:
- * items moved by the normalization fork, and effects of another name's removal that makes this one stop being a node.
+ * items moved by the normalization fork, and the case that the removal of another name ends this name's node.
  */
 import type { Slices } from '../util/slices.js';
 import { compareCreation, type Item } from './item.js';
@@ -22,7 +22,7 @@ export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
   | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
 
-/** The claim that controls a name. */
+/** Fields of the claim that controls a name. */
 export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {
@@ -30,13 +30,13 @@ export interface NameToCome {
   /** All items stored under the name after block `height`. */
   items: readonly Item[];
   height: number;
-  /** The last block of the forecast; below the normalization fork if `height` is below it. */
+  /** Height of the last block of the forecast. If `height` is below the normalization fork, `until` must be too. */
   until: number;
-  /** Whether names branch here, so that it is a node of the trie even without claims. */
+  /** Whether other names branch at this name, so that it is a node of the trie even without claims. */
   isParting: boolean;
 }
 
-/** Items handled between two pauses. */
+/** Number of items processed between two yields. */
 const ITEMS_AT_ONCE = 256;
 
 export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<ForecastEvent[]> {
@@ -50,7 +50,7 @@ export interface Foreseen {
   ownerAt(height: number): Owner | null;
 }
 
-/** The same, with the owner after each block up to `until`. */
+/** Computes the future events of a name, and its owner after each block up to `until`. */
 export function* foreseeName(
   rules: ClaimRules,
   coming: NameToCome,
@@ -105,7 +105,7 @@ class NameFuture {
   private readonly rules: ClaimRules;
   private readonly name: string;
   private readonly isParting: boolean;
-  /** The owner must be decided at the end of the block. */
+  /** Whether the owner must be decided at the end of the block. */
   private check = false;
 
   constructor(rules: ClaimRules, { name, isParting }: NameToCome) {
@@ -137,7 +137,8 @@ class NameFuture {
   }
 
   private expire(height: number, item: Item): void {
-    // Items that the refiling left under a raw name are not found any more and stay.
+    // An item that kept its raw name at the normalization fork is not found under the normalized name, so it does not
+    // expire.
     if (matchesNormalized(this.rules, height) && normalizeKey(this.name) !== this.name) return;
     if (!this.active.delete(item)) return;
     this.change(item);
@@ -146,7 +147,7 @@ class NameFuture {
     this.events.push({ type: 'expiration', height, item });
   }
 
-  /** Source: as `processDue` and `settleTakeovers`. */
+  /** Source: the same as for `processDue` and `settleTakeovers`. */
   *block(height: number, due: readonly Item[], old: readonly Item[]): Slices<void> {
     const { claims } = this.state;
     const formerId = claims[0]?.claimId ?? '';

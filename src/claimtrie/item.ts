@@ -12,9 +12,12 @@ export const REMOVAL = { spent: 1, expired: 2, refiled: 3 } as const;
 export type Removal = (typeof REMOVAL)[keyof typeof REMOVAL];
 
 export interface Item {
-  /** Name under which the item is stored; pending items under the name of their queue. */
+  /** Name under which the item is stored. For a pending item this is the name of its queue. */
   name: string;
-  /** The block at whose end the item was first stored under this name: its creation, or the block that refiled it. */
+  /**
+   * Height of the block at whose end the item was first stored under this name: the block that created it, or the block that
+   * moved it to its normalized name.
+   */
   since: number;
   /** Outpoint: txid in wire order and the output number, big endian, 36 code units; string order is consensus order. */
   point: string;
@@ -24,13 +27,13 @@ export interface Item {
   amount: bigint;
   /** The height of the block that contains the output. */
   height: number;
-  /** Offset of its transaction in that block. */
+  /** Byte offset of the item's transaction in that block. */
   txOffset: number;
-  /** Height for which it was queued. */
+  /** Height at which the item is due to be activated. */
   dueHeight: number;
-  /** Block in which the item entered the trie, which is then its valid height; 0 while pending. */
+  /** Height of the block in which the item entered the trie, which is then its valid height; 0 while pending. */
   activated: number;
-  /** Block that removed the item from this name, 0 while it is stored here. */
+  /** Height of the block that removed the item from this name; 0 while the item is stored under it. */
   removed: number;
   removal: Removal | 0;
   /** The name as in the output script. */
@@ -70,8 +73,8 @@ export function compareCreation(a: CreationOrder, b: CreationOrder): number {
 }
 
 /**
- * The order in which active supports were added to a name: by block; within a block first the supports that the
- * normalization fork moved there, name by name, then the due ones, then those activated by a takeover.
+ * The order in which active supports were added to a name: by block. Within a block: first the supports that the
+ * normalization fork moved to the name, name by name; then the due supports; then the supports activated by a takeover.
  */
 export function compareJoining(a: Item, b: Item): number {
   const [movedA, movedB] = [a.since > a.activated, b.since > b.activated];

@@ -1,23 +1,26 @@
 /**
  * The current state of one name: its active claims in order, the sums of active supports, its takeover height, and counters
  * of the items stored under it. Defines the order of claims; independent of blocks and rows. In a name with very many
- * claims, a change costs the search for a position, not a walk over all claims. Source: lbrycrd `CClaimTrieData`,
+ * claims, a change searches for a position instead of walking over all claims. Source: lbrycrd `CClaimTrieData`,
  * `CClaimValue::operator<`, `reorderClaims`.
  */
 import { intact } from './corruption.js';
 import { claimIdAtPoint, type Item } from './item.js';
 
-/** A claim in the trie. Its item row has further fields; this class has those that order and root need. */
+/**
+ * A claim in the trie. The class has the fields that the order of claims and the root need. The claim's item row has further
+ * fields.
+ */
 export class ActiveClaim {
   readonly point: string;
   readonly amount: bigint;
-  /** Height of the output: earlier ones win a tie. */
+  /** Height of the block with the output. Among claims of equal amount, the lowest height is the best. */
   readonly height: number;
-  /** Part of the key of its item row. */
+  /** Field `since` of the claim's item, which is part of the key of its row. */
   readonly since: number;
   /** Effective amount: own amount plus active supports. */
   effective: bigint;
-  /** Never updated: its id is derived from its outpoint. */
+  /** Whether the claim was never updated: then its id is derived from its outpoint. */
   readonly isOriginal: boolean;
   private id: string | null;
 
@@ -60,25 +63,28 @@ export interface NameState {
   takeover: number;
   /** Best first. */
   claims: ActiveClaim[];
-  /** Sums of active supports for claim ids without an active claim here, by id; none is zero. */
+  /** Sums of the active supports for claim ids that have no active claim under this name, by claim id. No sum is zero. */
   dangling: Map<string, bigint>;
   /** Number of pending items by due height. */
   pending: Map<number, number>;
-  /** Number of items stored here: active and pending, claims and supports. */
+  /** Number of items stored under the name: active and pending, claims and supports. */
   alive: number;
-  /** Number of items stored here since the last snapshot of the name's history. */
+  /** Number of items stored under the name since the last snapshot of its history. */
   sinceSnapshot: number;
-  /** Index of the claims, created by the first lookup in a large name. */
+  /** Index of the claims. Created by the first lookup if the name has many claims. */
   index: ClaimIndex | null;
 }
 
-/** Below this number of claims a lookup scans all. Arbitrary: an index costs as much as some scans. */
+/**
+ * Minimum number of claims for which an index is created. With fewer claims a lookup scans all. Arbitrary: an index costs as
+ * much as some scans.
+ */
 const INDEXED_CLAIMS = 32;
 
 /** The claims of a name by outpoint and by claim id. */
 interface ClaimIndex {
   byPoint: Map<string, ActiveClaim>;
-  /** Claims by id; normally one each, since an update enters after the claim that it spends has left. */
+  /** Claims by id. Normally each id has one claim, because an update is added after the spent claim was removed. */
   byId: Map<string, ActiveClaim[]>;
 }
 
@@ -124,8 +130,8 @@ function positionOf(
 }
 
 /**
- * Moves the claim at `from` to its position among the others, which are sorted. Moves only the claims in between: many times
- * faster than removing and inserting.
+ * Moves the claim at `from` to its sorted position; the other claims are already sorted. Shifts only the claims in between,
+ * which is many times faster than removing and inserting.
  */
 function settle(claims: ActiveClaim[], from: number): void {
   const claim = claims[from]!;
@@ -136,7 +142,7 @@ function settle(claims: ActiveClaim[], from: number): void {
   claims[to] = claim;
 }
 
-/** The index of a name with many claims, created on first use; null if there are few. */
+/** Returns the index of a name with many claims, and creates it on first use. Returns null if there are few claims. */
 function indexOf(state: NameState): ClaimIndex | null {
   if (state.index === null && state.claims.length >= INDEXED_CLAIMS) {
     state.index = { byPoint: new Map(), byId: new Map() };

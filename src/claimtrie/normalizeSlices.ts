@@ -1,5 +1,5 @@
 /**
- * Normalizes names that are far longer than any in the chain, as callers may send them. The results equal those of
+ * Normalizes very long names, far longer than any in the chain, which RPC callers may send. The results equal those of
  * `normalizeName`; tests compare both.
  */
 import { isUtf8 } from 'node:buffer';
@@ -10,7 +10,7 @@ import { decodeUtf8, encodeUtf8 } from './unicode/utf8.js';
 
 /** Longest run of marks that is sorted by comparison; a longer run is sorted by class in linear time. */
 const SORTED_AT_ONCE = 1024;
-/** Code points processed between two pauses. */
+/** Number of code points processed between two yields. */
 const CODES_AT_ONCE = 16_384;
 
 /** The end of a piece of the name, moved to a character boundary. */
@@ -36,7 +36,7 @@ function* orderRun(marks: readonly number[]): Slices<number[]> {
   return ordered;
 }
 
-/** Folds code points that are in order, and writes the result. */
+/** Folds code points whose marks are in canonical order, and appends the UTF-8 to `parts`. */
 function* finish(codes: readonly number[], parts: Bytes[]): Slices<void> {
   for (let at = 0; at < codes.length; at += CODES_AT_ONCE, yield) {
     parts.push(encodeUtf8(foldCodePoints(codes.slice(at, at + CODES_AT_ONCE))));
@@ -49,12 +49,12 @@ function lastStarter(codes: readonly number[], from: number): number {
   return -1;
 }
 
-/** `normalizeName` in slices. `pieceBytes` are processed between two pauses. */
+/** Like `normalizeName`, but yields after each `pieceBytes` bytes. */
 export function* normalizeNameInSlices(name: Bytes, pieceBytes = AT_ONCE_SIZE): Slices<Bytes> {
   if (name.length <= pieceBytes) return normalizeName(name);
   if (!isUtf8(name)) return name;
   const parts: Bytes[] = [EMPTY_BYTES];
-  /** A character and the marks after it; more marks may follow. */
+  /** A character and the marks after it. The next piece may continue with further marks. */
   let open: number[] = [];
   for (let at = 0, end: number; at < name.length; at = end, yield) {
     end = pieceEnd(name, at + pieceBytes);
@@ -71,7 +71,7 @@ export function* normalizeNameInSlices(name: Bytes, pieceBytes = AT_ONCE_SIZE): 
   return Buffer.concat(parts);
 }
 
-/** Code points with each run of marks in order; changes `codes`. */
+/** Sorts each run of marks among the code points. Changes `codes`. */
 function* ordered(codes: number[]): Slices<number[]> {
   let at = 0;
   let out: number[] | null = null;

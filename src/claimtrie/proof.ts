@@ -20,13 +20,13 @@ export interface PathClaim {
 /** Claims of a node, independent of their storage. */
 export interface PathClaims {
   readonly length: number;
-  /** The claim at a position from 0. */
+  /** The claim at a position, counted from 0. */
   at(place: number): PathClaim | undefined;
-  /** Its id alone. */
+  /** Only the id of the claim at a position. */
   idAt(place: number): string;
 }
 
-/** Claims in a list. */
+/** Implements `PathClaims` for claims in an array. */
 export class ListedClaims implements PathClaims {
   private readonly claims: readonly PathClaim[];
 
@@ -52,7 +52,7 @@ export const NO_PATH_CLAIMS: PathClaims = new ListedClaims([]);
 /** A node on the path, and its active claims, best first. */
 export interface PathNode {
   path: string;
-  /** The edges to its children, in byte order. */
+  /** The edges from this node to its children, in byte order. */
   edges: readonly string[];
   /** The children's hashes, concatenated. */
   hashes: Buffer;
@@ -62,20 +62,20 @@ export interface PathNode {
   leaves?: Buffer;
 }
 
-/** A node of the old form. */
+/** A node in the proof format that was used before the all-claims fork. */
 export interface ProofNode {
-  /** In byte order; null marks the child on the path, whose hash the verifier computes. */
+  /** Children in byte order. A null hash marks the child on the path, whose hash the verifier computes. */
   children: { character: number; nodeHash: Bytes | null }[];
-  /** Null without claims, and for the name itself. */
+  /** Value hash of the node's best claim. Null if the node has no claims, and for the node of the proven name. */
   valueHash: Bytes | null;
 }
 
 export interface NameProof {
-  /** Old form: the nodes from the root on. */
+  /** Old form of proofs: the nodes on the path, starting with the root. */
   nodes: ProofNode[];
-  /** All-claims form: the pairs from the name up; `odd` means that the verifier's hash is on the right. */
+  /** All-claims form of proofs: the sibling hashes from the name up. `odd` means that the verifier's own hash is on the right. */
   pairs: { odd: boolean; hash: Bytes }[];
-  /** The proven claim; null when the name has none. */
+  /** The proven claim; null when the name has no claim. */
   claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
 }
 
@@ -88,7 +88,7 @@ function hashAt({ hashes }: PathNode, i: number): Buffer {
   return hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
 }
 
-/** Builds the old form. `name` is already normalized if the rules require it. */
+/** Builds a proof in the old form. `name` is already normalized if the rules require it. */
 export function buildNodesProof(path: readonly PathNode[], name: string): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
   for (const node of path) addNodes(proof, node, name);
@@ -96,8 +96,8 @@ export function buildNodesProof(path: readonly PathNode[], name: string): NamePr
 }
 
 /**
- * QUIRK: each step within an edge is a node of its own, and the siblings after the child on the path are listed with the
- * last of these steps instead of the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
+ * QUIRK: each byte of an edge becomes a separate node of the proof. The siblings that follow the child on the path are
+ * listed in the last of these nodes instead of the first, where they belong. Test: test/vectors/claimAnswers.test.ts.
  */
 function addNodes(proof: NameProof, node: PathNode, name: string): void {
   const { path, edges, claims, takeover } = node;
@@ -124,7 +124,7 @@ function addNodes(proof: NameProof, node: PathNode, name: string): void {
   proof.nodes.push({ children, valueHash: value });
 }
 
-/** Builds the form with all claims. */
+/** Builds a proof in the all-claims form. */
 export function buildAllClaimsProof(
   path: readonly PathNode[],
   name: string,
@@ -161,7 +161,7 @@ function leavesOf(claims: PathClaims, takeover: number): Buffer {
   return claimLeaves(list, takeover);
 }
 
-/** The siblings of leaf `index`, from the top down. */
+/** Appends the siblings of leaf `index` in the merkle tree, from the top down. */
 function addPath(proof: NameProof, leaves: Bytes, index: number): void {
   if (leaves.length === 0) return;
   const siblings = merklePath(leaves, index);

@@ -4,9 +4,9 @@
  */
 import type { ClaimRules } from './types.js';
 
-/** Blocks of ownership per block of delay. Source: `nProportionalDelayFactor`. */
+/** Number of blocks of ownership that add one block of delay. Source: `nProportionalDelayFactor`. */
 const DELAY_FACTOR = 32;
-/** Maximum delay: four weeks of blocks. Source: `CClaimTrieCacheBase::getDelayForName`. */
+/** Maximum delay in blocks (four weeks). Source: `CClaimTrieCacheBase::getDelayForName`. */
 export const MAX_DELAY = 4032;
 
 /** Lifetime of a claim or support in blocks, as seen by block `height`. */
@@ -15,9 +15,9 @@ export function expirationTerm(rules: ClaimRules, height: number): number {
 }
 
 /**
- * Creation height of the items due to expire in block `height`, or -1 if there are none. The extension moves every row left
- * in the queue when its block begins, including those due at that height; items due earlier have already expired. Source:
- * `forkForExpirationChange`.
+ * Creation height of the items due to expire in block `height`, or -1 if there are none. The extension fork moves every item
+ * that is still in the expiration queue at the start of its block, including the items due in that block. Items due earlier
+ * have already expired. Source: `forkForExpirationChange`.
  */
 export function expiringCreation(rules: ClaimRules, height: number): number {
   const created = height - expirationTerm(rules, height);
@@ -28,8 +28,8 @@ export function expiringCreation(rules: ClaimRules, height: number): number {
 }
 
 /**
- * The block in which an output of block `height` expires: items due from the fork on have the extended term. The
- * inverse of `expiringCreation`. Source: `forkForExpirationChange`.
+ * Height of the block in which an output of block `height` expires. The extended term applies to items that are due at or
+ * after the fork. Inverse of `expiringCreation`. Source: `forkForExpirationChange`.
  */
 export function expirationHeight(rules: ClaimRules, height: number): number {
   const original = height + rules.originalExpiration;
@@ -56,7 +56,7 @@ export function hashesAllClaims(rules: ClaimRules, height: number): boolean {
   return height + 1 >= rules.allClaimsForkHeight;
 }
 
-/** Whether the root after block `height` has the new form while the previous root has the old one. */
+/** Whether the root after block `height` has the all-claims form while the previous root has the old form. */
 export function isHashFork(rules: ClaimRules, height: number): boolean {
   return height === rules.allClaimsForkHeight - 1;
 }
@@ -80,21 +80,24 @@ export function inRemovalWorkaround(rules: ClaimRules, height: number): boolean 
 }
 
 /**
- * Delay in blocks of a new claim created in block `height`: 0 for a name without an owner (`takeover` null), else by the
- * time that the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
+ * Delay in blocks of a new claim created in block `height`: 0 for a name without an owner (`takeover` null), else
+ * proportional to the time for which the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
  */
 export function newClaimDelay(height: number, takeover: number | null): number {
   return takeover === null ? 0 : proportionalDelay(height - takeover);
 }
 
-/** The last block of a forecast made after block `height`: the normalization fork moves names, so a forecast ends before it. */
+/**
+ * Height of the last block for which a forecast after block `height` is possible. The normalization fork moves names, so a
+ * forecast ends before the fork.
+ */
 export function lastForeseen(rules: ClaimRules, height: number): number {
   const longest = Math.max(rules.originalExpiration, rules.extendedExpiration, MAX_DELAY);
   const fork = rules.normalizationForkHeight;
   return height < fork ? Math.min(fork - 1, height + longest) : height + longest;
 }
 
-/** Delay of an item for a name that has been owned for `ownedBlocks`. */
+/** Delay in blocks of an item for a name that has had an owner for `ownedBlocks`. */
 export function proportionalDelay(ownedBlocks: number): number {
   return Math.min(Math.floor(ownedBlocks / DELAY_FACTOR), MAX_DELAY);
 }

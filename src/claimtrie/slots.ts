@@ -1,6 +1,6 @@
 /**
- * The edges from a node of the claim trie to its children, as stored: packed into one byte string. A block visits ten
- * thousand of them and changes one in ten, so they are read in packed form; only proofs create objects.
+ * The edges from a node of the claim trie to its children, as stored: packed into one byte string. Connecting a block visits
+ * ten thousand nodes and changes one in ten, so the slots are read in packed form. Only proofs create objects.
  *
  * Layout, per slot in ascending order of the first byte of the edge: twice the length of the edge, plus one for a leaf,
  * as a little-endian base-128 number; the edge; the 32-byte hash of the child.
@@ -23,7 +23,7 @@ export interface Slot {
   readonly leaf: boolean;
 }
 
-/** A position in packed slots: at a slot, or between two. Reused, so that a search allocates no memory. */
+/** A position in packed slots: at a slot, or between two slots. Cursors are reused, so that a search allocates no memory. */
 export class SlotCursor {
   private slots = NO_SLOTS;
   /** Offset of the slot. */
@@ -57,8 +57,8 @@ export class SlotCursor {
   }
 
   /**
-   * Moves to the slot whose edge begins with `code`. Returns false if there is none; the cursor is then at the position for
-   * inserting it.
+   * Moves to the slot whose edge begins with `code`. Returns false if no slot matches. The cursor is then at the position at
+   * which the slot would be inserted.
    */
   seek(slots: Buffer, code: number): boolean {
     for (let more = this.load(slots, 0); more; more = this.next()) {
@@ -82,7 +82,7 @@ export class SlotCursor {
   }
 
   get edge(): string {
-    // The engine caches strings of one character, so this is much cheaper than decoding.
+    // The engine caches strings of one character, so `fromCharCode` is much faster than decoding.
     if (this.edgeLength === 1) return String.fromCharCode(this.first);
     return this.slots.toString('latin1', this.edgeAt, this.hashAt);
   }
@@ -96,7 +96,7 @@ export class SlotCursor {
     this.slots.copy(target, at, this.hashAt, this.end);
   }
 
-  /** The edge without its first `skip` bytes. */
+  /** Copies the edge without its first `skip` bytes to `target`. */
   copyEdge(target: Buffer, at: number, skip: number): void {
     this.slots.copy(target, at, this.edgeAt + skip, this.hashAt);
   }
@@ -138,7 +138,7 @@ export function packSlots(slots: readonly Slot[]): Buffer {
   return Buffer.concat(slots.map(({ edge, hash, leaf }) => packSlot(edge, hash, leaf)));
 }
 
-/** The hashes are views. */
+/** Unpacks the slots. The hashes are views of `slots`. */
 export function unpackSlots(slots: Buffer): Slot[] {
   const unpacked: Slot[] = [];
   const cursor = new SlotCursor();
@@ -185,7 +185,7 @@ export function areSlots(slots: Buffer): boolean {
   return end === slots.length;
 }
 
-/** The slots with the bytes from `from` to `to` replaced. */
+/** Returns a copy of the slots in which the bytes from `from` to `to` are replaced by `piece`. */
 export function spliceSlots(slots: Buffer, from: number, to: number, piece: Bytes): Buffer {
   const spliced = Buffer.allocUnsafe(slots.length - (to - from) + piece.length);
   slots.copy(spliced, 0, 0, from);
@@ -194,7 +194,7 @@ export function spliceSlots(slots: Buffer, from: number, to: number, piece: Byte
   return spliced;
 }
 
-/** Overwrites hash and kind of the slot at the cursor, which must be a cursor over these slots. */
+/** Overwrites the hash and the leaf flag of the slot at the cursor. The cursor must belong to these slots. */
 export function patchSlot(slots: Buffer, { at, hashAt }: SlotCursor, hash: Bytes, leaf: boolean): void {
   slots[at] = (slots[at]! & ~LEAF) | (leaf ? LEAF : 0);
   slots.set(hash, hashAt);

@@ -1,6 +1,6 @@
 /**
- * Builds a whole trie from its names in byte order, with only the path to the last name in memory: for the block at which
- * every hash changes its form. Stores no rows: finished nodes are passed to the caller.
+ * Builds a whole trie from its names in byte order, with only the path to the last name in memory: for the all-claims fork,
+ * at which every hash changes. Stores no rows: finished nodes are passed to the caller.
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';

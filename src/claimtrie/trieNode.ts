@@ -11,9 +11,9 @@ import { countSlots, SlotCursor, slotHashes } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
 export const EMPTY_ROOT: Bytes = marker(1);
-/** Hash in place of the children's root for a node without children, in the all-claims form. */
+/** In the all-claims form: hash used instead of the merkle root over the children when a node has no children. */
 const NO_CHILDREN = marker(2);
-/** Hash in place of the claims' root for a node without claims. */
+/** In the all-claims form: hash used instead of the merkle root over the claims when a node has no claims. */
 const NO_CLAIMS = marker(3);
 
 function marker(value: number): Buffer {
@@ -25,11 +25,14 @@ function marker(value: number): Buffer {
 export interface TrieNode {
   /** Packed (`slots.ts`). */
   slots: Buffer;
-  /** 32 bytes; null without an active claim. */
+  /** Hash of the node's claims: 32 bytes, or null if the name has no active claim. */
   claimsHash: Bytes | null;
 }
 
-/** Old form: each byte after the first on the way to the child is hashed as H(byte ‖ hash), the last one first. */
+/**
+ * Old form: combines a child's hash with the bytes of its edge after the first. Each byte is hashed as H(byte ‖ hash),
+ * starting with the last byte.
+ */
 export function completeEdge(edge: string, childHash: Bytes): Bytes {
   let hash = childHash;
   if (edge.length === 1) return hash;
@@ -70,7 +73,7 @@ export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }
 
-/** Where the addon writes a hash. */
+/** Buffer to which the addon writes a hash. */
 const written = Buffer.alloc(32);
 
 /** Hash of a node that has slots or claims. */

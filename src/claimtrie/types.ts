@@ -1,5 +1,5 @@
 /**
- * Input and output of the claim trie: the operations of one block, and the events of one block. Plain data; the rules are in
+ * Types of the input and output of the claim trie: the operations and the events of one block. Plain data; the rules are in
  * the other files of this folder. Names are raw bytes, ids and txids are in wire order.
  */
 import type { Bytes } from '../util/bytes.js';
@@ -17,7 +17,10 @@ export interface ClaimRules {
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
-  /** `proportional` is the rule of the deployed network; 100 is the interface document's rule on regtest. */
+  /**
+   * Delay of supports: `proportional` as on the deployed network, or always 100 blocks, as the interface document specifies
+   * for regtest.
+   */
   readonly supportDelay: 'proportional' | 100;
 }
 
@@ -25,7 +28,7 @@ export interface ClaimRules {
 export interface ClaimSpend {
   txid: Bytes;
   n: number;
-  /** Height of the spent output; the block's own for an output of the same block. */
+  /** Height of the block that created the spent output. For an output of the same block this is the block's own height. */
   coinHeight: number;
   kind: ClaimKind;
   hasMetadata: boolean;
@@ -54,7 +57,10 @@ export interface ClaimTx {
   outputs: ClaimOutput[];
 }
 
-/** The claim operations of a block: the transactions with any, in block order, without the coinbase. */
+/**
+ * The claim operations of a block, by transaction in block order. Transactions without claim operations, and the coinbase,
+ * are left out.
+ */
 export interface ClaimBlock {
   height: number;
   transactions: ClaimTx[];
@@ -63,8 +69,8 @@ export interface ClaimBlock {
 /**
  * An event of one claim, support or name in a block. `claim`, `update`, `support`: an output was created (it may still be
  * pending). `activation`: a pending output of an earlier block was activated. `abandon`: a claim or support was spent, and
- * not for an update of the claim. `expiration`: it expired. `takeover`: the name has another owner, or none (then without
- * claim id).
+ * not for an update of the claim. `expiration`: a claim or support expired. `takeover`: the name has a new owner, or no
+ * owner (then without claim id).
  */
 export interface ClaimEvent {
   type: 'claim' | 'update' | 'support' | 'activation' | 'abandon' | 'expiration' | 'takeover';
@@ -80,7 +86,10 @@ export interface ClaimEvent {
   /** The height at which a pending item is due. */
   validAtHeight?: number;
   isSupport?: boolean;
-  /** For `claim`, `update` and `support`: whether it was activated in its own block, without an `activation` event. */
+  /**
+   * For `claim`, `update` and `support`: whether the output was activated in the block that created it. In this case there
+   * is no `activation` event.
+   */
   isActive?: boolean;
   /** For `abandon`: the spending transaction. */
   spentBy?: Bytes;

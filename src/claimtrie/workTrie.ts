@@ -1,10 +1,10 @@
 /**
  * The part of the trie that a block (or a batch of its operations) uses: loaded path by path, changed in memory, hashed once
- * at the end. Manages the structure: where paths branch and merge. Knows only whether a name has claims, and no rows. Use:
- * `begin` a load, `supply` the wanted records until no more are wanted, then call `insert`, `remove` and `touch`, and repeat
- * if needed. At the end call `setClaimsHash` for each of `unhashedNodes`, `hashNode` for each of `dirtyNodes`, and read the
- * `changes`. Loading is only for speed: records that are needed but not loaded are read from the `RecordSource`. Source:
- * lbrycrd prefixtrie.cpp.
+ * at the end. Manages the structure: where paths branch and merge. Knows only whether a name has claims, but not the claims
+ * themselves or rows. Use: `begin` a load, `supply` the wanted records until no more are wanted, then call `insert`,
+ * `remove` and `touch`, and repeat if needed. At the end call `setClaimsHash` for each of `unhashedNodes`, `hashNode` for
+ * each of `dirtyNodes`, and read the `changes`. Loading is only for speed: records that are needed but not loaded are read
+ * from the `RecordSource`. Source: lbrycrd prefixtrie.cpp.
  */
 import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -15,18 +15,18 @@ import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 export interface WorkNode {
   readonly path: string;
   parent: WorkNode | null;
-  /** Packed. The slots of a record are copied before they are changed. */
+  /** Slots in packed form. If `isOwn` is false, they belong to a stored record and are copied before a change. */
   slots: Buffer;
   isOwn: boolean;
   /** The loaded children, unordered. */
   children: WorkNode[];
   hasClaims: boolean;
-  /** Null while it must be recomputed. */
+  /** Hash of the claims; null while it must be recomputed. */
   claimsHash: Bytes | null;
   dirty: boolean;
 }
 
-/** A record before and after; null if there is none. */
+/** A node's stored record before and after the change; null if there is no record. */
 export interface NodeChange {
   path: string;
   before: TrieNode | null;
@@ -39,7 +39,7 @@ export interface NodeChange {
  */
 export type RecordSource = (path: string) => TrieNode | null;
 
-/** A name whose path is being loaded: it is loaded down to `node`. */
+/** A name whose path is being loaded. The path is loaded down to `node`. */
 interface Cursor {
   name: string;
   node: WorkNode;
@@ -61,7 +61,7 @@ export class WorkTrie {
   private readonly dirty = new Set<WorkNode>();
   /** Dirty nodes with claims whose claims hash must be set by `setClaimsHash`. */
   private readonly unhashed = new Set<WorkNode>();
-  /** Paths at which a node was removed, even if a new one exists there. */
+  /** Paths at which a node was removed, even if a new node exists at the same path. */
   private readonly removed = new Set<string>();
   private vanished: string[] = [];
   private cursors: Cursor[] = [];
@@ -85,9 +85,9 @@ export class WorkTrie {
   }
 
   /**
-   * Advances every name being loaded as far as the records reach. Returns the paths of the records needed next, unordered.
-   * `leaves` collects nodes on the paths whose claims are in no record, such as leaves: a change below such a node needs its
-   * claims.
+   * Continues to load every path as far as the supplied records allow. Returns the paths of the records that are needed
+   * next, unordered. `leaves` receives nodes on the paths whose claims hash is in no record, such as leaves: a change below
+   * such a node needs its claims.
    */
   wanted(leaves: Set<string>): string[] {
     if (this.root === null) return [''];
@@ -100,7 +100,7 @@ export class WorkTrie {
     return [...paths];
   }
 
-  /** Supplies the record at a wanted path; null only at the root, for an empty trie. */
+  /** Supplies the record at a path that `wanted` returned. The record may be null only at the root, for an empty trie. */
   supply(path: string, record: TrieNode | null): void {
     this.records.set(path, record);
     if (path === '') {
@@ -127,14 +127,14 @@ export class WorkTrie {
     return record;
   }
 
-  /** True when the name waits for a record. */
+  /** Continues to load one path. Returns true when a further record is needed. */
   private advance(cursor: Cursor, paths: Set<string>, leaves: Set<string>): boolean {
     const { name } = cursor;
     const { slot } = this;
     for (;;) {
       const { node } = cursor;
       const depth = node.path.length;
-      // A leaf that became a node when it was visited: its claims are in no record either.
+      // The node was a leaf until it was visited. Its claims hash is in no record either.
       if (node.hasClaims && node.claimsHash === null && depth < name.length) leaves.add(node.path);
       if (depth === name.length || !slot.seek(node.slots, name.charCodeAt(depth))) return false;
       if (slot.commonLength(name, depth) < slot.edgeLength) return false;
@@ -153,13 +153,16 @@ export class WorkTrie {
     }
   }
 
-  /** Whether the name is a node: it has claims, or paths branch there. The root is one unless the trie is empty. */
+  /**
+   * Whether a node exists at the name: the name has claims, or paths branch at it. The root is a node unless the trie is
+   * empty.
+   */
   isNode(name: string): boolean {
     const { kind, node } = this.find(name);
     return kind === 'exact' && (name !== '' || node.hasClaims || node.slots.length > 0);
   }
 
-  /** The same, but does not turn a leaf into a node. */
+  /** Like `isNode`, but does not convert a leaf into a loaded node. */
   knowsNode(name: string): boolean {
     let node = this.top();
     const { slot } = this;
@@ -192,7 +195,7 @@ export class WorkTrie {
     else this.claim(place.node);
   }
 
-  /** Splits the slot at the cursor, where names branch: a node is inserted there. */
+  /** Splits the slot at the cursor and inserts a node where the names branch. */
   private part(parent: WorkNode, common: number, name: string): void {
     const { at, end, edge, hash, leaf } = this.slot;
     const lower = childOf(parent, edge.charCodeAt(0));
@@ -216,7 +219,7 @@ export class WorkTrie {
     this.markDirty(node);
   }
 
-  /** Adds a leaf; the cursor is at the position of its slot. */
+  /** Adds a leaf. The cursor must be at the position for its slot. */
   private addLeaf(parent: WorkNode, name: string): void {
     const { at } = this.slot;
     const slot = packSlot(name.slice(parent.path.length), NO_HASH, true);
@@ -248,7 +251,7 @@ export class WorkTrie {
     }
   }
 
-  /** Removes the node; the edge to its only child, if any, is attached to its parent. */
+  /** Removes a node. If it has one child, the child's edge is attached to the parent. */
   private cutOut(node: WorkNode, parent: WorkNode): void {
     const { slot } = this;
     let piece: Bytes = NO_SLOTS;
@@ -280,7 +283,7 @@ export class WorkTrie {
     for (let node: WorkNode | null = from; node !== null && !node.dirty; node = node.parent) {
       node.dirty = true;
       this.dirty.add(node);
-      // A leaf that gets a child: its claims are in no record.
+      // The node was a leaf and gets a child. Its claims hash is in no record and must be set.
       if (node.hasClaims && node.claimsHash === null) this.unhashed.add(node);
     }
   }
@@ -311,7 +314,7 @@ export class WorkTrie {
     return this.dirty.size;
   }
 
-  /** The nodes whose claims hash is needed. */
+  /** Nodes whose claims hash must be set. */
   unhashedNodes(): WorkNode[] {
     return [...this.unhashed];
   }
@@ -381,7 +384,7 @@ export class WorkTrie {
       if (!slot.seek(record.slots, name.charCodeAt(depth))) return nodes;
       if (slot.commonLength(name, depth) < slot.edgeLength) return nodes;
       path = name.slice(0, depth + slot.edgeLength);
-      // The record at the name itself is not needed.
+      // No record is needed below a leaf or below the name itself.
       record = slot.leaf || path.length === name.length ? null : this.record(path);
     }
   }
@@ -415,7 +418,7 @@ function childOf(node: WorkNode, code: number): WorkNode | undefined {
   return node.children.find((child) => child.path.charCodeAt(depth) === code);
 }
 
-/** Gives the node its own copy of the slots. */
+/** Assigns the slots to the node and marks them as the node's own copy. */
 function own(node: WorkNode, slots: Buffer): void {
   node.slots = slots;
   node.isOwn = true;

@@ -61,7 +61,7 @@ export interface UpdateRequest extends ClaimRequest {
 
 export interface SupportRequest extends PaymentRequest {
   readonly name: string | Uint8Array;
-  /** The claim to support. */
+  /** Id of the claim to support, 40 hex digits. */
   readonly claimId: string;
   /** Metadata; default: none. */
   readonly value?: string | Uint8Array;

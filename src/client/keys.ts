@@ -119,12 +119,12 @@ export function deriveExtendedKey(extendedKey: string, path: string, network: Ne
   return extendedText(key, network, from.privateKey !== null);
 }
 
-/** The same key without its private part. */
+/** Removes the private part of an extended key. Returns the extended public key. */
 export function publicExtendedKey(extendedKey: string, network: NetworkName): string {
   return extendedText(readExtended(extendedKey, network), network, false);
 }
 
-/** The key at an extended key; of a public one only the public key. */
+/** The key pair of an extended key. For an extended public key, only the public key. */
 export function keyOfExtended(
   extendedKey: string,
   network: NetworkName,

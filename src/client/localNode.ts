@@ -19,12 +19,12 @@ export const LOCAL_NETWORKS: Readonly<Record<LocalNetwork, { rpcPort: number; fo
 export const DATA_FOLDER = '.lbcnode';
 export const COOKIE_NAME = '.cookie';
 
-/** The cookie of a network below a data folder, by default `~/.lbcnode`. */
+/** Path of the cookie file of a network below a data folder, by default `~/.lbcnode`. */
 export function localCookieFile(network: LocalNetwork, dataDir?: string): string {
   return resolve(dataDir ?? join(homedir(), DATA_FOLDER), LOCAL_NETWORKS[network].folder, COOKIE_NAME);
 }
 
-/** `user:password` of a cookie file. Throws the error of reading the file. */
+/** Reads the `user:password` in a cookie file. Throws the error of reading the file. */
 export function readCookie(file: string): string {
   refuseSpecialFile(file);
   return readFileSync(file, 'utf8').split('\n', 1)[0] ?? '';

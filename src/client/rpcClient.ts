@@ -70,7 +70,7 @@ export class RpcClient {
   private readonly url: URL;
   private readonly timeoutMs: number;
   private readonly agent = new Agent({ keepAlive: true });
-  /** Null if the URL contains the credentials. */
+  /** Path of the cookie file; null if the URL contains the credentials. */
   private readonly cookieFile: string | null;
   private credentials: string;
   private nextId = 1;
@@ -107,7 +107,7 @@ export class RpcClient {
     return toPlain(await this.callExact(method, params)) as RpcResult<M>;
   }
 
-  /** Calls by name. */
+  /** Calls a method with named parameters. */
   async callNamed<M extends RpcMethodName>(method: M, params: RpcNamedParams<M>): Promise<RpcResult<M>> {
     return toPlain(await this.callExact(method, params)) as RpcResult<M>;
   }
@@ -146,7 +146,7 @@ export class RpcClient {
       return await this.send(body);
     } catch (error) {
       if (!(error instanceof RpcTransportError) || error.status !== 401) throw error;
-      // A restarted node has another cookie.
+      // A restarted node has a new cookie, so the cookie file is read again.
       const known = this.credentials;
       this.credentials = this.cookie(this.cookieFile);
       if (this.credentials === known) throw error;

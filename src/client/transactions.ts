@@ -33,14 +33,14 @@ import {
   type OutputDraft,
 } from './claimOutputs.js';
 
-/** An output by its transaction and number. */
+/** Identifies an output by its transaction and number. */
 export interface OutputRef {
   readonly txid: string;
   readonly vout: number;
 }
 
 export interface InputDraft extends OutputRef {
-  /** Default: a sequence that enables the lock time and, if requested, replacement. */
+  /** Sequence number of the input. Default: a value that enables the lock time and, if requested, replacement. */
   readonly sequence?: number;
 }
 
@@ -63,7 +63,7 @@ export interface SpentOutput extends OutputRef {
 
 export interface SignRequest {
   readonly network: NetworkName;
-  /** The transaction; existing signatures are kept. */
+  /** The transaction in hex. Existing signatures are kept. */
   readonly hex: string;
   /** The outputs spent by the transaction's inputs. */
   readonly spent: readonly SpentOutput[];
@@ -92,7 +92,7 @@ function uint32(value: number, what: string): number {
   return value;
 }
 
-/** An unsigned transaction as hex. */
+/** Builds an unsigned transaction and returns it as hex. */
 export function buildTransaction(request: TransactionRequest): string {
   const { inputs, outputs, lockTime = 0, replaceable = false } = request;
   const usual = replaceable ? REPLACEABLE_SEQUENCE : lockTime === 0 ? SEQUENCE_FINAL : SEQUENCE_FINAL - 1;
@@ -117,7 +117,7 @@ export interface AbandonRequest {
   readonly feeSat: bigint;
 }
 
-/** An unsigned transaction that abandons a claim or a support by spending it to an address. */
+/** Builds an unsigned transaction that abandons a claim or a support by spending its output to an address. */
 export function abandonTransaction({ network, output, address, feeSat }: AbandonRequest): string {
   const left = output.amountSat - feeSat;
   if (feeSat < 0n || left <= 0n) {

@@ -1,6 +1,6 @@
 /**
- * Decides whether a block's transactions must not have the txid of one with unspent outputs. Source: lbrycrd validation.cpp
- * `ConnectBlock`, BIP30.
+ * Decides whether BIP30 applies to a block: whether its transactions must not have the txid of an earlier transaction with
+ * unspent outputs. Source: lbrycrd validation.cpp `ConnectBlock`, BIP30.
  */
 import { equalBytes, type Bytes } from '../util/bytes.js';
 

@@ -58,9 +58,9 @@ export function checkLegacySigops(count: number): ValidationError | null {
 }
 
 export interface CheckBlockOptions {
-  /** False for a candidate that is not mined yet. */
+  /** Whether to check the proof of work; false for a candidate that is not mined yet. */
   readonly proofOfWork?: boolean;
-  /** False for a candidate whose root is not set yet. */
+  /** Whether to check the merkle root; false for a candidate whose root is not set yet. */
   readonly merkleRoot?: boolean;
   /** Txids in wire order, if the caller has computed them. */
   readonly txids?: readonly Bytes[];

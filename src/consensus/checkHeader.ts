@@ -33,7 +33,7 @@ export function checkHeader(
 export interface HeaderContext {
   /** Height of the header itself. */
   readonly height: number;
-  /** Answer of `nextWorkRequired`. */
+  /** Result of `nextWorkRequired`: the `bits` that the header must have. */
   readonly requiredBits: number;
   readonly parentMedianTimeSec: number;
   /** The node's clock, adjusted by its peers. */

@@ -45,7 +45,7 @@ function hasDuplicateInputs(inputs: Transaction['inputs']): boolean {
   return seen.size !== inputs.length;
 }
 
-/** Amounts and claim scripts, output by output, in the reference's order. */
+/** Checks amounts and claim scripts, output by output, in the reference's order. */
 function checkOutputs(outputs: Transaction['outputs']): ValidationError | null {
   let total = 0n;
   for (const { value, script } of outputs) {

@@ -8,7 +8,7 @@ import { reject, type ValidationError } from './reject.js';
 /** Data of an unspent output. */
 export interface SpentCoin {
   readonly value: bigint;
-  /** Height of its block. */
+  /** Height of the block that created the output. */
   readonly height: number;
   readonly isCoinbase: boolean;
 }
@@ -26,7 +26,7 @@ export function missingInputs(): ValidationError {
   return reject('bad-txns-inputs-missingorspent', { debug: 'CheckTxInputs: inputs missing/spent' });
 }
 
-/** Whether an output may be spent at `spendHeight`. */
+/** Checks that an output is mature enough to be spent at `spendHeight`; null if it is. */
 export function checkMaturity(coin: Omit<SpentCoin, 'value'>, spendHeight: number): ValidationError | null {
   const depth = spendHeight - coin.height;
   if (!coin.isCoinbase || depth >= COINBASE_MATURITY) return null;

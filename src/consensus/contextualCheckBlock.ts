@@ -16,7 +16,7 @@ import { checkWitnessCommitment, witnessMerkleRoot } from './witnessCommitment.j
 export interface BlockContext {
   /** Height of the block itself. */
   readonly height: number;
-  /** 0 for genesis. */
+  /** Median time past of the parent in seconds; 0 for the genesis block. */
   readonly parentMedianTimeSec: number;
   /** States of the deployments for this block. */
   readonly csvActive: boolean;

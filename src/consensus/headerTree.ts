@@ -24,7 +24,7 @@ export interface HeaderTree {
   medianTimeOf(id: HeaderId): number;
 }
 
-/** Number of blocks whose times the median is taken of. Source: `CBlockIndex::nMedianTimeSpan`. */
+/** Number of blocks over which the median time is taken. Source: `CBlockIndex::nMedianTimeSpan`. */
 export const MEDIAN_TIME_SPAN = 11;
 
 /** The upper median of `times` (any order, at least one). Sorts in place. */

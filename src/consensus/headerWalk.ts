@@ -82,7 +82,7 @@ export class HeaderWalk {
     return null;
   }
 
-  /** Consecutive headers often have the same difficulty. */
+  /** Caches the work of the last `bits`, because consecutive headers often have the same difficulty. */
   private workOf(bits: number): bigint {
     if (bits !== this.lastBits) {
       this.lastBits = bits;

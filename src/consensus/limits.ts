@@ -3,7 +3,7 @@
  * Contains only constants and the money range. Source: lbrycrd consensus/consensus.h, amount.h, nameclaim.h, chain.h.
  */
 
-/** Satoshis a coin. */
+/** Number of satoshis in one coin. */
 export const COIN = 100_000_000n;
 /** 21,000,000,000 coins, a thousand times Bitcoin's. */
 export const MAX_MONEY = 21_000_000_000n * COIN;
@@ -15,18 +15,18 @@ export const MAX_BLOCK_WEIGHT = 8_000_000;
 export const MAX_BLOCK_SIGOPS_COST = 80_000;
 /** Number of confirmations from which a coinbase output may be spent. */
 export const COINBASE_MATURITY = 100;
-/** BIP141: bytes outside the witness weigh this much. */
+/** BIP141: weight of a byte outside the witness. A witness byte has weight 1. */
 export const WITNESS_SCALE_FACTOR = 4;
-/** 60 bytes: nothing smaller is a valid transaction. */
+/** Weight of 60 bytes, the minimum size of a valid transaction. */
 export const MIN_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 60;
-/** 10 bytes: nothing smaller parses as a transaction. */
+/** Weight of 10 bytes, the minimum size of bytes that parse as a transaction. */
 export const MIN_SERIALIZABLE_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 10;
 
-/** Maximum bytes of a claim script before the ordinary output script. */
+/** Maximum size in bytes of the claim prefix that precedes the ordinary output script. */
 export const MAX_CLAIM_SCRIPT_SIZE = 8192;
 export const MAX_CLAIM_NAME_SIZE = 255;
 
-/** Maximum distance of a header's time from the node's adjusted time, into the future. */
+/** Maximum time by which a header may be ahead of the node's adjusted time. */
 export const MAX_FUTURE_BLOCK_TIME_SEC = 2 * 60 * 60;
 
 /** Source: `MoneyRange`. */

@@ -7,10 +7,10 @@ import { LOCKTIME_THRESHOLD } from '../script/script.js';
 
 /** BIP68: a sequence with this bit is not a lock. */
 export const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
-/** BIP68: units of 512 seconds instead of blocks. */
+/** BIP68: with this bit, a lock counts units of 512 seconds instead of blocks. */
 export const SEQUENCE_LOCKTIME_TYPE_FLAG = 1 << 22;
 export const SEQUENCE_LOCKTIME_MASK = 0xffff;
-/** BIP68: 2^9 = 512 seconds. */
+/** BIP68: one time unit is 2^9 = 512 seconds. */
 export const SEQUENCE_LOCKTIME_GRANULARITY = 9;
 
 /** The fields of a transaction that determine its locks. */
@@ -30,7 +30,7 @@ export function isFinalTransaction(tx: LockedTransaction, height: number, cutoff
   return tx.inputs.every((input) => input.sequence === SEQUENCE_FINAL);
 }
 
-/** The last height and the last median time at which the transaction is still locked; -1 without a lock. */
+/** The last height and the last median time (in seconds) at which the transaction is still locked; -1 without a lock. */
 export interface SequenceLocks {
   minHeight: number;
   minTimeSec: number;

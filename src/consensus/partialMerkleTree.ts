@@ -33,7 +33,7 @@ function treeHeight(txCount: number): number {
   return height;
 }
 
-/** Nodes hashed between two pauses. */
+/** Number of nodes hashed between two yields. */
 const HASHED_AT_ONCE = 256;
 
 /** All levels of the tree, the leaves first. */
@@ -66,13 +66,13 @@ export function buildPartialMerkleTree(
   return atOnce(buildPartialMerkleTreeInSlices(txids, isMatch));
 }
 
-/** The same in slices. */
+/** Like `buildPartialMerkleTree`, but yields between slices of work. */
 export function* buildPartialMerkleTreeInSlices(
   txids: readonly Bytes[],
   isMatch: (index: number) => boolean,
 ): Slices<PartialMerkleTree> {
   const levels = yield* levelsOf(txids);
-  /** Whether a match is below a node, level by level. */
+  /** Whether a match is at or below a node, by level and position. */
   const marks: boolean[][] = [txids.map((_, index) => isMatch(index))];
   for (let height = 1; height < levels.length; height++) {
     const below = marks[height - 1]!;
@@ -95,14 +95,14 @@ export function* buildPartialMerkleTreeInSlices(
 }
 
 export interface ProvedTransactions {
-  /** Merkle root computed from the tree. */
+  /** Merkle root computed from the partial tree. */
   root: Bytes;
   txids: Bytes[];
   /** The index of each proved transaction in the block. */
   indexes: number[];
 }
 
-/** The transactions that the tree proves, or null when the tree is malformed. Source: `ExtractMatches`. */
+/** Extracts the transactions that the tree proves; null when the tree is malformed. Source: `ExtractMatches`. */
 export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions | null {
   const { txCount, hashes, flags } = tree;
   if (txCount === 0 || txCount > MAX_BLOCK_TRANSACTIONS) return null;
@@ -111,7 +111,10 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   const indexes: number[] = [];
   let bitsUsed = 0;
   let hashesUsed = 0;
-  /** Null when bits or hashes run out, or when equal siblings make the tree ambiguous (CVE-2012-2459). */
+  /**
+   * Computes the hash of a node. Null when bits or hashes run out, or when equal siblings make the tree ambiguous
+   * (CVE-2012-2459).
+   */
   const walk = (height: number, position: number): Bytes | null => {
     if (bitsUsed >= flags.length * 8) return null;
     const marked = (flags[bitsUsed >> 3]! & (1 << (bitsUsed & 7))) !== 0;
@@ -139,8 +142,8 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
 }
 
 /**
- * Throws `ReadError` when the bytes end early. A tree with more hashes than a block can have transactions proves nothing,
- * whatever they are: it is read as an empty tree.
+ * Throws `ReadError` when the bytes end early. A tree with more hashes than a block can have transactions proves nothing.
+ * Its hashes are skipped, and an empty tree is returned.
  */
 export function parsePartialMerkleTree(reader: Reader): PartialMerkleTree {
   const txCount = reader.u32();

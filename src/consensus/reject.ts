@@ -19,7 +19,7 @@ export const REJECT_CODE = {
 } as const;
 
 /**
- * The kind of failure; it determines the treatment of the peer and the block: consensus (breaks a rule, final), policy
+ * The kind of failure, which determines how the peer and the block are treated: consensus (breaks a rule, final), policy
  * (valid in a block), missing-inputs, premature-spend, conflict (with the mempool), invalid-header, mutated (a valid block
  * may have the same id), checkpoint, cached-invalid (known before), missing-prev, invalid-prev, time-future (may become
  * valid).
@@ -45,7 +45,10 @@ export interface ValidationError {
   readonly rejectCode: number;
   /** Score added to the peer that sent it (100 bans the peer). */
   readonly dosScore: number;
-  /** The bytes may have been modified on the way: never store the block as invalid. Source: `CorruptionPossible`. */
+  /**
+   * Whether the bytes may have been modified in transit. If so, the block must not be stored as invalid. Source:
+   * `CorruptionPossible`.
+   */
   readonly corruption: boolean;
   readonly debug?: string;
   /** Additional text for the log. */
@@ -86,7 +89,7 @@ const CATALOGUE = {
   'high-hash': ['invalid-header', INVALID, 50],
   'bad-diffbits': ['invalid-header', INVALID, 100],
   'bad-fork-prior-to-checkpoint': ['checkpoint', CHECKPOINT, 100],
-  // Not in the reference: the last of a thousand headers whose hash is known.
+  // Not in the reference: the hash of the last header in each chunk of a thousand is known, and a header has another hash.
   'checkpoint mismatch': ['checkpoint', CHECKPOINT, 100],
   'time-too-old': ['invalid-header', INVALID, 0],
   'time-too-new': ['time-future', INVALID, 0],

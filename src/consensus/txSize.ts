@@ -1,5 +1,5 @@
 /**
- * Sizes and weights of transactions and blocks, by arithmetic instead of serializing.
+ * Computes sizes and weights of transactions and blocks without serializing them.
  * Source: Core consensus/validation.h `GetTransactionWeight`, `GetBlockWeight`; BIP141, BIP144.
  */
 import type { Block } from '../primitives/block.js';
@@ -8,13 +8,13 @@ import { hasWitness, type Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
 import { WITNESS_SCALE_FACTOR } from './limits.js';
 
-/** Outpoint and sequence. */
+/** Size of outpoint and sequence, in bytes. */
 const INPUT_FIXED_SIZE = 36 + 4;
 /** The value. */
 const OUTPUT_FIXED_SIZE = 8;
-/** Version and lock time. */
+/** Size of version and lock time, in bytes. */
 const TX_FIXED_SIZE = 4 + 4;
-/** Marker and flag of BIP144. */
+/** Size of BIP144's marker and flag, in bytes. */
 const WITNESS_MARKER_SIZE = 2;
 
 /** Encoded length of a compact size, in bytes. */
@@ -45,7 +45,7 @@ export function witnessSize(tx: Transaction): number {
   return size;
 }
 
-/** Weight computed from these sizes. */
+/** Weight of a transaction or block with these sizes. */
 export function weightOf(strippedSizeBytes: number, totalSizeBytes: number): number {
   return strippedSizeBytes * (WITNESS_SCALE_FACTOR - 1) + totalSizeBytes;
 }

@@ -11,7 +11,7 @@ import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
 export const VERSIONBITS_LAST_OLD_BLOCK_VERSION = 4;
 export const VERSIONBITS_TOP_BITS = 0x20000000;
 export const VERSIONBITS_TOP_MASK = 0xe0000000 | 0;
-/** Bits that deployments may use. */
+/** Number of version bits that deployments may use. */
 export const VERSIONBITS_NUM_BITS = 29;
 /** Number of blocks whose versions are examined for a warning. */
 const UNEXPECTED_VERSION_SPAN = 100;
@@ -49,12 +49,12 @@ interface Condition {
 /** States by the last block of the preceding window (`NO_HEADER` for the first window). Valid for one tree and its parameters. */
 type StateCache = Map<HeaderId, ThresholdState>;
 
-/** Whether the version uses version bits and has this one set. */
+/** Whether the version uses version bits and has this bit set. */
 export function versionSignals(version: number, bit: number): boolean {
   return (version & VERSIONBITS_TOP_MASK) === VERSIONBITS_TOP_BITS && ((version >>> bit) & 1) !== 0;
 }
 
-/** The last block of the window before the one that contains the child of `parent`. */
+/** Returns the last block of the window before the window that contains the child of `parent`. */
 function windowParent(tree: Tree, parent: HeaderId, period: number): HeaderId {
   if (parent === NO_HEADER) return NO_HEADER;
   const height = tree.heightOf(parent);

@@ -50,7 +50,7 @@ export function crc32cFallback(bytes: Bytes): number {
   return ~crc >>> 0;
 }
 
-/** The form in which LevelDB stores a checksum. */
+/** Converts a checksum to the form in which LevelDB stores it. */
 export function maskCrc(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
 }

@@ -18,7 +18,10 @@ export function ecdsaBackend(): EcdsaBackend {
   return loadNative()?.ecdsa ?? fallbackEcdsa;
 }
 
-/** A verifier that bypasses the addon's signature cache: for signatures of blocks, which are not verified again. */
+/**
+ * A verifier that bypasses the addon's signature cache. For the scripts of blocks, because their signatures are not verified
+ * again.
+ */
 export function uncachedVerifier(): SignatureVerifier {
   const ecdsa = loadNative()?.ecdsa;
   if (ecdsa === undefined) return fallbackEcdsa;

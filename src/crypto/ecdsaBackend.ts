@@ -28,14 +28,17 @@ export interface EcdsaBackend extends SignatureVerifier {
   isFullyValidPublicKey(publicKey: Bytes): boolean;
   /** 33 or 65 bytes. The private key must be valid. */
   publicKeyOf(privateKey: Bytes, compressed: boolean): Buffer;
-  /** The same point in the other form, or null for an invalid point. */
+  /** Converts a key to compressed or uncompressed form; null if the key is not a point of the curve. */
   convertPublicKey(publicKey: Bytes, compressed: boolean): Buffer | null;
-  /** RFC 6979 nonce with optional 32 bytes of extra entropy; low S. */
+  /** Signs with an RFC 6979 nonce and a low S. `extraEntropy`, if present, has 32 bytes. */
   sign(hash: Bytes, privateKey: Bytes, extraEntropy: Bytes | null): RecoverableSignature;
   /** Null when no key can have created the signature. */
   recover(hash: Bytes, compact: Bytes, recoveryId: number, compressed: boolean): Buffer | null;
-  /** Key plus tweak modulo the order; null when the tweak or the sum is out of range (BIP32). */
+  /** Private key plus tweak modulo the group order. Null when the tweak or the sum is out of range (BIP32). */
   tweakPrivateKey(privateKey: Bytes, tweak: Bytes): Buffer | null;
-  /** Point plus tweak times the generator, compressed; null as above. The key must be fully valid. */
+  /**
+   * Point plus tweak times the generator, compressed. Null when the tweak or the result is out of range. The key must be
+   * fully valid.
+   */
   tweakPublicKey(publicKey: Bytes, tweak: Bytes): Buffer | null;
 }

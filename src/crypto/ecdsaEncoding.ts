@@ -35,7 +35,7 @@ function isHighS(compact: Bytes): boolean {
   return HALF_ORDER.compare(compact, 32, 64) < 0;
 }
 
-/** Multiplier of the packing below; a length has three bytes at most. */
+/** Factor by which a position and a length are packed into one number. A length has at most three bytes. */
 const LENGTH_BASE = 0x1000000;
 
 /** Position and length of the contents of the integer at `at`, as `begin * LENGTH_BASE + length`; -1 if malformed. */

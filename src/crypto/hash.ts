@@ -1,6 +1,7 @@
 /**
  * The hash functions of the chain over byte arrays, synchronously.
- * Small inputs are hashed by OpenSSL (node:crypto); @noble/hashes is the readable fallback in the differential tests.
+ * OpenSSL (node:crypto) computes the hashes; for double SHA-256 of small inputs the addon does, if it is loaded.
+ * Differential tests compare the results with @noble/hashes.
  */
 import * as nodeCrypto from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -27,9 +28,12 @@ export const sha256OfText: (text: string) => string =
     ? (text) => nodeCrypto.hash('sha256', text, 'binary')
     : (text) => createHash('sha256').update(text).digest('binary');
 
-/** Larger data goes through OpenSSL, which has fast code for more processors. Arbitrary: below, the calls count most. */
+/**
+ * Maximum size of data that the addon hashes. Larger data goes to OpenSSL, which has fast code for more processors.
+ * Arbitrary: for smaller data the cost of the call dominates.
+ */
 const SMALL_BYTES = 4096;
-/** Where the addon writes a hash: to make memory of its own for each takes longer than to hash. */
+/** Buffer to which the addon writes a hash. Allocating a buffer for each hash would take longer than hashing. */
 const written = Buffer.alloc(32);
 
 /** Double SHA-256, 32 bytes in wire order. */
@@ -40,12 +44,12 @@ export function sha256d(data: Bytes): Buffer {
   return Buffer.from(written);
 }
 
-/** The same by OpenSSL alone. */
+/** Double SHA-256 without the addon, by OpenSSL only. */
 export function sha256dFallback(data: Bytes): Buffer {
   return sha256(sha256(data));
 }
 
-/** Two adjacent hashes: the message of every step of a hash tree. */
+/** Buffer for two adjacent hashes, which are the message of every step of a hash tree. */
 const pair = Buffer.alloc(64);
 
 /** Double SHA-256 of two concatenated byte arrays; long ones are not copied. */

@@ -14,14 +14,14 @@ export interface MerkleRoot {
   /** 32 bytes; zeros for no leaves. */
   root: Buffer;
   /**
-   * Two equal siblings were hashed together, so another list of leaves has the same root. QUIRK: an odd level repeats its
-   * last hash (CVE-2012-2459), so a block with `mutated` must not be marked invalid permanently. Test:
+   * Whether two equal siblings were hashed together. If so, another list of leaves has the same root. QUIRK: an odd level
+   * repeats its last hash (CVE-2012-2459), so a block with `mutated` must not be marked invalid permanently. Test:
    * test/unit/crypto/merkle.test.ts.
    */
   mutated: boolean;
 }
 
-/** The leaves in one flat array, in which the levels are folded in place; with space for the repeated last hash. */
+/** Copies the leaves into one flat array with space for a repeated last hash. The levels are folded in place. */
 function flatten(hashes: readonly Bytes[]): Buffer {
   const flat = Buffer.allocUnsafe((hashes.length + 1) * HASH_SIZE);
   for (let i = 0; i < hashes.length; i++) flat.set(hashes[i]!, i * HASH_SIZE);
@@ -59,7 +59,7 @@ export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
 
 /** Maximum number of levels of a tree with 32-bit indexes. */
 const MAX_LEVELS = 32;
-/** For fewer leaves the fallback is faster than the call into the addon. */
+/** Minimum number of leaves for which the addon is called. For fewer leaves the fallback is faster. */
 const NATIVE_PATH_LEAVES = 3;
 
 /**

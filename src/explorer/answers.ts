@@ -233,7 +233,7 @@ export interface SupportsAnswer extends NamePieces {
   readonly next?: string;
 }
 
-/** Answer of `getclaim`, `resolve` and `searchclaims`. */
+/** Answer of `getclaim`; `resolve` and `searchclaims` return lists of it. */
 export interface ClaimAnswer {
   readonly claim_id: string;
   readonly name: string;
@@ -245,7 +245,7 @@ export interface ClaimAnswer {
   readonly amount: number;
   readonly creation_height: number;
   readonly creation_timestamp: number;
-  /** The claim's latest output is in the mempool; then the heights of activation and expiration are 0. */
+  /** Whether the claim's latest output is in the mempool. The heights of activation and expiration are 0 then. */
   readonly is_waiting?: boolean;
   readonly activation_height: number;
   readonly expiration_height: number;

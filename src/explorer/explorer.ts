@@ -1,6 +1,6 @@
 /**
- * The web explorer's part on the node's thread: starts the explorer's thread, serves its requests through the methods open
- * to it, and reports the chain's tip to it. Sockets, templates and limits are in the other thread.
+ * The web explorer's part on the node's thread: starts the explorer's thread, runs the RPC methods that it requests and may
+ * use, and reports the chain's tip to it. Sockets, templates and limits are in the other thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -28,13 +28,13 @@ import {
 
 type ExplorerLink = ThreadLink<NodeCalls, ExplorerCalls, ToExplorer, FromExplorer>;
 
-/** Time between two looks at what changes without an event: the progress of a start, the mempool. */
+/** Interval at which state is polled that has no change event: the progress of the node's start, and the mempool. */
 const STATUS_MS = 500;
-/** Delay before a thread that ended is restarted. */
+/** Delay before the explorer's thread is restarted after it ended. */
 const RESTART_MS = 1000;
-/** Maximum number of claim events passed on for a disconnected block. */
+/** Maximum number of claim events of a disconnected block that are sent to the explorer's thread. */
 const MAX_TAKEN_EVENTS = 1000;
-/** Maximum number of disconnected blocks remembered, to detect when they are connected again. */
+/** Maximum number of disconnected blocks that are remembered, to detect that they are connected again. */
 const MAX_TAKEN_BLOCKS = 100;
 
 export interface ExplorerDeps {
@@ -53,22 +53,25 @@ export class Explorer {
   private link: ExplorerLink;
   private readonly stopping = new AbortController();
   private readonly offs: (() => void)[] = [];
-  /** Null while there is nothing to look for, so that an explorer without visitors takes no processor time. */
+  /** Timer of the polling; null while no polled state can matter, so that an explorer without visitors uses no CPU time. */
   private timer: NodeJS.Timeout | null = null;
-  /** Whether a page is open that changes of the mempool are for. */
+  /** Whether a page is open that shows the mempool, so that its changes must be reported. */
   private isWatched = false;
   private reader: ChainReader | null = null;
   private toldStatus: string | null | undefined;
   private toldChanges = 0;
-  /** The tip changed during the sync; it is reported at the next tick, so that fast blocks do not cost a message each. */
+  /**
+   * Whether a changed tip must be reported at the next poll. During the sync tips are not reported one by one, because
+   * blocks follow each other quickly.
+   */
   private isTipDue = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
-  /** Counters since the start. */
+  /** Counters since the start of the explorer's thread, for metrics. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
-  /** Listening port; 0 while not listening. */
+  /** Port that the explorer listens on; 0 while it does not listen. */
   port = 0;
-  /** Reason for the end of the thread; null while it runs. */
+  /** Reason why the explorer's thread ended; null while it runs. */
   failure: string | null = null;
 
   private constructor(start: ExplorerStart, deps: ExplorerDeps) {
@@ -94,7 +97,7 @@ export class Explorer {
     return explorer;
   }
 
-  /** Looks again and again, for as long as something can change that no event reports. */
+  /** Starts polling, if there is state that can change without an event. */
   private watch(): void {
     if (this.timer === null && this.mustLook)
       this.timer = setInterval(() => this.tellStatus(), STATUS_MS).unref();
@@ -143,7 +146,7 @@ export class Explorer {
     }
   }
 
-  /** Restarts the thread on the same port, unless the node is stopping. */
+  /** Called when the thread ended. Restarts it on the same port, unless the node is stopping. */
   private ended(): void {
     if (this.stopping.signal.aborted || this.port === 0) return;
     this.deps.logger.warn('The explorer starts again.');
@@ -176,7 +179,10 @@ export class Explorer {
     }
   }
 
-  /** The JSON-RPC response as text. A method that is not open is unknown here. */
+  /**
+   * Runs an RPC method for the explorer. Resolves to the JSON-RPC response as text. Methods that visitors may not call are
+   * rejected as unknown.
+   */
   private async answer(method: string, params: readonly unknown[]): Promise<string> {
     const { table, dispatcher } = this.deps;
     const declared = table.find(method, 'documented');
@@ -237,7 +243,10 @@ export class Explorer {
     this.link.send(['disconnected', { height, hash: text, events }]);
   }
 
-  /** On regtest a recent block alone ends the initial download, so there only an import and missing blocks count as syncing. */
+  /**
+   * Progress of the sync; null if the node is in sync. On regtest the initial download ends only with a recent block, so
+   * there the node counts as syncing only during an import or while blocks of known headers are missing.
+   */
   private syncState(reader: ChainReader): SyncState | null {
     const { chain, headers } = reader;
     if (!chain.isInitialDownload()) return null;

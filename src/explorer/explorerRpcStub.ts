@@ -1,21 +1,21 @@
 /**
- * Requests to the node's thread: few at a time, so that under heavy load visitors wait here instead of in the node's thread.
- * Identical pending requests are sent once.
+ * Sends requests to the node's thread. Only a few are sent at the same time, so that under heavy load visitors wait here and
+ * do not slow the node's thread. Identical pending requests are sent once.
  */
 import type { NodeCalls } from './messages.js';
 import { TimeBudget } from './timeBudget.js';
 
-/** Maximum number of concurrent requests. */
+/** Maximum number of requests that the node's thread runs at the same time for the explorer. */
 const AT_A_TIME = 2;
-/** Maximum number of waiting requests. */
+/** Maximum number of requests that wait to be sent. */
 const MOST_WAITING = 64;
 const TIMEOUT_MS = 10_000;
 /** Share of the node thread's time that requests may use during the sync, so that heavy load does not slow the sync. */
 const SYNC_SHARE = 0.05;
-/** Enough for the pages of one visitor at once. */
+/** Maximum time that requests may use at once during the sync, in milliseconds. Enough for the pages of one visitor. */
 const SYNC_BURST_MS = 2000;
 
-/** The node returned an error of the method. */
+/** Error: the RPC method returned an error. */
 export class AskError extends Error {
   override readonly name = 'AskError';
   readonly code: number;
@@ -26,13 +26,13 @@ export class AskError extends Error {
   }
 }
 
-/** Too many requests are waiting, or one took too long. */
+/** Error: too many requests are waiting, or a request took too long. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
 interface Question {
-  /** Time of sending. */
+  /** Time at which the request was sent, in milliseconds. */
   sentMs: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -48,7 +48,7 @@ export class ExplorerRpcStub {
   private readonly nowMs: () => number;
   private readonly budget: TimeBudget;
   private pause: NodeJS.Timeout | null = null;
-  /** Whether the node syncs: requests are then sent one by one, within their share of the time. */
+  /** Whether the node is syncing. Requests are then sent one by one, and only within `SYNC_SHARE` of the time. */
   isSyncing = false;
 
   constructor(send: NodeCalls['rpc'], nowMs: () => number = () => performance.now()) {
@@ -57,7 +57,7 @@ export class ExplorerRpcStub {
     this.budget = new TimeBudget(SYNC_SHARE, SYNC_BURST_MS, nowMs);
   }
 
-  /** Requests a method and resolves with its result. Rejects with `AskError` or `BusyError`. */
+  /** Calls an RPC method in the node's thread and resolves to its result. Rejects with `AskError` or `BusyError`. */
   ask<Result>(method: string, ...params: readonly unknown[]): Promise<Result> {
     const key = JSON.stringify([method, params]);
     const known = this.shared.get(key);

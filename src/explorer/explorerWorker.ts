@@ -20,7 +20,7 @@ import { reportMemory } from '../util/threadMemory.js';
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
 const MAX_CONNECTIONS = 512;
 const COUNT_MS = 1000;
-/** Maximum time that a stop waits for pending responses. */
+/** Maximum time that the stop of the thread waits for pending responses. */
 const CLOSE_MS = 2000;
 
 const port = parentPort!;
@@ -38,7 +38,7 @@ let isWatched = false;
 let told = '';
 let counting: NodeJS.Timeout | null = null;
 
-/** Counters reach the node's thread once a second, while they change. */
+/** Sends the changed counters to the node's thread, at most once a second. */
 function noteCounters(): void {
   counting ??= setTimeout(() => {
     counting = null;

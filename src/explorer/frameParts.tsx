@@ -1,4 +1,4 @@
-/** Parts around the page content in certain states: the banner of a sync, the body of an error. */
+/** Components outside the content of a page: the banner during a sync, and the body of an error page. */
 import type { VNode } from 'preact';
 import { Notice } from '../page/components.js';
 import { dateText, durationText, integerText } from '../page/format.js';
@@ -11,7 +11,7 @@ interface SyncStripProps {
   readonly etaSec: number | null;
 }
 
-/** Progress of the chain's download. */
+/** Banner that shows the progress of the chain download. */
 export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
   const share = headers === 0 ? 0 : Math.min(100, (tip.height / headers) * 100);
   return (
@@ -31,7 +31,7 @@ export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
 
 interface ErrorBodyProps {
   readonly error: PageError;
-  /** The path of the page that will be available later; null if none will. */
+  /** Path of the page to reload later, for an error that passes; null for other errors. */
   readonly again: string | null;
 }
 

@@ -1,13 +1,13 @@
 /** Rate limit per visitor: a token bucket for each address; for IPv6 for each /64. */
 import { isIPv6 } from 'node:net';
 
-/** Maximum number of addresses remembered. */
+/** Maximum number of visitor addresses whose request counts are kept in memory. */
 const MAX_ADDRESSES = 10_000;
 
 export interface LimitOptions {
-  /** Requests a second. */
+  /** Average number of requests per second that a visitor may send. */
   readonly rate: number;
-  /** Requests at once. */
+  /** Number of requests that a visitor may send at once. */
   readonly burst: number;
 }
 
@@ -16,7 +16,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** The part of an address that identifies one visitor. */
+/** Key of the rate limit for an address: the IPv4 address, or the /64 network of an IPv6 address. */
 export function visitorOf(address: string): string {
   const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;
@@ -43,7 +43,7 @@ export class RateLimit {
     this.nowMs = nowMs;
   }
 
-  /** Null when a request is allowed; else the seconds to wait. */
+  /** Counts a request of a visitor. Returns null if it is allowed, otherwise the seconds to wait. */
   take(visitor: string): number | null {
     const { rate, burst } = this.options;
     const now = this.nowMs();

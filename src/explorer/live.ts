@@ -1,7 +1,7 @@
 /**
- * `/live`: a WebSocket that announces changes without their contents. A client names the topics of its page and first
- * receives the current tip, so that no change between loading the page and opening the socket is missed. Then it receives
- * hints, at most one per second.
+ * `/live`: a WebSocket that announces changes without their contents. A client sends the topics of its page. It first
+ * receives the current tip, so that it does not miss a change between loading the page and opening the socket. Later it
+ * receives a hint for each change, at most one per second.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -24,11 +24,11 @@ interface Client {
 }
 
 export interface LiveDeps {
-  /** Whether a page of the request's origin may connect to this host. */
+  /** Whether the `Origin` header of the request names a page of this host. */
   readonly allows: (request: IncomingMessage) => boolean;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly tipHash: () => string | null;
-  /** Called with the number of sockets when it changes. */
+  /** Called with the number of open sockets when that number changes. */
   readonly onCount?: ((count: number) => void) | undefined;
 }
 
@@ -39,7 +39,7 @@ export class Live {
   private readonly byVisitor = new Map<string, number>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
   private readonly lastMs = new Map<string, number>();
-  /** Null without sockets. */
+  /** Timer of the pings; null while no socket is open. */
   private pinging: NodeJS.Timeout | null = null;
 
   constructor(deps: LiveDeps) {
@@ -105,7 +105,7 @@ export class Live {
     }
   }
 
-  /** Reports a change; hints are sent now, or after the minimum time. */
+  /** Reports a change of a topic. Hints are sent now, or after the minimum time since the last hint. */
   changed(topic: 'tip' | 'mempool'): void {
     if (this.waiting.has(topic)) return;
     const least = topic === 'tip' ? TIP_MS : MEMPOOL_MS;

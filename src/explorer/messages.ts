@@ -18,20 +18,20 @@ export interface OpenMethod {
 export interface ExplorerStart {
   readonly host: string;
   readonly port: number;
-  /** `main`, `test` or `regtest`. */
+  /** Network of the node: `main`, `test` or `regtest`. */
   readonly network: string;
   readonly spacingSec: number;
-  /** Host names under which the explorer may be requested; `*` for any. */
+  /** Host names that requests may have in the `Host` header; `*` for any. */
   readonly hostNames: readonly string[];
   /** Subnets of proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: readonly string[];
   readonly showsImages: boolean;
   readonly isIndexable: boolean;
-  /** Whether peers' addresses are shown to everyone. */
+  /** Whether visitors who are not on this machine also see the addresses of peers. */
   readonly showsPeers: boolean;
-  /** Options that are off; pages mention them when data is unavailable. */
+  /** Node options that are off. Pages mention them when data is unavailable without them. */
   readonly lacking: readonly string[];
-  /** Methods of the console. */
+  /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
 }
 
@@ -48,12 +48,12 @@ export interface SyncState {
   readonly headers: number;
 }
 
-/** A block's effect on a claim or a name. */
+/** An event of a block for a claim or a name, such as a takeover. */
 export interface TakenEvent {
   readonly event: string;
-  /** The bytes of the name under which the item is stored, in hex. */
+  /** Normalized name of the claim, as bytes in hex. */
   readonly nameHex: string;
-  /** For a takeover the new owner's claim id. */
+  /** Claim id; for a takeover, that of the new owner. */
   readonly claimId?: string | undefined;
   readonly formerClaimId?: string | undefined;
   readonly isSupport?: boolean | undefined;
@@ -64,7 +64,7 @@ export interface TakenBlock {
   readonly height: number;
   /** Id in the hex form that programs print. */
   readonly hash: string;
-  /** At most 1,000. */
+  /** Claim events of the block, at most 1,000. */
   readonly events: readonly TakenEvent[];
 }
 
@@ -98,7 +98,7 @@ export type ToExplorer =
 export type FromExplorer =
   | readonly ['log', text: string]
   | readonly ['counters', ExplorerCounters]
-  /** Whether a page is open with a live connection. */
+  /** Whether at least one page with a live connection is open. */
   | readonly ['watched', isWatched: boolean];
 
 /** Errors cross as their message. */
@@ -109,6 +109,6 @@ export interface ExplorerCounters {
   readonly rendered: number;
   readonly refused: number;
   readonly failed: number;
-  /** Number of open pages with a live connection. */
+  /** Number of pages with a live connection that are open. */
   readonly viewers: number;
 }

@@ -6,11 +6,11 @@ import type { ExplorerRpcStub } from './explorerRpcStub.js';
 
 export interface PageContext {
   readonly ask: ExplorerRpcStub['ask'];
-  /** Decoded parts of the path after the first one. */
+  /** Decoded segments of the path, without the first segment, which selects the page. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
   readonly tip: Tip;
-  /** Whether the node still downloads the chain: upcoming events and the mempool are not known yet. */
+  /** Whether the node is still downloading the chain. Upcoming events and the mempool are not known then. */
   readonly isSyncing: boolean;
   /** Answers that never change, such as the size of a block, by what they are about. They stay for later pages. */
   readonly fixed: Lru<string, object>;
@@ -21,13 +21,13 @@ export interface PageContext {
   readonly spacingSec: number;
   /** Whether the visitor's address belongs to this machine. */
   readonly isLocal: boolean;
-  /** Whether the visitor allows images from other hosts. */
+  /** Whether the visitor has allowed images from other hosts. */
   readonly wantsImages: boolean;
   readonly showsImages: boolean;
   readonly showsPeers: boolean;
-  /** Options that are off. */
+  /** Node options that are off, for which pages show a hint. */
   readonly lacking: readonly string[];
-  /** Methods of the console. */
+  /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
 }
 
@@ -35,12 +35,12 @@ export interface PageResult {
   readonly status?: number;
   readonly title: string;
   readonly description: string;
-  /** Topics on which the page depends: `tip` and `mempool`. All other content of pages changes only together with these. */
+  /** Topics whose changes make the page outdated: `tip` and `mempool`. No page changes for another reason. */
   readonly topics: readonly string[];
   readonly body: ComponentChildren;
-  /** Text in the search field. */
+  /** Text that the search field of the page contains. */
   readonly searched?: string;
-  /** Whether the page also changes between blocks, by the mempool or peers. */
+  /** Whether the page also changes between blocks, because it shows the mempool or peers. */
   readonly isLively?: boolean;
 }
 
@@ -56,7 +56,7 @@ export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number;
   readonly title: string;
-  /** Links that the visitor may have meant: path and text. */
+  /** Links for a visitor who probably meant another page, each with path and text. */
   readonly near: readonly (readonly [href: string, text: string])[];
 
   constructor(

@@ -4,9 +4,12 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 export type Encoding = '' | 'br' | 'gzip';
 
-/** Responses below this size are not compressed. */
+/** Responses with fewer bytes are not compressed. */
 const PACK_FROM_BYTES = 1024;
-/** Pages are compressed once per block, files once per start. */
+/**
+ * Brotli quality of pages and of files. Pages are compressed once per block; files are compressed once per start, so more
+ * time is spent on them.
+ */
 const PAGE_QUALITY = 4;
 const FILE_QUALITY = 11;
 
@@ -16,7 +19,7 @@ export interface Rendered {
   readonly body: Buffer;
   readonly etag: string;
   readonly type: string;
-  /** Whether the response stays for the lifetime of the process, so that better compression pays off. */
+  /** Whether the response stays valid for the lifetime of the process, so that it gets the better compression. */
   readonly isFile: boolean;
   /** Compressed forms, created on first request. */
   readonly packed: Map<Encoding, Buffer>;
@@ -33,7 +36,7 @@ export function renderedOf(
   return { status, type, body, headers, etag: `"${digest.slice(0, 22)}"`, isFile, packed: new Map() };
 }
 
-/** The encoding for an `Accept-Encoding` header. */
+/** Chooses the compression for an `Accept-Encoding` header and a size in bytes. */
 export function encodingOf(accepted: string | string[] | undefined, bytes: number): Encoding {
   if (bytes < PACK_FROM_BYTES || typeof accepted !== 'string') return '';
   if (/\bbr\b/.test(accepted)) return 'br';

@@ -1,6 +1,7 @@
 /**
- * The web server of the explorer: routes to pages, rendering each page once per block, headers that make data from the chain
- * harmless, limits. Source of the headers: OWASP Secure Headers Project; W3C Content Security Policy 3.
+ * The web server of the explorer: routes requests to pages, renders each page once per block, limits requests, and sends
+ * headers that prevent data from the chain from acting as code. Source of the headers: OWASP Secure Headers Project; W3C
+ * Content Security Policy 3.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -23,19 +24,19 @@ const MAX_URL_CHARS = 4096;
 const CACHE_BYTES = 32 << 20;
 /** Maximum number of cached answers that never change, of about 300 bytes each. */
 const KEPT_ANSWERS = 1000;
-/** Cache time of a page that changes between blocks. */
+/** Time for which a rendered page is reused if its content also changes between blocks. */
 const LIVELY_MS = 2000;
-/** More expensive pages, by the first part of their path. */
+/** First path segments of pages that need more work. An additional rate limit applies to them. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
 const STARTING_AGAIN_SEC = 3;
-/** With more pending requests than this, error responses are delayed by a second, to limit their number under heavy load. */
+/** If more requests than this are pending, error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
   tip: Tip | null;
-  /** Null when the node is in sync. */
+  /** Progress of the sync; null if the node is in sync. */
   sync: { readonly headers: number; readonly etaSec: number | null } | null;
   /** Blocks that a reorg disconnected recently, the latest first. */
   taken: readonly TakenBlock[];
@@ -46,10 +47,10 @@ export interface SiteState {
 export interface SiteDeps {
   readonly node: Pick<ExplorerRpcStub, 'ask'>;
   readonly state: SiteState;
-  /** The folder of the built assets. */
+  /** Folder of the compiled style sheet and script. */
   readonly assetFolder: string;
   readonly log: (text: string) => void;
-  /** Called with the number of open pages that are kept up to date, when it changes. */
+  /** Called when the number of open pages with a live connection changes, with that number. */
   readonly onViewers?: (count: number) => void;
   readonly nowMs: () => number;
 }
@@ -66,7 +67,7 @@ const isLoopback = (address: string): boolean =>
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M12 2 22 7v10l-10 5L2 17V7z" fill="#0b6e5f"/><path d="m2 7 10 5 10-5M12 12v10" fill="none" stroke="#fff" stroke-width="1.6"/></svg>';
 
-/** Headers of every response. */
+/** Security headers, which every response has. */
 function securityHeaders(showsPictures: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -91,7 +92,7 @@ function securityHeaders(showsPictures: boolean): Record<string, string> {
   };
 }
 
-/** A path on this site; the home page if a browser could interpret the path as another site. */
+/** Returns the path for a redirect. Returns the home page if a browser could interpret the path as a URL of another site. */
 function localPath(path = '/'): string {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
 }
@@ -102,7 +103,7 @@ function isForeign({ headers }: IncomingMessage): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
-/** The cookies that the explorer itself sets. */
+/** Parses the `Cookie` header; returns only cookies that the explorer itself sets. */
 function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').map((pair) => pair.trim().split('=', 2));
   return new Map(pairs.filter(([name]) => name).map(([name, value = '']) => [name!, value]));
@@ -122,7 +123,7 @@ export class Site {
   private readonly pagesLimit: RateLimit;
   private readonly heavyLimit: RateLimit;
   private readonly assets: Assets;
-  /** Style sheet and script by path. */
+  /** Responses of the style sheet and the script, by path. */
   private readonly files = new Map<string, Rendered>();
   private readonly cache = new RenderedCache(CACHE_BYTES);
   private readonly fixed = new Lru<string, object>(KEPT_ANSWERS);
@@ -152,7 +153,7 @@ export class Site {
     });
   }
 
-  /** The rendered pages that are kept. */
+  /** Memory use of the cache of rendered pages, for `getmemoryinfo`. */
   get pageMemory(): CacheUsage {
     return { name: 'pages', bytes: this.cache.sizeBytes, maxBytes: CACHE_BYTES };
   }
@@ -175,7 +176,7 @@ export class Site {
     };
   }
 
-  /** Only pages of this site may connect: the origin must equal the requested host. */
+  /** Whether a WebSocket may be opened: the origin of the page must equal the requested host. */
   private allowsSocket({ headers: { host, origin } }: IncomingMessage): boolean {
     if (!this.hosts.allows(host)) return false;
     if (origin === undefined) return true;
@@ -223,7 +224,7 @@ export class Site {
     const { method = 'GET', url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      // The request body is not read.
+      // The connection is closed, because the body of the request is not read.
       response.setHeader('Connection', 'close');
       return this.sendError(request, response, new PageError(405, 'Pages are only read', 'Use GET or HEAD.'));
     }
@@ -517,7 +518,10 @@ export class Site {
   }
 }
 
-/** The decoded parts of a path; the last part is not empty, except for the root. Throws `PageError` for malformed ones. */
+/**
+ * Decoded segments of a path. An empty last segment is dropped, except for the root. Throws `PageError` for a malformed
+ * segment.
+ */
 export function partsOf(path: string): string[] {
   try {
     const parts = path.slice(1).split('/').map(decodeURIComponent);
@@ -528,7 +532,7 @@ export function partsOf(path: string): string[] {
   }
 }
 
-/** The HTTP status of a page whose request the node rejected. */
+/** HTTP status of a page for an error that the node's RPC method returned. */
 function statusOf({ code }: AskError): number {
   if (code === -28) return 503;
   if (code === -5 || code === -8) return 404;

@@ -1,7 +1,7 @@
 /** Estimates the remaining time of a sync, from the blocks of the last minute. */
 
 const WINDOW_MS = 60_000;
-/** Minimum time for an estimate. */
+/** Minimum time of observation before an estimate is made. */
 const LEAST_MS = 5000;
 
 interface Sample {

@@ -1,9 +1,12 @@
 /** Limits work to a share of the time. */
 
-/** Divisor of the burst that gives the maximum debt. */
+/** The maximum debt is the burst divided by this number. */
 const MOST_DEBT = 10;
 
-/** A time budget for work that must not delay other work: spent time is refilled at a fixed share of real time. */
+/**
+ * Time budget for work that must not delay other work. Work spends time from the budget; the budget is refilled with a fixed
+ * share of real time.
+ */
 export class TimeBudget {
   private readonly share: number;
   private readonly burstMs: number;
@@ -11,7 +14,7 @@ export class TimeBudget {
   private leftMs: number;
   private atMs: number;
 
-  /** At most `burstMs` can accumulate. */
+  /** The budget never exceeds `burstMs`. */
   constructor(share: number, burstMs: number, nowMs: () => number) {
     this.share = share;
     this.burstMs = burstMs;
@@ -26,7 +29,7 @@ export class TimeBudget {
     this.atMs = now;
   }
 
-  /** Milliseconds until work may start. */
+  /** Milliseconds to wait until work may start; 0 if the budget is not used up. */
   waitMs(): number {
     this.refill();
     return this.leftMs > 0 ? 0 : Math.ceil(-this.leftMs / this.share) + 1;

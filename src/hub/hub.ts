@@ -1,6 +1,6 @@
 /**
- * The hub, a server for thin wallets inside the node. This class connects its parts, opens its ports when the node is ready,
- * and reports its status. It uses the node's services for chain, mempool and indexes.
+ * The hub, a server for thin wallets inside the node. This class connects the hub's modules, opens its ports when the node
+ * is ready, and reports its status. It uses the node's services for chain, mempool and indexes.
  */
 import { isIPv4 } from 'node:net';
 import { addressPrefixesOf } from '../script/address.js';
@@ -35,8 +35,8 @@ import { TouchWatch } from './history/touchWatch.js';
 /** Interval of the check whether the node is ready. */
 const READY_LOOK_MS = 500;
 /**
- * Pause before the hub's thread is restarted after a failure. It doubles with each failure, up to the longest pause, and is
- * reset when a thread ran for longer than that. Arbitrary.
+ * Pause before the hub's thread is restarted after a failure. The pause doubles with each failure up to `LONGEST_PAUSE_MS`,
+ * and is reset after a thread has run for longer than that. Arbitrary.
  */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -44,18 +44,18 @@ const LONGEST_PAUSE_MS = 60_000;
 export interface HubOptions {
   readonly host: string;
   readonly port: number;
-  /** Null for no status port. */
+  /** Port for status requests over UDP; null for no status port. */
   readonly udpPort: number | null;
-  /** The country of `Location.Country`. */
+  /** Country code of the hub, a value of the protobuf enum `Location.Country`. */
   readonly country: number;
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: OperatorFacts;
-  /** Other hubs that clients are told about. */
+  /** Other hubs that are announced to clients, as `host:port`. */
   readonly peers: readonly string[];
-  /** Channels whose reposts block claims; ids in wire order. */
+  /** Ids (wire order) of the channels whose reposts block claims. */
   readonly blockingChannels: readonly Bytes[];
-  /** A client that does not read for this time is disconnected; for tests. */
+  /** Time after which a client that does not read is disconnected; tests set it. */
   readonly stallMs?: number;
 }
 
@@ -69,22 +69,25 @@ export interface HubClaims {
 
 export interface HubDeps {
   readonly node: RpcServices;
-  /** Null without a claim index. */
+  /** Claim index and search; null without a claim index. */
   readonly claims: HubClaims | null;
   readonly log: Logger;
-  /** Whether the node has caught up. Clients are accepted from then on. */
+  /** Whether the node has caught up with the chain. Clients are accepted from then on. */
   readonly isReady: () => boolean;
   /** Called for a broken invariant or database: the node must stop. */
   readonly onException: (error: unknown, method: string) => void;
 }
 
-/** Counters updated at each event. */
+/** Receives each response and notification, for metrics. */
 export interface HubObserver {
   answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
   told(method: string, count: number): void;
 }
 
-/** The search index is not listed, because it is not an index of the node. */
+/**
+ * Indexes that must be at the tip before clients are accepted. The search index is not listed, because it is not one of the
+ * node's chain indexes.
+ */
 const NEEDED_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export class Hub implements HubService {
@@ -96,12 +99,12 @@ export class Hub implements HubService {
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
   private readonly told = new Map<string, number>();
-  /** Null until clients are accepted. */
+  /** Thread of the hub and watch of changes; null until clients are accepted. */
   private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
   private restartTimer: NodeJS.Timeout | null = null;
   private restarts = 0;
-  /** Reason why clients were disconnected; null while they can connect. */
+  /** Reason why the hub ended and clients were disconnected; null while clients can connect. */
   private failure: string | null = null;
   private pauseMs = FIRST_PAUSE_MS;
   private startedMs = 0;
@@ -114,7 +117,7 @@ export class Hub implements HubService {
     this.statusPort = this.makeStatusPort();
   }
 
-  /** The caches of these services stay valid only if they are notified of disconnected blocks. */
+  /** Creates services with caches. The caches are valid only if they are notified of every disconnected block. */
   private makeServices(): HubServices {
     const { node, claims } = this.deps;
     const reader = node.chain;
@@ -179,7 +182,7 @@ export class Hub implements HubService {
     return new HubThread(
       {
         host: options.host,
-        // A restarted thread uses the same port, so that clients find it.
+        // A restarted thread uses the same port, so that clients can reconnect.
         port: counters.get('port') || options.port,
         maxSessions: options.maxSessions,
         timeoutMs: options.sessionTimeoutSec * 1000,
@@ -325,7 +328,7 @@ export class Hub implements HubService {
     }, pauseMs).unref();
   }
 
-  /** Its state, for health checks. */
+  /** Status of the hub, for health checks. */
   get status(): HubStatus {
     const { counters, options, statusPort } = this;
     return {
@@ -349,7 +352,7 @@ export class Hub implements HubService {
     };
   }
 
-  /** The lower one of the height sent to clients and the heights of the needed indexes. */
+  /** Height that clients see completely: the lowest of the notified tip's height and the heights of the needed indexes. */
   private get servedHeight(): number {
     const { node } = this.deps;
     const heights = node

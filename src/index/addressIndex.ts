@@ -1,8 +1,9 @@
 /**
- * The address index (`-addressindex`): for each script its transactions, its unspent outputs, and sums. Written in the
- * commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefixes `A`,
- * `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large block it does so on another
- * thread, while the scripts of the block are verified. The stored sums of each script are then added to those of the block.
+ * The address index (`-addressindex`): for each script its transactions, its unspent outputs, and sums. Once it is filled up
+ * to the tip, its rows are written in the commit of each block, and reverted when the block is disconnected. It owns the
+ * rows with the prefixes `A`, `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large
+ * block this call runs on another thread, while the scripts of the block are verified. The stored sums of each script are
+ * then added to those of the block.
  */
 import type { BegunBlock } from '../chain/connect/contributor.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -25,21 +26,24 @@ import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
 
 /**
- * Number of inputs and outputs from which the rows of a block are built on another thread. For fewer, the transfer costs
- * more than the work.
+ * Number of inputs and outputs from which the rows of a block are built on another thread. For fewer, the transfer to the
+ * thread costs more than building the rows.
  */
 const ROWS_ASIDE = 200;
-/** Scripts whose stored sums are read in one call. Arbitrary: a millisecond or so. */
+/** Number of scripts whose stored sums are read in one call. Arbitrary: about a millisecond of work. */
 const SUMS_AT_ONCE = 4000;
-/** Sizes within a record of `NativeAddressRows.totals`: the bytes before the key, and the bytes of the value. */
+/**
+ * Sizes of the parts of a record in `NativeAddressRows.totals`: bytes before the script key (`HEAD_BYTES`), and bytes of the
+ * sums after it (`SUMS_BYTES`).
+ */
 const HEAD_BYTES = 8;
 const SUMS_BYTES = 28;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
 const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
 /**
- * Cache: the sums built for blocks that are still in memory. A search for scripts in these blocks does not hash the scripts
- * again.
+ * Cache of the sums that were built for blocks still in memory. A search for scripts in these blocks uses it instead of
+ * hashing the scripts again.
  */
 const madeOf = new WeakMap<ParsedBlock, Buffer>();
 
@@ -115,7 +119,7 @@ async function connect(
   return put(rows, block, made);
 }
 
-/** Adds the stored sums to `totals`, in place. The transaction must not contain any of these rows yet. */
+/** Adds the stored sums to `totals`, in place. The row transaction must not contain new values of these rows yet. */
 async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
@@ -142,7 +146,7 @@ async function addRows(rows: RowTransaction, totals: Buffer): Promise<void> {
   });
 }
 
-/** Adds the value of a script's sums to another. */
+/** Adds the stored sums of a script to the sums of a block, in place. */
 function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
   addAmount(sums, at, stored, from);
   addAmount(sums, at + 8, stored, from + 8);
@@ -150,7 +154,7 @@ function addSums(sums: Buffer, at: number, stored: Buffer, from: number): void {
     sums.writeUInt32LE(sums.readUInt32LE(at + n) + stored.readUInt32LE(from + n), at + n);
 }
 
-/** The same for a 64-bit number. It is added in halves, because a bigint for each number would be garbage to collect. */
+/** Adds a 64-bit number to another, in place, in two 32-bit halves. A bigint for each number would create garbage. */
 function addAmount(sums: Buffer, at: number, stored: Buffer, from: number): void {
   const low = sums.readUInt32LE(at) + stored.readUInt32LE(from);
   const carry = low > 0xffffffff ? 1 : 0;

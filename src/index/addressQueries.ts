@@ -1,7 +1,7 @@
 /**
- * Reading the address index: sums, history and unspent outputs of some scripts together, in the order of the chain and
- * in pages. A page starts after the last mark of the previous page, so new blocks do not shift the pages. Memory is bounded
- * by the page, not by the history.
+ * Reads the address index: sums, history and unspent outputs of several scripts together, in chain order and in pages. Each
+ * entry has a mark, a key by which entries are sorted. A page starts after the last mark of the previous page, so new blocks
+ * do not shift the pages. Memory use depends on the size of a page, not on the length of the history.
  */
 import { u32Key } from '../store/rows/keys.js';
 import { prefixEnd, type RowReader } from '../store/rows/rows.js';
@@ -16,33 +16,36 @@ import {
   type ScriptTotals,
 } from './addressRows.js';
 
-/** Marks of history are height and transaction number, those of unspent outputs height and outpoint. */
+/**
+ * Number of bytes of a mark. A history mark has height and index of the transaction in its block; an unspent mark has height
+ * and outpoint.
+ */
 export const HISTORY_MARK_BYTES = 8;
 export const UNSPENT_MARK_BYTES = 40;
 
 export interface PageRequest {
-  /** Maximum number of entries, at least 1. */
+  /** Maximum number of entries per page, at least 1. */
   limit: number;
-  /** Mark of the last entry that the caller has. */
+  /** Mark of the last entry of the previous page; undefined for the first page. */
   after?: Bytes | undefined;
-  /** Descending order: `after` is then the mark of the lowest entry that the caller has. */
+  /** Whether the order is descending. `after` is then the mark of the lowest entry of the previous page. */
   descending?: boolean;
-  /** Heights, both included. */
+  /** Range of heights, both inclusive. */
   startHeight?: number | undefined;
   endHeight?: number | undefined;
 }
 
 export interface Page<T> {
   entries: T[];
-  /** Mark of the last entry; null when nothing follows. */
+  /** Mark of the last entry of this page; null if no entries follow. */
   next: Buffer | null;
 }
 
-/** The combined effect of a transaction on the requested scripts. */
+/** Effect of a transaction on all requested scripts together. */
 export interface HistoryEntry extends ScriptMove {
   txid: Buffer;
   height: number;
-  /** The number of the transaction in its block. */
+  /** Index of the transaction in its block. */
   position: number;
 }
 
@@ -51,7 +54,7 @@ export interface UnspentEntry {
   outPoint: Buffer;
   height: number;
   amountSat: bigint;
-  /** The key of the script that it pays to. */
+  /** Key of the script that the output pays to. */
   scriptKey: string;
 }
 
@@ -68,19 +71,19 @@ export class AddressQueries {
     this.rows = rows;
   }
 
-  /** The sums of each script, in order. */
+  /** Sums of the scripts, in order. */
   async totals(scriptKeys: readonly string[]): Promise<ScriptTotals[]> {
     const rows = await this.rows.getMany(scriptKeys.map(totalsKey));
-    // Absent rows are holes in the array, which `map` would skip.
+    // Rows that do not exist are holes in the array, which `rows.map` would skip.
     return scriptKeys.map((_, n) => parseTotals(rows[n]));
   }
 
-  /** The transactions that touched one of the scripts, each once, in chain order. `scriptKeys` are distinct. */
+  /** Transactions that pay to or spend from any of the scripts, each once, in chain order. `scriptKeys` must be distinct. */
   async history(scriptKeys: readonly string[], request: PageRequest): Promise<Page<HistoryEntry>> {
     const marked = new Map<string, HistoryEntry>();
     for (const { mark, value } of await this.collect(scriptKeys, historyPrefix, request)) {
       const move = parseHistoryRow(value);
-      // A transaction has one row for each script that it touches.
+      // A transaction has one row for each script that it affects. The rows are added up.
       const known = marked.get(mark);
       if (!known) marked.set(mark, { ...move, height: heightOf(mark), position: positionOf(mark) });
       else {
@@ -91,7 +94,7 @@ export class AddressQueries {
     return pageOf(marked, request.limit);
   }
 
-  /** The outputs of the scripts that are unspent at the tip, the oldest first. `scriptKeys` are distinct. */
+  /** Outputs of the scripts that are unspent at the tip, the oldest first. `scriptKeys` must be distinct. */
   async unspent(scriptKeys: readonly string[], request: PageRequest): Promise<Page<UnspentEntry>> {
     const marked = new Map<string, UnspentEntry>();
     for (const { mark, scriptKey, value } of await this.collect(scriptKeys, unspentPrefix, request)) {
@@ -105,7 +108,10 @@ export class AddressQueries {
     return pageOf(marked, request.limit);
   }
 
-  /** The rows of the page and of one more entry, in the order of their marks. */
+  /**
+   * Reads the rows of a page, and of one more entry, which shows whether another page follows. The rows are sorted by their
+   * marks.
+   */
   private async collect(
     scriptKeys: readonly string[],
     prefixOf: (scriptKey: string) => string,
@@ -138,7 +144,7 @@ function positionOf(mark: string): number {
   return fromLatin1(mark.slice(4)).readUInt32BE();
 }
 
-/** The mark of an entry of a history. */
+/** Mark of a history entry. */
 export function historyMark({ height, position }: Pick<HistoryEntry, 'height' | 'position'>): Buffer {
   const mark = Buffer.alloc(HISTORY_MARK_BYTES);
   mark.writeUInt32BE(height);
@@ -146,7 +152,7 @@ export function historyMark({ height, position }: Pick<HistoryEntry, 'height' | 
   return mark;
 }
 
-/** The rows of the first `count` entries, sorted. */
+/** Sorts the rows and returns those of the first `count` entries. Several rows with the same mark are one entry. */
 function firstEntries(rows: MarkedRow[], count: number, descending: boolean): MarkedRow[] {
   const first = descending ? 1 : -1;
   rows.sort((a, b) => (a.mark < b.mark ? first : a.mark > b.mark ? -first : 0));

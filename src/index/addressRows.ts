@@ -1,7 +1,7 @@
 /**
  * The rows of the address index: keys and values of the prefixes `A`, `U` and `S`. Amounts are satoshis. The index stores
- * keys instead of scripts (`addressScripts.ts`); the scripts are in the coins and the blocks. The addon writes the same rows
- * (`native/indexRows.cpp`).
+ * hashes of scripts as keys (`addressScripts.ts`); the scripts themselves are in the coins and the blocks. The addon builds
+ * the same rows (`native/indexRows.cpp`).
  */
 import { PREFIX, u32Key } from '../store/rows/keys.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
@@ -10,9 +10,9 @@ import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';
 export interface ScriptTotals {
   receivedSat: bigint;
   spentSat: bigint;
-  /** Transactions that pay to it or spend from it. */
+  /** Number of transactions that pay to the script or spend from it. */
   txCount: number;
-  /** Outputs that pay to the script, and the number of them that are spent. */
+  /** Number of outputs that pay to the script, and number of these that are spent. */
   outputCount: number;
   spentCount: number;
 }
@@ -65,7 +65,7 @@ export function totalsRow({ receivedSat, spentSat, txCount, outputCount, spentCo
   return row;
 }
 
-/** Sums of a script without transactions. */
+/** Sums for a script without transactions: all are zero. */
 export const noTotals = (): ScriptTotals => ({
   receivedSat: 0n,
   spentSat: 0n,

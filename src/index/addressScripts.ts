@@ -1,6 +1,6 @@
 /**
- * Key of an output script in the address index. Scripts that pay to the same address share a key: claims, updates and
- * supports use the address after their prefix, and a bare public key uses the address of that key.
+ * Key of an output script in the address index. Scripts that pay to the same address share a key: the claim prefix of
+ * claims, updates and supports is ignored, and a bare public key gets the key of its P2PKH address.
  */
 import { hash160, sha256 } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
@@ -9,7 +9,10 @@ import { OP } from '../script/opcodes.js';
 import { scriptForDestination, solveScript } from '../script/standard.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** Bytes of a key. Two scripts with equal keys would be mixed up; to find such a pair takes 2^64 attempts. */
+/**
+ * Number of bytes of a script key. Two scripts with equal keys would be treated as one; finding such a pair takes 2^64
+ * attempts.
+ */
 export const SCRIPT_KEY_BYTES = 16;
 
 /** A key of 16 bytes as a latin1 string; null for unspendable outputs. */

@@ -1,6 +1,6 @@
 /**
- * Applies a block to the address index, transaction by transaction, or reverts it. To apply a block, the addon has a faster
- * implementation (`native/indexRows.cpp`); this one is its fallback.
+ * Applies a block to the address index, transaction by transaction, or reverts it. The addon has a faster implementation for
+ * applying a block (`native/indexRows.cpp`); this is the fallback.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
@@ -32,13 +32,13 @@ import {
 } from './addressRows.js';
 import { scriptKeyFallback } from './addressScripts.js';
 
-/** Rows written between two checks of the transaction's memory. */
+/** Number of rows that are written between two checks whether to yield and to spill the row transaction. */
 const ROWS_A_LOOK = 2000;
 
 /** Effect of one transaction on a script, with the numbers of outputs that it created and spent. */
 type CountedMove = ScriptMove & Pick<ScriptTotals, 'outputCount' | 'spentCount'>;
 
-/** A coin as the index needs it. */
+/** The fields of a coin that the index needs. */
 interface Coin {
   amountSat: bigint;
   height: number;
@@ -59,7 +59,10 @@ export function spentBy(resolved: ResolvedInputs): SpentCoins {
   };
 }
 
-/** Undo data has no entry for the inputs of the coinbase, which is the first transaction. */
+/**
+ * Reads the spent coins from undo data. The undo data has no entry for the inputs of the coinbase transaction, which is the
+ * first of the block.
+ */
 export function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
   const coins = parseUndo(undo);
   const first = parsed.txs[TX_INPUT_COUNT]!;
@@ -69,7 +72,7 @@ export function spentInUndo(undo: Buffer, { parsed }: LoadedBlock): SpentCoins {
   };
 }
 
-/** The walk over one block. Both directions take the same steps; only put and delete are exchanged. */
+/** Walks over the transactions of one block. Applying and reverting take the same steps; they only exchange put and delete. */
 export class BlockWalk {
   private readonly rows: RowTransaction;
   private readonly block: LoadedBlock;
@@ -96,8 +99,8 @@ export class BlockWalk {
     const { txCount } = this.block.parsed;
     let written = 0;
     let since = performance.now();
-    // Disconnecting goes from the last transaction to the first: the outputs that a transaction spent are restored before
-    // the outputs of earlier transactions are removed.
+    // A block is reverted from its last transaction to the first, so that the outputs spent by a transaction are restored
+    // before the outputs of earlier transactions are removed.
     for (let n = 0; n < txCount; n++) {
       written += this.transaction(this.isForward ? n : txCount - 1 - n);
       if (written < ROWS_A_LOOK) continue;
@@ -108,7 +111,7 @@ export class BlockWalk {
     await this.writeTotals();
   }
 
-  /** Returns the number of rows written. */
+  /** Applies or reverts one transaction. Returns the number of rows written. */
   private transaction(tx: number): number {
     const { rows, height } = this;
     const { parsed } = this.block;

@@ -1,9 +1,10 @@
 /**
- * Fills the indexes that are behind the tip from the block files, in the background. An index is behind when it was just
- * enabled, was disabled for a while, or has rows of an older version. Blocks are read ahead outside the chain's queue, and
- * written within it, a few milliseconds at a time. An index that reaches the tip is in sync from that commit on, and is then
- * updated with each new block (`TrackedIndex`). A reorg above the position of an index does not affect it. An index on a
- * stale branch is first disconnected to the fork by undo data. Source: lbrycrd index/base.cpp `BaseIndex::ThreadSync`.
+ * Fills the indexes that are behind the tip from the block files, in the background. An index is behind if it was just
+ * enabled, was disabled for a while, or has rows of an older version. Blocks are read ahead in the background. Their rows
+ * are written within the queue that serializes changes of the chain, a few milliseconds at a time. An index that reaches the
+ * tip is in sync from that commit on, and is then updated with each new block (`TrackedIndex`). A reorg above the position
+ * of an index does not affect it. An index on a stale branch is first disconnected to the fork by undo data. Source: lbrycrd
+ * index/base.cpp `BaseIndex::ThreadSync`.
  */
 import type { Chain } from '../chain/chain.js';
 import type { Flusher } from '../chain/flusher.js';
@@ -18,9 +19,12 @@ import type { Logger } from '../util/logging.js';
 import { letOthersWork } from '../scheduler/pace.js';
 import type { IndexStatus, TrackedIndex } from './chainIndex.js';
 
-/** Approximate time for which one step occupies the chain's queue and the event loop. */
+/** Approximate maximum time for which one step of a fill occupies the chain's queue and the event loop. */
 const TURN_MS = 4;
-/** Maximum number of blocks read ahead. They take most of the memory of a fill, besides the rows that wait for a flush. */
+/**
+ * Maximum number and total size of blocks that are read ahead. Besides the rows that wait for a flush, they take most of the
+ * memory of a fill.
+ */
 const READ_BLOCKS = 64;
 const READ_BYTES = 4 << 20;
 
@@ -28,13 +32,16 @@ export interface FillDeps {
   readonly chain: Chain;
   readonly flusher: Pick<Flusher, 'pruned' | 'flush' | 'afterBlock' | 'afterConnecting'>;
   readonly log: Logger;
-  /** Warns the operator and writes to the log. */
+  /** Shows a warning to the operator and writes it to the log. */
   readonly warn: (message: string) => void;
   /** Maximum number of blocks read ahead. Tests use fewer. */
   readonly mostBlocks?: number;
 }
 
-/** The next block to process for an index: the one above its position, or its last block if that must be disconnected. */
+/**
+ * The next block to process for an index: usually the block above the index's position. If the position is on a stale
+ * branch, it is the last block of the index, which must be disconnected.
+ */
 interface Step {
   readonly id: number;
   readonly isForward: boolean;
@@ -51,7 +58,7 @@ export class BackgroundFill {
   private readonly mostBlocks: number;
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
-  /** Set by `start`. */
+  /** Receives unexpected errors. Set by `start`. */
   private onBug: ((error: unknown) => void) | null = null;
 
   constructor(deps: FillDeps, indexes: readonly TrackedIndex[]) {
@@ -62,8 +69,9 @@ export class BackgroundFill {
   }
 
   /**
-   * Call it once the chain is open, before files are pruned: marks the indexes that are at the tip, and drops those that
-   * cannot continue from their position. Throws `FolderError` when the files lack blocks that an index needs.
+   * Must be called after the chain is opened and before block files are pruned. Marks the indexes that are at the tip, and
+   * drops the rows of those that cannot continue from their position. Throws `FolderError` when the files lack blocks that
+   * an index needs.
    */
   async prepare(): Promise<void> {
     const { chain, flusher } = this.deps;
@@ -79,7 +87,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Status of each index. */
+  /** Status of each index, in order. */
   statuses(): IndexStatus[] {
     return this.indexes.map((tracked) => ({
       name: tracked.index.name,
@@ -90,7 +98,7 @@ export class BackgroundFill {
   }
 
   /**
-   * Lowest height that an index still has to read, so blocks from there on must not be pruned; Infinity if no index needs
+   * Lowest height that an index still has to read. Blocks from this height on must not be pruned. Infinity if no index needs
    * blocks.
    */
   neededFrom(): number {
@@ -99,7 +107,7 @@ export class BackgroundFill {
     return Math.min(...forks.map((fork) => (fork === NO_HEADER ? 0 : headers.height(fork) + 1)));
   }
 
-  /** Starts to fill. File errors are shown to the operator; other errors go to `onBug`. */
+  /** Starts the fill in the background. File errors are shown to the operator; other errors are passed to `onBug`. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     for (const tracked of this.behind()) {
@@ -109,14 +117,14 @@ export class BackgroundFill {
     this.running = this.run().catch(onBug);
   }
 
-  /** Starts again after an index lost its rows or its blocks became available. */
+  /** Starts the fill again after an index lost its rows, or after the blocks that an index needs became available. */
   private goOn(): void {
     const { onBug } = this;
     if (onBug === null || this.stopping) return;
     this.running = this.running.then(() => this.run()).catch(onBug);
   }
 
-  /** Resolves when the last write has finished. */
+  /** Stops the fill. Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running;
@@ -130,7 +138,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Reads some blocks and writes them. Returns whether there may be more. */
+  /** Reads some blocks and writes their rows. Returns whether there may be more blocks. */
   async round(): Promise<boolean> {
     for (const tracked of this.indexes) if (tracked.isLost) await this.dropLost(tracked);
     const steps = this.nextSteps();
@@ -148,7 +156,7 @@ export class BackgroundFill {
       try {
         await this.deps.chain.change(() => this.write(blocks));
       } catch {
-        // The chain has reported the error, and the node stops.
+        // The error needs no report here: the chain has reported it, and the node stops.
         return false;
       }
       await letOthersWork(performance.now() - began);
@@ -159,7 +167,7 @@ export class BackgroundFill {
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
     log.info(`${tracked.index.name} cannot be disconnected as far as the chain was, and is rebuilt`);
-    // If the node stops first, the next start drops the remaining rows.
+    // Rows are dropped in several steps. If the node stops before the last one, the next start drops the remaining rows.
     for (let isDone = false; !isDone && !this.stopping;) {
       const began = performance.now();
       await chain.change(async () => {
@@ -174,12 +182,12 @@ export class BackgroundFill {
     return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
   }
 
-  /** Unfinished indexes that do not wait for blocks. */
+  /** Unfinished indexes whose blocks are available. */
   private behind(): TrackedIndex[] {
     return this.unfinished().filter((tracked) => !this.waits(tracked));
   }
 
-  /** Whether the index needs blocks below a snapshot that are not validated yet. */
+  /** Whether the index must wait, because it needs blocks below a loaded snapshot that are not validated yet. */
   private waits(tracked: TrackedIndex): boolean {
     return this.heightOf(tracked) < this.deps.chain.index.snapshotHeight;
   }
@@ -189,7 +197,7 @@ export class BackgroundFill {
     return `It is filled once the blocks up to the snapshot's, at height ${this.deps.chain.index.snapshotHeight}, are validated.`;
   }
 
-  /** Continues the indexes that waited for the blocks below a snapshot. Call it when these blocks are available. */
+  /** Continues the indexes that waited for the blocks below a snapshot. Must be called when these blocks are available. */
   resume(): void {
     this.goOn();
   }
@@ -198,7 +206,7 @@ export class BackgroundFill {
     return lastBlock === null ? NO_HEADER : this.deps.chain.index.headers.find(lastBlock);
   }
 
-  /** Height of the last block in the index; -1 without one. */
+  /** Height of the last block in the index; -1 if it has none. */
   private heightOf(tracked: TrackedIndex): number {
     const id = this.idOf(tracked);
     return id === NO_HEADER ? -1 : this.deps.chain.index.headers.height(id);
@@ -211,7 +219,7 @@ export class BackgroundFill {
     log.info(`${tracked.index.name} is enabled at height ${chain.height}`);
   }
 
-  /** The next blocks for the index that is furthest behind. Other indexes join when the walk reaches their position. */
+  /** Next blocks for the index that is furthest behind. Other indexes process a block too once it follows their position. */
   private nextSteps(): Step[] {
     const { active } = this.deps.chain.index;
     const behind = this.behind();
@@ -227,7 +235,7 @@ export class BackgroundFill {
     return steps;
   }
 
-  /** Reads the first blocks of `steps`, as many as memory allows. Throws `BlockFileError` when the first one cannot be read. */
+  /** Reads the first blocks of `steps`, up to the size limit. Throws `BlockFileError` when the first one cannot be read. */
   private async read(steps: readonly Step[]): Promise<ReadBlock[]> {
     const blocks: ReadBlock[] = [];
     let bytes = 0;
@@ -237,7 +245,7 @@ export class BackgroundFill {
       try {
         blocks.push(await this.readOne(step));
       } catch (error) {
-        // The blocks before it are written first; the next round reports the error.
+        // The blocks that were read before are written first. The next round reports the error.
         if (error instanceof BlockFileError && blocks.length > 0) break;
         throw error;
       }
@@ -258,13 +266,16 @@ export class BackgroundFill {
     return { ...step, block, undo: await chain.deps.files.readUndo(position, headers.hash(parent)) };
   }
 
-  /** Runs in the chain's queue: writes blocks and removes them from the list until its time is used up. */
+  /**
+   * Writes blocks and removes them from the list, until the time of one step is used up. Runs in the queue that serializes
+   * changes of the chain.
+   */
   private async write(blocks: ReadBlock[]): Promise<void> {
     const { chain, flusher } = this.deps;
     const began = performance.now();
     do {
       const next = blocks.shift()!;
-      // The chain may have moved since the block was chosen.
+      // A reorg may have happened since the block was chosen; the block is skipped then.
       if (chain.index.active.contains(next.id) !== next.isForward) continue;
       await this.writeBlock(next);
       await flusher.afterBlock();
@@ -304,7 +315,10 @@ export class BackgroundFill {
     chain.events.emit('backgroundProgress', replayProgress(`Building ${what}`, chain, this.idOf(last)));
   }
 
-  /** Marks the indexes whose next block cannot be read as failed. Other indexes may be past that block. */
+  /**
+   * Marks the indexes whose next block cannot be read as failed. Other indexes continue if they do not need that block any
+   * more.
+   */
   private fail({ id, isForward }: Step, error: BlockFileError): void {
     const last = isForward ? this.deps.chain.index.headers.prev(id) : id;
     for (const tracked of this.behind()) {
@@ -314,7 +328,10 @@ export class BackgroundFill {
     }
   }
 
-  /** Whether an index on a stale branch can be disconnected to the fork. */
+  /**
+   * Whether the blocks and undo data for disconnecting an index from a stale branch are available. True for an index on the
+   * active chain.
+   */
   private canReturn(tracked: TrackedIndex): boolean {
     const { active, headers } = this.deps.chain.index;
     if (tracked.lastBlock === null) return true;
@@ -325,7 +342,7 @@ export class BackgroundFill {
     return true;
   }
 
-  /** Height of the lowest block that the index needs and that is missing; null when there is none. */
+  /** Height of the lowest block that the index needs and whose data is missing; null if none is missing. */
   private firstMissing(tracked: TrackedIndex): number | null {
     if (tracked.synced) return null;
     const { active, headers } = this.deps.chain.index;

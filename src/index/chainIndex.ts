@@ -1,7 +1,7 @@
 /**
  * An index over the blocks of the active chain, and its position. The rows and the position are written in one commit, so
  * the rows always match the block of the position. An index behind the tip is filled in the background
- * (`backgroundFill.ts`). At the tip it is updated with every block.
+ * (`backgroundFill.ts`). An index at the tip is updated with every block.
  */
 import {
   formatIndexPosition,
@@ -22,54 +22,60 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
  * branch, each once.
  */
 export interface ChainIndex extends BlockContributor {
-  /** Name in `getindexinfo`. */
+  /** Name of the index in `getindexinfo`. */
   readonly name: string;
-  /** 1 to 255. Raised when the meaning of the rows changes; the rows are then dropped and rebuilt. */
+  /** Version of the rows, 1 to 255. If the version on disk differs, the rows are dropped and rebuilt. */
   readonly version: number;
-  /** Prefixes of its rows; other indexes must not use them. */
+  /** Prefixes of the index's rows. Other indexes must not use them. */
   readonly prefixes: readonly string[];
-  /** Whether the last block of the index, at this height, can be disconnected. If absent, every block can. */
+  /**
+   * Whether the last block of the index can be disconnected; `height` is its height. If the function is absent, every block
+   * can.
+   */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
 }
 
 /** Status of an index. */
 export interface IndexStatus {
   readonly name: string;
-  /** Whether it has reached the tip, and so follows it. */
+  /** Whether the index has reached the tip and is updated with every block. */
   readonly synced: boolean;
-  /** Height of its last block; 0 without one. */
+  /** Height of the last block in the index; 0 if it has none. */
   readonly height: number;
-  /** Reason why the fill has stopped; null while it runs. */
+  /** Reason why the fill of the index has stopped; null while it continues. */
   readonly failure: string | null;
 }
 
 const HASH_BYTES = 32;
-/** Value in place of the id if the index has no block. */
+/** Block id that stands for "no block" in the position of an index. */
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
-/** Value in place of the version while the rows are being dropped. */
+/** Version that stands for "rows are being dropped" in the position of an index. */
 const DROPPING = 0;
-/** Rows that are dropped in one step, which blocks the chain. Arbitrary: some hundredths of a second. */
+/** Number of rows dropped in one step, during which the chain cannot change. Arbitrary: some hundredths of a second. */
 const DROPPED_AT_ONCE = 5000;
 
-/** An index with its position. The chain calls it for every block; it ignores a block that does not follow its position. */
+/**
+ * An index together with its position. The chain calls it for every block; a block that does not follow the position is
+ * ignored.
+ */
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
   private last: Bytes = NO_BLOCK;
-  /** Rows below this key have been dropped already. */
+  /** Key below which all rows have been dropped; null if the rows are not being dropped. */
   private droppedTo: string | null = null;
-  /** Set when it has reached the tip. */
+  /** Whether the index has reached the tip. */
   synced = false;
   failure: string | null = null;
-  /** The last block could not be disconnected, so the rows are invalid. They must be dropped and rebuilt. */
+  /** True after the last block could not be disconnected. The rows are invalid then, and must be dropped and rebuilt. */
   isLost = false;
-  /** Called when the index is lost, within the chain change that caused it. */
+  /** Called when `isLost` becomes true, within the change of the chain that caused it. */
   onLost: () => void = () => undefined;
 
   constructor(index: ChainIndex) {
     this.index = index;
   }
 
-  /** Id of the last block in it, in wire order; null before the first. */
+  /** Id of the last block in the index, in wire order; null if it has none. */
   get lastBlock(): Bytes | null {
     return equalBytes(this.last, NO_BLOCK) ? null : this.last;
   }
@@ -82,12 +88,12 @@ export class TrackedIndex implements OpenedContributor {
     else this.last = Buffer.from(row.subarray(1));
   }
 
-  /** Drops all rows. If the process is killed during this, `open` continues. */
+  /** Drops all rows. If the process is killed meanwhile, `open` continues the drop. */
   async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
     while (!(await this.dropSome(store, flush)));
   }
 
-  /** Drops some rows; returns whether none are left. Until then the index takes no blocks. */
+  /** Drops some rows. Returns true when no rows are left. Until then the index ignores all blocks. */
   async dropSome(store: RowStore, flush: () => Promise<void>): Promise<boolean> {
     if (this.droppedTo === null) {
       this.last = NO_BLOCK;
@@ -114,7 +120,7 @@ export class TrackedIndex implements OpenedContributor {
     return true;
   }
 
-  /** Whether the block with this parent (wire order) is the next one for the index. */
+  /** Whether a block whose parent has this id (wire order) is the next block for the index. */
   follows(parentHash: Bytes): boolean {
     return !this.isLost && equalBytes(this.last, parentHash);
   }
@@ -164,7 +170,7 @@ export class TrackedIndex implements OpenedContributor {
     this.moveTo(rows, block.header.prevHash);
   }
 
-  /** Marks the rows as invalid. They are dropped outside of a block's commit, at the latest by the next start. */
+  /** Marks the rows as invalid. They are dropped later, outside the commit of a block; at the latest by the next start. */
   private lose(rows: RowTransaction): void {
     this.last = NO_BLOCK;
     this.synced = false;

@@ -1,19 +1,22 @@
 /**
- * Compact block filters of the basic type (BIP158): the scripts that a block pays to and spends from as a set of hashes,
- * Golomb-Rice coded, A light client can match its own scripts against the set without revealing them. Pure.
+ * Compact block filters of the basic type (BIP158): the scripts that a block pays to and spends from as a set of hashes in
+ * Golomb-Rice coding. A light client can match its own scripts against the set without revealing them. Pure.
  */
 import { sha256d } from '../crypto/hash.js';
 import { SipHash, SIP_KEY_SIZE_BYTES } from '../crypto/sipHash.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 
-/** Bits of a remainder, and the inverse false positive rate (BIP158 `P`, `M`). */
+/**
+ * `REMAINDER_BITS`: number of bits of a coded remainder (BIP158 `P`). `INVERSE_FALSE_RATE`: inverse of the false positive
+ * rate (BIP158 `M`).
+ */
 const REMAINDER_BITS = 19;
 const INVERSE_FALSE_RATE = 784_931n;
 
 const OP_RETURN = 0x6a;
 
-/** The distinct scripts of a filter, without unspendable ones. */
+/** Collects the distinct scripts for a filter. Unspendable outputs are omitted. */
 export class FilterElements {
   private readonly scripts = new Map<string, Bytes>();
 
@@ -30,14 +33,17 @@ export class FilterElements {
   }
 }
 
-/** Each script as a number below `count` · M, by a hash that is keyed with the block's id. */
+/** Maps each script to a number below `count` · M, by a hash that is keyed with the block's id. */
 function hashedSet(scripts: readonly Bytes[], blockHash: Bytes, count: number): BigUint64Array {
   const sip = new SipHash(blockHash.subarray(0, SIP_KEY_SIZE_BYTES));
   const range = BigInt(count) * INVERSE_FALSE_RATE;
   return BigUint64Array.from(scripts, (script) => (sip.hash(script) * range) >> 64n).sort();
 }
 
-/** The filter of the block with this id (wire order): number of elements, then coded differences. */
+/**
+ * Builds the filter of a block: the number of elements, followed by the coded differences of the sorted hashes. `blockHash`
+ * is in wire order.
+ */
 export function buildFilter(scripts: readonly Bytes[], blockHash: Bytes): Buffer {
   const writer = new Writer().compactSize(scripts.length);
   const bits = new BitWriter();
@@ -51,7 +57,7 @@ export function buildFilter(scripts: readonly Bytes[], blockHash: Bytes): Buffer
   return writer.raw(bits.finish()).finish();
 }
 
-/** Key of a filter. */
+/** Hash of a filter (BIP157). */
 export function filterHash(filter: Bytes): Buffer {
   return sha256d(filter);
 }
@@ -71,7 +77,7 @@ class BitWriter {
     this.bit(0);
   }
 
-  /** The highest bit first. */
+  /** Writes the lowest `width` bits of a number, the highest bit first. */
   number(value: number, width: number): void {
     for (let at = width - 1; at >= 0; at--) this.bit((value >>> at) & 1);
   }

@@ -1,7 +1,7 @@
 /**
- * The index of compact block filters (`-blockfilterindex`): of each block of the active chain the basic filter, its hash
- * and its header. Written in the commit of a block and disconnected with it, once it has been filled up to the tip. Owns
- * rows of the prefixes `F` and `G`.
+ * The index of compact block filters (`-blockfilterindex`): the basic filter of each block of the active chain, its hash and
+ * its header. Once the index is filled up to the tip, its rows are written in the commit of each block, and deleted when the
+ * block is disconnected. It owns the rows with the prefixes `F` and `G`.
  */
 import type { ActiveChain } from '../chain/index/activeChain.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -15,7 +15,7 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 import { buildFilter, FilterElements, filterHash, filterHeader } from './compactFilter.js';
 
-/** Name in `getindexinfo`, as in Core. */
+/** Name of the index in `getindexinfo`, as in Bitcoin Core. */
 export const FILTER_INDEX_NAME = 'basic block filter index';
 
 const HASH_BYTES = 32;
@@ -36,7 +36,7 @@ function parseHeaderRow(row: Bytes): FilterHeader {
   return { hash: bytes.subarray(0, HASH_BYTES), header: bytes.subarray(HASH_BYTES) };
 }
 
-/** Filter over the scripts of a block's outputs and of the outputs that it spends. */
+/** Builds the filter of a block from the scripts of its outputs and of the outputs that it spends. */
 function filterOf({ raw, parsed, hash }: LoadedBlock, resolved: ResolvedInputs): Buffer {
   const inputs = parsed.inputs.length / INPUT_STRIDE;
   const outputs = parsed.outputs.length / OUTPUT_STRIDE;
@@ -71,7 +71,7 @@ export const filterIndex: ChainIndex = {
   },
 };
 
-/** Queries of the index. They return null for a block that is not on the active chain, or leaves it during the query. */
+/** Queries of the index. They resolve to null if the block is not on the active chain, or is disconnected during the query. */
 export class BlockFilters {
   private readonly rows: RowReader;
   private readonly active: Pick<ActiveChain, 'at' | 'disconnects'>;
@@ -88,7 +88,7 @@ export class BlockFilters {
     });
   }
 
-  /** Hash and header of the filters from `first` up to block `id` at `height`, in order. */
+  /** Hashes and headers of the filters from height `first` up to `height`, in order. `id` is the block at `height`. */
   headers(id: number, height: number, first: number): Promise<FilterHeader[] | null> {
     return this.read(id, height, async () => {
       const range = { gte: headerKey(first), lt: headerKey(height + 1) };
@@ -98,7 +98,10 @@ export class BlockFilters {
     });
   }
 
-  /** Headers of the blocks at these heights, ending with block `id` at `height` or with its parent. */
+  /**
+   * Filter headers of the blocks at these heights. `id` is the block at `height`. The heights end with that block or its
+   * parent.
+   */
   headersAt(id: number, height: number, heights: readonly number[]): Promise<Buffer[] | null> {
     return this.read(id, height, async () => {
       const headers: Buffer[] = [];

@@ -1,13 +1,13 @@
 /**
- * The mempool's side of the address index: which unconfirmed transactions touch a script. Follows the mempool by its
- * events. It stores ids only, about a hundred bytes for each script of a transaction; amounts are read from the transactions
- * on request. `-maxmempool` does not include this memory.
+ * Address index of the mempool: which unconfirmed transactions pay to or spend from a script. It is updated by the events of
+ * the mempool. It stores only txids, about a hundred bytes for each script of a transaction; amounts are read from the
+ * transactions on request. `-maxmempool` does not include this memory.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import { scriptKeyOf } from './addressScripts.js';
 
-/** An unconfirmed transaction and its arrival number: the count of all transactions received so far, from 1. */
+/** An unconfirmed transaction and its arrival number. Accepted transactions are numbered from 1 in order of arrival. */
 export interface UnconfirmedTransaction {
   /** Wire order. */
   readonly txid: Buffer;
@@ -23,8 +23,8 @@ export class MempoolAddresses {
   private arrivals = 0;
 
   /**
-   * Adds an accepted transaction and the scripts of the outputs that it spends. Returns the keys of the scripts that it
-   * touches.
+   * Adds an accepted transaction. `spentScripts` are the scripts of the outputs that it spends. Returns the keys of all
+   * scripts that it pays to or spends from.
    */
   add(txid: Bytes, tx: Transaction, spentScripts: readonly Bytes[]): readonly string[] {
     const keys = new Set<string>();
@@ -44,7 +44,7 @@ export class MempoolAddresses {
     return scripts;
   }
 
-  /** Keys of the scripts that a mempool transaction touches. */
+  /** Keys of the scripts that a mempool transaction pays to or spends from. */
   scriptKeysOf(txid: Bytes): readonly string[] {
     return this.scriptsOf.get(toLatin1(txid)) ?? [];
   }
@@ -60,14 +60,17 @@ export class MempoolAddresses {
   }
 
   /**
-   * The transactions in the mempool that touch a script: ids (latin1) in order of arrival, with arrival numbers. The map
-   * changes with the mempool, and may change while it is iterated.
+   * Mempool transactions that pay to or spend from a script: txids (latin1) in order of arrival, with arrival numbers. The
+   * returned map is not a copy, so it may change while the caller iterates over it.
    */
   ofScript(scriptKey: string): ReadonlyMap<string, number> {
     return this.byScript.get(scriptKey) ?? NONE;
   }
 
-  /** The mempool transactions that touch one of the scripts, each once, in order of arrival, from arrival number `first` on. */
+  /**
+   * Mempool transactions that pay to or spend from any of the scripts, each once, in order of arrival. Only those with an
+   * arrival number of at least `first`.
+   */
   transactionsOf(scriptKeys: readonly string[], first = 0): UnconfirmedTransaction[] {
     const found = new Map<string, number>();
     for (const key of scriptKeys) {

@@ -1,8 +1,8 @@
 /**
- * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key holds the first eight
- * bytes of the spent txid, the output number, and the place of the spender: the height of its block and the offset within
- * it. The value holds the first bytes of the spender's txid, to verify the transaction that is read later. Two outputs with
- * equal key bytes are distinguished when the spender is read. Owns rows of the prefix `P`.
+ * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key has the first eight
+ * bytes of the spent txid, the output index, and the position of the spender: the height of its block and the offset in the
+ * bytes of the block. The value holds the first bytes of the spender's txid, to verify the transaction that is read later.
+ * Two outputs with equal key bytes are distinguished when the spender is read. The index owns the rows with the prefix `P`.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import {
@@ -20,13 +20,13 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 
-/** Name in `getindexinfo`. */
+/** Name of the index in `getindexinfo`. */
 export const SPEND_INDEX_NAME = 'spendindex';
 
 const KEY_BYTES = 8;
-/** Bytes of the spender's txid in a value. */
+/** Number of bytes of the spender's txid that a value contains. */
 const CHECK_BYTES = 8;
-/** Rows written between two checks of the transaction's memory. */
+/** Number of rows that are written between two checks whether to spill the row transaction. */
 const ROWS_A_LOOK = 2000;
 
 /** Position of a transaction that may have spent an output. */
@@ -34,14 +34,14 @@ export interface SpenderPlace {
   readonly height: number;
   /** Offset of the transaction in the bytes of its block. */
   readonly offset: number;
-  /** The first bytes of its id, in wire order. */
+  /** First bytes of the transaction's id, in wire order. */
   readonly txidStart: Bytes;
 }
 
 const spendPrefix = (txid: Bytes, n: number): string =>
   PREFIX.spend + toLatin1(txid.subarray(0, KEY_BYTES)) + u32Key(n);
 
-/** Calls back with the key and the value of each row of the block. */
+/** Calls a function with the key and the value of each row that belongs to the block. */
 async function walk(
   rows: RowTransaction,
   { raw, parsed }: LoadedBlock,
@@ -77,7 +77,10 @@ export const spendIndex: ChainIndex = {
   disconnect: (rows, block, height) => walk(rows, block, height, (key) => rows.del(key)),
 };
 
-/** Positions of transactions that may have spent the output. The caller must verify them. More than one is very rare. */
+/**
+ * Positions of transactions that may have spent the output. The caller must verify them, because only a part of the txid is
+ * compared. There is very rarely more than one.
+ */
 export async function findSpenders(rows: RowReader, txid: Bytes, n: number): Promise<SpenderPlace[]> {
   const prefix = spendPrefix(txid, n);
   const found = await rows.getRange({ gte: prefix, lt: prefixEnd(prefix) });

@@ -2,9 +2,9 @@
  * The transaction index (`-txindex`): the position of each transaction of the active chain. A key holds the first eight
  * bytes of the txid, the height and the offset within the block. Two transactions with equal key bytes are distinguished
  * when they are read. The value of a transaction with witness is the first bytes of its wtxid, to verify the transaction
- * that is read later; other transactions have an empty value. Owns rows of the prefix `X`. QUIRK: the reference deletes no
- * rows when a block is disconnected, so transactions of stale blocks stay available. Here such a row gets the id of the
- * block as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
+ * that is read later; other transactions have an empty value. The index owns the rows with the prefix `X`. QUIRK: the
+ * reference deletes no rows when a block is disconnected, so transactions of stale blocks stay available. Here such a row
+ * gets the id of the block as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { WITNESS_CHECK_BYTES } from '../chain/blocks/storedTransactions.js';
@@ -23,9 +23,12 @@ export interface TxLocation {
   height: number;
   /** Offset of the transaction in the block's bytes. */
   offset: number;
-  /** Id of the block in wire order when it was disconnected; null for the block of the active chain. */
+  /**
+   * Id (wire order) of the disconnected block that contains the transaction; null if the transaction is in a block of the
+   * active chain.
+   */
   staleBlock: Bytes | null;
-  /** The first bytes of the wtxid; null without witness, or if it is not known. */
+  /** First bytes of the wtxid; null if the transaction has no witness, or for a row that does not have them. */
   witness: Bytes | null;
 }
 
@@ -61,8 +64,8 @@ export const txIndex: ChainIndex = {
 };
 
 /**
- * Positions of transactions whose txid starts like this one: those of the active chain first, then those of disconnected
- * blocks by descending height. The caller must verify the txid.
+ * Positions of transactions whose txid starts with the same bytes: first those on the active chain, then those in
+ * disconnected blocks by descending height. The caller must verify the txid.
  */
 export function findTransaction(rows: RowReader, txid: Bytes): MaybePromise<TxLocation[]> {
   const prefix = txPrefix(txid);

@@ -1,23 +1,23 @@
-/** The transactions of blocks as text, which are kept for further answers. */
+/** Cache of the transactions of blocks as JSON text, for repeated RPC requests. */
 import type { BlockHeader } from '../primitives/header.js';
 
-/** The part of a block's result that does not depend on other blocks. */
+/** The part of an RPC result about a block that does not depend on other blocks. */
 export interface BlockText {
   readonly header: BlockHeader;
   readonly strippedSizeBytes: number;
   readonly sizeBytes: number;
   readonly weight: number;
-  /** The transactions, a JSON array. */
+  /** JSON array of the transactions, as text. */
   readonly transactions: string;
 }
 
 export interface BlockTextCache {
-  /** Memory that the texts may take, and take, in bytes. */
+  /** Maximum and present memory use of the texts, in bytes. */
   readonly maxBytes: number;
   readonly sizeBytes: number;
-  /** Longer texts are not kept. */
+  /** Maximum number of characters of a text that is stored. */
   readonly maxChars: number;
-  /** `block`: id of its header. */
+  /** `block` is the id of the block's header. */
   find(block: number): BlockText | undefined;
   keep(block: number, text: BlockText): void;
 }

@@ -1,9 +1,8 @@
 /**
- * What the claim methods ask of the claim trie, as of any block of the active chain. Names, ids and txids are raw bytes in wire
- * order here; text is the formatters' business.
- *
- * Answers are of the block asked for, whatever is connected meanwhile. A reorganisation that takes that very block away
- * is the caller's to notice (`rpc/methods/claimtrie/atBlock.ts`).
+ * Queries of the claim trie for RPC methods, for the state after any block of the active chain. Names, ids and txids are raw
+ * bytes in wire order; formatters convert them to text. A result belongs to the requested block, even if further blocks are
+ * connected meanwhile. The caller must detect a reorg that disconnects the requested block
+ * (`rpc/methods/claimtrie/atBlock.ts`).
  */
 import { type Foreseen } from '../claimtrie/forecast.js';
 import type { NameProof } from '../claimtrie/proof.js';
@@ -32,35 +31,35 @@ import { type MaybePromise } from '../util/maybePromise.js';
 
 export interface ClaimReader {
   readonly rules: ClaimRules;
-  /** State of a name. It may be shared with other callers and must not be modified. */
+  /** State of a name after a block. The result may be shared with other callers and must not be modified. */
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be modified. */
   claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
-  /** States in the trie of a transaction's outputs after a block; null for an output that is not stored. */
+  /** States in the claim trie of a transaction's outputs after a block; null for an output that the trie does not contain. */
   standings(query: StandingsQuery): MaybePromise<(Standing | null)[]>;
   /**
-   * The later states of the claims and supports that a transaction of the active chain created; null for outputs that never
-   * took effect.
+   * Later states of the claims and supports that a transaction of the active chain created; null for outputs that never
+   * became part of the claim trie.
    */
   outputStates(query: OutputStatesQuery): MaybePromise<readonly (OutputState | null)[]>;
-  /** The outputs of these claims of a name at the tip, by id as latin1; claims under another name are omitted. */
+  /** Latest outputs of these claims under a name at the tip, by claim id (latin1). Claims under another name are omitted. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
-  /** The name in lbcd's state after block `height`; null if lbcd had no state of it by then. */
+  /** State of the name in lbcd after block `height`; null if lbcd has no state of the name then. */
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
-  /** The live claim that the reference finds for a prefix of an id. */
+  /** The live claim that the reference finds for the beginning of a claim id; null if there is none. */
   findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
-  /** Names, as in their scripts, of the claims alive at the tip with these ids; null for other ids. */
+  /** Names (as in the scripts) of the claims with these ids that are live at the tip; null for other ids. */
   aliveNames(claimIds: readonly Bytes[]): MaybePromise<(Bytes | null)[]>;
-  /** Throws `ProofUnavailableError` for a block below the window. */
+  /** Proof for a name. Throws `ProofUnavailableError` for a block that is older than the window of proofs. */
   proofAt(query: ProofQuery): MaybePromise<NameProof>;
   changesIn(height: number): Promise<BlockChanges>;
-  /** The events of a block of the active chain with these claim operations, as in the notifications. */
+  /** Events of a block of the active chain with the given claim operations, as in notifications. */
   eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
-  /** The names changed by a block, in lbcd's form. */
+  /** Names that a block changed, in the form that lbcd returns. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
-  /** Totals at the tip. */
+  /** Totals of the claim trie at the tip. */
   totals(): Promise<ClaimTotals>;
   /** A page of the names with an active claim after a block. */
   listNames(query: NamesQuery): Promise<NamesPage>;
@@ -68,15 +67,15 @@ export interface ClaimReader {
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
   /** The latest events of a name, the latest first. */
   latestHistoryOf(name: Bytes, span: LatestSpan): Promise<LatestHistoryPage & { readonly name: Bytes }>;
-  /** The oldest block for which a forecast is possible. */
+  /** Height of the oldest block for which upcoming events can be computed. */
   oldestForeseeing(): Promise<number>;
   /**
-   * The forecast for a name after block `height`, up to block `until`, computed from its state; null for a block older than
-   * `oldestForeseeing`.
+   * Upcoming events of a name after block `height`, up to block `until`, computed from the name's state `info`. Null for a
+   * block older than `oldestForeseeing`.
    */
   foresee(info: NameInfo, height: number, until: number): Promise<Foreseen | null>;
   /**
-   * The upcoming events after block `height`, which must not be older than `oldestForeseeing`; null when a block was
+   * Upcoming events of all names after block `height`, which must not be older than `oldestForeseeing`. Null if a block was
    * connected or disconnected during the call.
    */
   upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
@@ -84,9 +83,9 @@ export interface ClaimReader {
 
 export interface NamesQuery {
   readonly height: number;
-  /** Prefix as given; normalized like names. */
+  /** Prefix as the caller gave it. It is normalized like names. */
   readonly prefix: Bytes;
-  /** The stored name after which the page begins; null for the first page. */
+  /** Stored name after which the page starts; null for the first page. */
   readonly after: Bytes | null;
   readonly count: number;
 }
@@ -94,10 +93,10 @@ export interface NamesQuery {
 export interface NamesPage {
   /** Names in byte order. */
   readonly names: readonly ListedName[];
-  /** The last name of the page if more names follow; else null. */
+  /** Last name of the page if more names follow; otherwise null. */
   readonly next: Bytes | null;
 }
 
-/** A span of history up to block `to`, at which the name is looked up. */
+/** Range of the history of a name up to block `to`. The name is looked up in the state after that block. */
 export type HistorySpan = Pick<NameHistoryQuery, 'from' | 'to' | 'count'>;
 export type LatestSpan = Omit<LatestHistoryQuery, 'name'>;

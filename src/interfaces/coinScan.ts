@@ -1,12 +1,12 @@
-/** The walk over all unspent outputs behind `scantxoutset`. */
+/** Scan of all unspent outputs for the RPC method `scantxoutset`. */
 import type { ChainReader, CoinRowEntry } from '../chain/chainReader.js';
 import type { Bytes } from '../util/bytes.js';
 
 export interface CoinScanResult {
-  /** False when the scan was cancelled. */
+  /** Whether the scan reached its end; false if it was cancelled. */
   completed: boolean;
   searched: number;
-  /** Ordered by txid bytes, then by number. */
+  /** Found outputs, ordered by txid bytes, then by output index. */
   found: readonly CoinRowEntry[];
   /** Sum of all found outputs in satoshis. */
   totalSat: bigint;
@@ -17,17 +17,17 @@ export interface ScannedScripts {
   has(script: Bytes): boolean;
 }
 
-/** One walk at a time, with progress and a way to end it early. */
+/** Runs one scan at a time, with progress and cancellation. */
 export interface CoinScanner {
-  /** How far the walk is, null when none is under way. */
+  /** Progress of the running scan in percent; null if none is running. */
   readonly progressPercent: number | null;
-  /** Whether a caller asked for the end. */
+  /** Whether the running scan is being cancelled. */
   readonly isEnding: boolean;
-  /** Takes the one place for a walk; false when it is taken. `run` or `release` gives it back. */
+  /** Reserves the scanner. Returns false if it is in use. `run` and `release` end the reservation. */
   reserve(): boolean;
   release(): void;
-  /** Stops the walk soon; false if none is running. */
+  /** Cancels the running scan, which ends soon. Returns false if none is running. */
   end(): boolean;
-  /** Finds the outputs with one of the scripts. Needs `reserve` before. */
+  /** Scans for outputs that pay to one of the scripts. `reserve` must have been called before. */
   run(reader: ChainReader, scripts: ScannedScripts, signal: AbortSignal): Promise<CoinScanResult>;
 }

@@ -1,44 +1,44 @@
-/** The hub for RPC methods, health and metrics. */
+/** Interface of the hub for RPC methods, health checks and metrics. */
 
 export interface HubService {
   readonly status: HubStatus;
   /**
-   * Adds another hub, which is announced to clients from now on; `host:port`, or a host for the default port. False if it is
-   * already known.
+   * Adds another hub, which is announced to clients from now on. `peer` is `host:port`, or a host for the default port.
+   * Resolves to false if the hub is already known.
    */
   addPeer(peer: string): Promise<boolean>;
-  /** Removes a hub, which is no longer announced to clients. False if it is not known. */
+  /** Removes another hub, which is no longer announced to clients. Resolves to false if the hub is not known. */
   removePeer(peer: string): Promise<boolean>;
 }
 
-/** How the hub is. */
+/** Status of the hub. */
 export interface HubStatus {
   /** Whether clients can connect. */
   readonly listening: boolean;
-  /** Reason why clients cannot connect although the hub was started; null otherwise. */
+  /** Reason why clients cannot connect although the hub was started; null if there is no failure. */
   readonly failure: string | null;
-  /** Number of automatic restarts. */
+  /** Number of times that the hub was restarted automatically after a failure. */
   readonly restarts: number;
   readonly host: string;
   readonly port: number;
-  /** Null without a status port. */
+  /** UDP port for status requests; null without a status port. */
   readonly udpPort: number | null;
-  /** Height up to which clients are served: they have been notified of its block, and the indexes contain it. */
+  /** Height up to which clients see the chain completely: they were notified of its block, and the needed indexes contain it. */
   readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;
-  /** Number of clients that do not read the data sent to them. */
+  /** Number of clients to which data could not be sent because they do not read. */
   readonly stalled: number;
-  /** Bytes that these clients have not read yet, without those buffered by the system. */
+  /** Number of bytes that wait in this process because clients do not read. Bytes in buffers of the system do not count. */
   readonly unsentBytes: number;
   readonly subscriptions: number;
-  /** Requests that work. */
+  /** Number of requests that are being processed. */
   readonly running: number;
-  /** Number of waiting calls. */
+  /** Number of calls that wait to be processed. */
   readonly waiting: number;
   readonly peers: readonly string[];
   /** Number of responses since the start, by method. */
   readonly answered: ReadonlyMap<string, { readonly requests: number; readonly errors: number }>;
-  /** Number of notifications, by method. */
+  /** Number of notifications sent since the start, by method. */
   readonly told: ReadonlyMap<string, number>;
 }

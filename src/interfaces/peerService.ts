@@ -1,16 +1,16 @@
 /**
- * The peer layer for the network methods. Interfaces only; the peer network implements them. Source: Core
- * net.h `CNodeStats`, `CConnman`.
+ * Interface of the peer network for the RPC methods about peers. The module `net` implements it. Source: Core net.h
+ * `CNodeStats`, `CConnman`.
  */
 import type { Bytes } from '../util/bytes.js';
 
-/** One peer in the format of `getpeerinfo`. Times in seconds since 1970 unless the name says otherwise. */
+/** Data of one peer in `getpeerinfo`. Times are in seconds since 1970 unless the name says otherwise. */
 export interface PeerSnapshot {
   readonly id: number;
   readonly address: string;
   /** Our end of the connection; null if unknown. */
   readonly boundAddress: string | null;
-  /** Our address as seen by the peer; null if it sent none of use. */
+  /** Our address as the peer reported it; null if the peer reported no usable address. */
   readonly localAddress: string | null;
   readonly services: bigint;
   readonly relaysTransactions: boolean;
@@ -20,20 +20,20 @@ export interface PeerSnapshot {
   readonly bytesReceived: number;
   readonly connectedAtSec: number;
   readonly timeOffsetSec: number;
-  /** In seconds; null before the first ping returned. */
+  /** Duration of the last ping in seconds; null before the first ping was answered. */
   readonly pingSec: number | null;
   readonly minPingSec: number | null;
-  /** Time since the current ping was sent; null when none is pending. */
+  /** Time in seconds since the pending ping was sent; null if none is pending. */
   readonly pingWaitSec: number | null;
-  /** 0 before the peer's version message arrived. */
+  /** Protocol version of the peer; 0 before its version message arrived. */
   readonly protocolVersion: number;
   readonly userAgent: string;
   readonly inbound: boolean;
-  /** Whether the operator added it. */
+  /** Whether the operator added the peer. */
   readonly manual: boolean;
   readonly startHeight: number;
   readonly banScore: number;
-  /** −1 if no common header is known yet. */
+  /** Height of the last header or block that we have in common with the peer; −1 if none is known. */
   readonly syncedHeaders: number;
   readonly syncedBlocks: number;
   readonly inFlightHeights: readonly number[];
@@ -50,7 +50,7 @@ export interface NetTotals {
   /** `-maxuploadtarget`. */
   readonly upload: {
     readonly timeframeSec: number;
-    /** In bytes; 0 without a target. */
+    /** Upload target in bytes per timeframe; 0 without a target. */
     readonly target: number;
     readonly targetReached: boolean;
     readonly servesHistoricalBlocks: boolean;
@@ -65,7 +65,7 @@ export interface AddedNodeInfo {
 }
 
 export interface BanEntry {
-  /** Address or subnet, as printed. */
+  /** Banned address or subnet, as printed. */
   readonly subnet: string;
   readonly createdSec: number;
   readonly untilSec: number;
@@ -83,20 +83,23 @@ export interface PeerService {
   list(): readonly PeerSnapshot[];
   /** Sends a ping to every peer. */
   ping(): void;
-  /** Tries to connect once; resolves when the attempt has succeeded or failed. */
+  /** Tries once to connect to a node. Resolves when the attempt has succeeded or failed. */
   tryOnce(node: string): Promise<void>;
-  /** False if the node was already in the list. */
+  /** Adds a node to the list of nodes to connect to. Returns false if it is already in the list. */
   addNode(node: string): boolean;
-  /** False when it was not there. */
+  /** Removes a node from the list of nodes to connect to. Returns false if it is not in the list. */
   removeNode(node: string): boolean;
   addedNodes(): readonly AddedNodeInfo[];
-  /** False if no peer has this address (`host:port` as printed) or this number. */
+  /** Disconnects the peer with this address (`host:port` as printed) or this number. Returns false if there is no such peer. */
   disconnectAddress(address: string): boolean;
   disconnectId(id: bigint): boolean;
   totals(): NetTotals;
   setActive(active: boolean): void;
   isActive(): boolean;
-  /** `untilOrForSec` 0 means the default duration; absolute times are seconds since 1970. */
+  /**
+   * Bans a subnet. `untilOrForSec` is a duration, or with `absolute` a time in seconds since 1970; 0 means the default
+   * duration.
+   */
   ban(subnet: string, untilOrForSec: bigint, absolute: boolean): 'ok' | 'invalid' | 'already';
   unban(subnet: string): 'ok' | 'invalid' | 'absent';
   bans(): readonly BanEntry[];

@@ -1,6 +1,6 @@
 /**
- * The node's services for RPC methods: one narrow interface, implemented by the composition root. Each part has only the
- * functions that a group of methods needs; a method uses it as `ctx.services.<part>`. Add a part when a method needs one.
+ * The node's services for RPC methods: a narrow interface that the node's start code implements. Each member has only the
+ * functions that a group of methods needs; a method uses it as `ctx.services.<member>`. A new need gets a new member.
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
@@ -43,68 +43,68 @@ export interface RpcServices {
   readonly params: NetworkParams;
   readonly chain: ChainReader;
   readonly claims: ClaimReader;
-  /** Null without `-txindex`. */
+  /** Transaction index; null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
-  /** Null without `-spendindex`. */
+  /** Index of spends; null without `-spendindex`. */
   readonly spends: SpendFinder | null;
-  /** Null without `-blockfilterindex`. */
+  /** Index of compact block filters; null without `-blockfilterindex`. */
   readonly blockFilters: Pick<BlockFilters, 'filter' | 'headers'> | null;
-  /** Null without `-addressindex`. */
+  /** Address index; null without `-addressindex`. */
   readonly addresses: AddressService | null;
-  /** Null without `-claimindex`. */
+  /** Claim index; null without `-claimindex`. */
   readonly claimIndex: ClaimIndexQueries | null;
-  /** Null without `-claimsearch`. */
+  /** Search of claims; null without `-claimsearch`. */
   readonly claimSearch: ClaimSearch | null;
-  /** Null without `-hub`, and before it is open. */
+  /** The hub; null without `-hub` and until the hub is opened. */
   readonly hub: HubService | null;
-  /** The position of each enabled index. */
+  /** Status of each enabled index. */
   indexes(): readonly IndexStatus[];
-  /** Cached texts of block transactions; null without `-rpccache`. */
+  /** Cache of the transactions of blocks as text; null without `-rpccache`. */
   readonly blockTexts: BlockTextCache | null;
   readonly mempool: MempoolReader;
   /** Statistics and claim operations of the mempool, updated with each change. */
   readonly waiting: {
     readonly summary: MempoolSummary;
     readonly claims: MempoolClaims;
-    /** The mempool state of claims; null without `-claimindex`. */
+    /** Source of the claims in the mempool; null without `-claimindex`. */
     readonly feed: WaitingFeed | null;
   };
   /** Claims combined with their mempool state; null without `-claimindex`. */
   readonly shownClaims: WaitingClaimIndex | null;
   readonly mempoolGate: MempoolGate;
-  /** What fee rates let transactions confirm in time. */
+  /** Estimates of the fee rates with which transactions confirm in time. */
   readonly fees: FeeEstimates;
   readonly mining: MiningService;
   readonly clock: ClockService;
-  /** Null unless the node prunes (`-prune`). */
+  /** Deletes old block files; null unless the node prunes (`-prune`). */
   readonly pruner: Pruner | null;
   readonly network: NetworkService;
   /** Writes and checks snapshots of the chain state. */
   readonly snapshots: SnapshotService;
-  /** Null when the node runs without peers. */
+  /** The peer network; null if the node runs without peers. */
   readonly peers: PeerService | null;
-  /** The state of `scantxoutset`: at most one scan runs at a time. */
+  /** Runs the scans of `scantxoutset`. At most one scan runs at a time. */
   readonly coinScan: CoinScanner;
   readonly options: RpcNodeOptions;
-  /** Null when the node runs without wallets (`-disablewallet`). */
+  /** Wallets of the node; null without wallets (`-disablewallet`). */
   readonly wallets: Wallets | null;
-  /** What is published by ZeroMQ, and where. */
+  /** The topics that ZeroMQ publishes, with their addresses. */
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** Warnings about network, chain or build, for results that contain warnings; empty if there are none. */
   warnings(): string;
 }
 
-/** Memory of the process. */
+/** Memory use of the process, for `getmemoryinfo`. */
 export interface MemoryService {
   /** The caches of the main thread. */
   caches(): Promise<readonly CacheUsage[]>;
-  /** Heaps and caches of the worker threads. */
+  /** Heap and cache usage of each worker thread. */
   threads(): Promise<readonly ThreadUsage[]>;
-  /** What the C library holds; null where that is not known. */
+  /** Usage of the C library's heap; null if the platform does not report it. */
   nativeHeap(): NativeHeapUsage | null;
 }
 
-/** In bytes: in use and free in the arenas of the C library, and in mappings of their own. */
+/** Memory of the C library's heap in bytes: used and free bytes in its arenas, and bytes in separate mappings. */
 export interface NativeHeapUsage {
   readonly usedBytes: number;
   readonly freeBytes: number;
@@ -113,100 +113,105 @@ export interface NativeHeapUsage {
 
 /** Snapshots of the chain state. Paths are absolute. Rejects with `SnapshotError`. */
 export interface SnapshotService {
-  /** Writes a snapshot of a height, or of the tip for null, to a file that must not exist. */
+  /**
+   * Writes a snapshot to a file that must not exist yet. The snapshot has the state after the block at `height`, or at the
+   * tip for null.
+   */
   dump(path: string, height: number | null, signal: AbortSignal): Promise<DumpedSnapshot>;
-  /** Reads a whole file and checks everything that can be checked without blocks. */
+  /** Reads a whole snapshot file and checks everything that can be checked without the blocks. */
   verify(path: string, signal: AbortSignal): Promise<ReadSnapshot>;
-  /** What the node stands on while the blocks up to it are not validated; null when it stands on its own blocks. */
+  /** Status of the loaded snapshot while the blocks below it are not validated yet; null otherwise. */
   status(): SnapshotStatus | null;
-  /** The absolute path of a name; relative names are resolved in the network's folder. */
+  /** Absolute path for a file name. A relative name is resolved in the folder of the network. */
   resolve(name: string): string;
 }
 
-/** Starting and stopping the node. */
+/** Start time and stop of the node. */
 export interface LifecycleService {
-  /** Start time of the process, by the real clock. */
+  /** Start time of the process, in seconds since 1970 by the system clock. */
   readonly startTimeSec: number;
-  /** Starts a clean stop; returns at once, so that the response can still be sent. */
+  /** Requests a clean stop. Returns immediately, so that the response can still be sent. */
   requestStop(): void;
 }
 
-/** Finds transactions of the active chain; the reader verifies the txid. */
+/** Finds possible positions of a transaction on the active chain. The caller verifies the txid. */
 export interface TransactionFinder {
   find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
 
-/** Positions of transactions of the active chain that may have spent an output; the reader compares them with it. */
+/** Finds positions of transactions on the active chain that may have spent an output. The caller verifies them. */
 export interface SpendFinder {
   find(txid: Bytes, n: number): Promise<SpenderPlace[]>;
 }
 
 /** The address index, queried by script keys (`index/addressScripts.ts`). */
 export interface AddressService extends Pick<AddressQueries, 'totals' | 'history' | 'unspent'> {
-  /** The mempool transactions that touch one of the scripts, in order, from arrival number `first` on. */
+  /**
+   * Mempool transactions that pay to or spend from any of the scripts, in order of arrival, with an arrival number of at
+   * least `first`.
+   */
   mempoolTransactions(scriptKeys: readonly string[], first?: number): readonly UnconfirmedTransaction[];
-  /** Mempool transactions of one script by id (latin1), in order; see `MempoolAddresses.ofScript`. */
+  /** Mempool transactions of one script by txid (latin1), in order of arrival; see `MempoolAddresses.ofScript`. */
   ofMempool(scriptKey: string): ReadonlyMap<string, number>;
   /**
-   * Registers a listener for changes in the mempool. It receives the scripts touched by a transaction that was added or
-   * removed, or whose number of unconfirmed ancestors changed. The returned function removes it. The listener must not
-   * throw.
+   * Registers a listener for changes in the mempool. It receives the scripts of a transaction that was added or removed, or
+   * whose number of unconfirmed ancestors changed. The returned function removes the listener. The listener must not throw.
    */
   onMempool(listener: (scriptKeys: readonly string[]) => void): () => void;
 }
 
 /** The clock used by validation and mining. */
 export interface ClockService {
-  /** The clock, or the mocked time, in seconds since 1970. */
+  /** Time of the system clock, or the mocked time, in seconds since 1970. */
   nowSec(): number;
-  /** Network time: the clock, or the mocked time, adjusted by the peers. */
+  /** Network-adjusted time: the system clock, or the mocked time, adjusted by the clocks of the peers. */
   adjustedTimeSec(): number;
   /** Sets a fixed time; 0 returns to the system's clock. */
   setMockTime(timeSec: number): void;
 }
 
-/** The node among its peers, for `getnetworkinfo` and `getinfo`. The peer network implements it. */
+/** Data about the node in the peer network, for `getnetworkinfo` and `getinfo`. The module `net` implements it. */
 export interface NetworkService {
-  /** The node's version as one number (Core's `CLIENT_VERSION`). */
+  /** Version of the node as a number (Core's `CLIENT_VERSION`). */
   readonly version: number;
-  /** The user agent: `/lbcnode:0.1.0/`. */
+  /** User agent sent to peers, such as `/lbcnode:0.1.0/`. */
   readonly userAgent: string;
   readonly protocolVersion: number;
   /** Whether transactions are requested from peers. */
   readonly relaysTransactions: boolean;
-  /** Whether there is a peer network and it is enabled. */
+  /** Whether the node has a peer network and the network is enabled. */
   isActive(): boolean;
-  /** The services offered to peers, as the bits of Core's `ServiceFlags`. */
+  /** Services that the node offers to peers, as the bits of Core's `ServiceFlags`. */
   localServices(): bigint;
   connectionCount(): number;
-  /** Offset of the peers' clocks from ours, in seconds. */
+  /** Offset of the peers' clocks from the clock of this node, in seconds. */
   timeOffsetSec(): number;
-  /** `ipv4`, `ipv6` and `onion`, in this order. */
+  /** The networks `ipv4`, `ipv6` and `onion`, in this order. */
   networks(): readonly ReachableNetwork[];
-  /** Our own known addresses. */
+  /** Known addresses of this node. */
   localAddresses(): readonly LocalAddress[];
 }
 
-/** A network of peers with its proxy. */
+/** A network over which peers can be reached, with its proxy. */
 export interface ReachableNetwork {
   readonly name: string;
-  /** Whether options disable it (`-onlynet`). */
+  /** Whether the option `-onlynet` disables the network. */
   readonly limited: boolean;
   readonly reachable: boolean;
-  /** `host:port`, empty without a proxy. */
+  /** Address of the proxy as `host:port`; empty without a proxy. */
   readonly proxy: string;
   /** Whether each connection through the proxy uses separate credentials (`-proxyrandomize`). */
   readonly randomizesProxyCredentials: boolean;
 }
 
-/** An address at which peers may reach us; the score increases with the number of peers that confirmed it. */
+/** An address at which peers may reach this node. The score increases with the number of peers that confirmed the address. */
 export interface LocalAddress {
   readonly address: string;
   readonly port: number;
   readonly score: number;
 }
 
-/** The options that affect results. */
+/** Options of the node that affect results of RPC methods. */
 export interface RpcNodeOptions {
   /** Maximum fee of a transaction sent by callers (`-maxtxfee`). */
   readonly maxTxFeeSat: bigint;

@@ -1,7 +1,7 @@
 /**
  * Accepts a transaction to the mempool: the checks in the reference's order, and the insertion. The rules themselves are in
- * consensus and in this folder. The chain must not change during the call: callers run it in the chain's queue. Source:
- * lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
+ * the module `consensus` and in this folder. The tip must not change during the call, so callers run it within a task of
+ * `chain/chainTurns.ts`. Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTransaction } from '../consensus/checkTransaction.js';
@@ -35,26 +35,29 @@ import type { TxPool } from './txPool.js';
 import { verifyTransaction } from './verifyTransaction.js';
 
 export interface AcceptOptions {
-  /** Ignores fees and the size limit of the mempool: for transactions of disconnected blocks. */
+  /** Whether to ignore minimum fees and the size limit of the mempool, as for transactions of disconnected blocks. */
   readonly bypassLimits?: boolean;
-  /** A higher fee is treated as a mistake; 0 or absent: no limit. */
+  /** Maximum fee; a higher fee is treated as a mistake. No limit if 0 or absent. */
   readonly maxFeeSat?: bigint;
-  /** Only the verdict is needed; nothing is added. */
+  /** Whether only the verdict is needed, and nothing is added to the mempool. */
   readonly testOnly?: boolean;
-  /** Time of arrival; default: now. */
+  /** Time of arrival in seconds since 1970; by default the present time. */
   readonly acceptTimeSec?: number;
   /** Whether a transaction, by its key, is refused since a block that is being connected has it. */
   readonly except?: (key: string) => boolean;
 }
 
 export interface AcceptVerdict {
-  /** Whether it was accepted (or would have been, with `testOnly`). */
+  /** Whether the transaction was accepted, or would have been accepted with `testOnly`. */
   readonly accepted: boolean;
-  /** Reason for the rejection; null also if only its inputs are unknown. */
+  /**
+   * Reason for the rejection. Null if the transaction was accepted, or if it was rejected only because its inputs are
+   * unknown.
+   */
   readonly error: ValidationError | null;
-  /** Whether it spends outputs that neither chain nor mempool has: it may still be valid. */
+  /** Whether the transaction spends outputs that neither the chain nor the mempool has. It may be valid nevertheless. */
   readonly missingInputs: boolean;
-  /** Txids of the transactions that it replaced. */
+  /** Txids of the transactions that the accepted transaction replaced. */
   readonly replaced: readonly Bytes[];
 }
 
@@ -64,16 +67,16 @@ export interface AcceptanceDeps {
   readonly options: MempoolOptions;
   readonly fees: FeeEstimator;
   readonly nowSec: () => number;
-  /** Minimum fee rate of a mempool that was recently full. */
+  /** Minimum fee rate, in satoshis per 1,000 virtual bytes, that is raised after the mempool was full. */
   readonly rollingFeeRatePerKb: () => bigint;
-  /** Removes expired transactions, and others until the size limit is met. */
+  /** Removes expired transactions, and further ones until the mempool is within its size limit. */
   readonly limitSize: () => void;
-  /** Called with what entered and stays. */
-  /** Called with the coins that it spends, in the order of its inputs. */
+  /** Called with the entry of an accepted transaction that stays in the mempool. */
+  /** `coins` are the coins that the transaction spends, in the order of its inputs. */
   readonly onAccepted: (entry: PoolEntry, coins: readonly SeenCoin[]) => void;
 }
 
-/** A transaction with all values derived from it alone. */
+/** A new transaction with the values that can be computed without the chain. */
 export interface Newcomer {
   readonly tx: Transaction;
   readonly bytes: Buffer;
@@ -91,7 +94,7 @@ export function prepare(tx: Transaction): Newcomer {
   return { tx, bytes, key, wtxKey, weight: weightOf(stripped, size) };
 }
 
-/** The same for a transaction of any size. */
+/** Prepares a transaction of any size, in slices. */
 export function* prepareInSlices(tx: Transaction): Slices<Newcomer> {
   const stripped = strippedSize(tx);
   const bytes = ownMemory(yield* formatTransactionInSlices(tx));
@@ -106,14 +109,14 @@ function serialize(tx: Transaction, sizeBytes: number, withWitness: boolean): Bu
   return writer.finish();
 }
 
-/** A copy with its own memory: a retained view would retain the whole buffer. */
+/** Copies the bytes to a buffer of their own. A stored view would keep the whole underlying buffer in memory. */
 function ownMemory(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);
   return own;
 }
 
-/** Number of inputs, outputs and witness items above which the checks yield to the event loop. Arbitrary. */
+/** Number of inputs, outputs and witness items of a transaction above which the checks yield to the event loop. Arbitrary. */
 const PARTS_AT_ONCE = 1000;
 
 function partsOf({ inputs, outputs }: Transaction): number {
@@ -126,7 +129,7 @@ function refused(error: ValidationError): AcceptVerdict {
   return { accepted: false, error, missingInputs: false, replaced: [] };
 }
 
-/** Checks a transaction and, unless it is only tested, adds it. */
+/** Checks a transaction and adds it to the mempool, unless it is only tested. */
 export async function acceptTransaction(
   deps: AcceptanceDeps,
   tx: Transaction,
@@ -202,7 +205,7 @@ export async function acceptTransaction(
 }
 
 /**
- * Whether the chain has the transaction already: only the coin cache is searched, synchronously, as in the reference.
+ * Whether the chain already has the transaction. As in the reference, only the coin cache is searched, which is synchronous.
  */
 function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   const outPoint = fromLatin1(`${key}\0\0\0\0`);
@@ -212,7 +215,10 @@ function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   });
 }
 
-/** Checks that need the coins but no scripts, including the signature operation count. */
+/**
+ * Runs the checks that need the spent coins but execute no scripts, including the count of signature operations. Returns the
+ * entry for the mempool.
+ */
 function makeEntry(
   { view, options, nowSec }: AcceptanceDeps,
   { tx, bytes, key, wtxKey, weight }: Newcomer,

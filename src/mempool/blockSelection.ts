@@ -1,7 +1,7 @@
 /**
  * Chooses the transactions of a block: repeatedly the one that pays best together with its unconfirmed ancestors that are
- * not chosen yet. The same mempool gives the same block, whatever was chosen before: between two blocks only the order of
- * the packages is kept (`packageOrder.ts`). Source: lbrycrd miner.cpp `addPackageTxs`.
+ * not chosen yet. The result depends only on the mempool, not on earlier selections: between two selections only the order
+ * of the packages is cached (`packageOrder.ts`). Source: lbrycrd miner.cpp `addPackageTxs`.
  *
  * Difference: for the second and later chosen ancestors, the reference subtracts the fee from a package without the delta of
  * `prioritise`, so the delta still counts for their descendants (or is missing there).
@@ -22,16 +22,16 @@ import {
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Number of consecutive packages that do not fit after which the search ends, if the block is nearly full. */
+/** If the block is nearly full, the search ends after this number of consecutive packages that do not fit. */
 const MAX_CONSECUTIVE_FAILURES = 1000;
-/** Remaining weight below which a block counts as nearly full. */
+/** A block counts as nearly full if less weight than this remains. */
 const NEARLY_FULL_WEIGHT = 4000;
-/** Packages processed between two possible pauses: a fraction of a millisecond. */
+/** Number of packages processed between two possible yields to the event loop: a fraction of a millisecond. */
 const PACKAGES_AT_ONCE = 16;
-/** After this many interrupted attempts the selection runs without pauses. Arbitrary. */
+/** Number of attempts, each aborted by a change of the mempool, after which the selection runs without yields. Arbitrary. */
 const MAX_ATTEMPTS = 3;
 
-/** An entry with the sums over its ancestors that are not chosen yet. */
+/** A package: an entry, with the sums over the entry and its ancestors that are not chosen yet. */
 interface Package extends Scored {
   readonly sizeBytes: number;
   readonly feesSat: bigint;
@@ -48,7 +48,7 @@ function wholePackage(entry: PoolEntry): Package {
   };
 }
 
-/** The package without an ancestor that has been chosen. */
+/** The package after one of its ancestors was chosen: the ancestor is subtracted from the sums. */
 function without(item: Package, chosen: PoolEntry): Package {
   const sizeBytes = item.sizeBytes - chosen.sizeBytes;
   const feesSat = item.feesSat - chosen.modifiedFeeSat;
@@ -61,7 +61,10 @@ function without(item: Package, chosen: PoolEntry): Package {
   };
 }
 
-/** A heap of packages, the best on top. Outdated packages stay in the heap and are recognized by identity. */
+/**
+ * Binary heap of packages with the best package first. Outdated packages stay in the heap; they are recognized because
+ * `modified` has another object.
+ */
 class PackageHeap {
   private readonly items: Package[] = [];
 
@@ -82,7 +85,7 @@ class PackageHeap {
     items[at] = item;
   }
 
-  /** Removes the best package. */
+  /** Removes the best package from the heap. */
   drop(): void {
     const last = this.items.pop();
     if (last === undefined || this.items.length === 0) return;
@@ -112,7 +115,7 @@ class Selection {
   private readonly limits: BlockLimits;
   private readonly waiting: PackageWalk;
   private readonly included = new Set<PoolEntry>();
-  /** The current packages of entries with some chosen ancestors. */
+  /** Packages of the entries that have some chosen ancestors, with up-to-date sums. */
   private readonly modified = new Map<PoolEntry, Package>();
   private readonly heap = new PackageHeap();
   private weight = 0;
@@ -124,7 +127,7 @@ class Selection {
     this.limits = limits;
   }
 
-  /** Returns whether the choice is valid: it ends early when the pool has changed during a pause. */
+  /** Runs the selection. Returns false if it ended early because the mempool changed during a yield. */
   *run(): Slices<boolean> {
     const { changeCount } = this.pool;
     let failures = 0;
@@ -151,11 +154,11 @@ class Selection {
 
   private paysTooLittle({ score, feesSat, sizeBytes }: Package): boolean {
     const { minFeeRatePerKb } = this.limits;
-    // The score is never higher than the package's fee rate, and much cheaper to compare.
+    // The cheap comparison comes first: the score is never higher than the fee rate of the package.
     return score * 1000 < Number(minFeeRatePerKb) && feesSat < feeAtRate(minFeeRatePerKb, sizeBytes);
   }
 
-  /** The best remaining package, from the order of all packages or from the modified ones. */
+  /** Best remaining package: the better one of the ordered packages without chosen ancestors and of the modified packages. */
   private takeBest(): Package | undefined {
     const { waiting, heap, modified, included } = this;
     while (waiting.best && (included.has(waiting.best.entry) || modified.has(waiting.best.entry))) {
@@ -175,7 +178,7 @@ class Selection {
     return wholePackage(whole.entry);
   }
 
-  /** Whether the block stays within the limits with this package. Source: `TestPackage`. */
+  /** Whether the block stays within its limits if the package is added. Source: `TestPackage`. */
   private fits(item: Package): boolean {
     return (
       this.weight + WITNESS_SCALE_FACTOR * item.sizeBytes < this.limits.maxWeight &&
@@ -183,12 +186,12 @@ class Selection {
     );
   }
 
-  /** The entry, after its ancestors that are not chosen yet. */
+  /** The ancestors of the entry that are not chosen yet, followed by the entry. */
   private missingMembers(entry: PoolEntry): PoolEntry[] {
     if (entry.parents.length === 0) return [entry];
     const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
     members.push(entry);
-    // A transaction that spends another one has more ancestors.
+    // The number of ancestors puts each transaction after those that it spends, because these have fewer ancestors.
     return members.sort((a, b) => a.ancestorCount - b.ancestorCount || compareByKey(a, b));
   }
 
@@ -199,7 +202,7 @@ class Selection {
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : lockTimeCutoffSec);
   }
 
-  /** Adds a package, ancestors first, and subtracts it from the sums of its descendants. */
+  /** Adds the members of a package to the block, ancestors first, and subtracts them from the packages of their descendants. */
   private include(members: readonly PoolEntry[]): void {
     for (const member of members) {
       this.chosen.push(member);
@@ -229,14 +232,14 @@ export class BlockSelector {
     this.order = new PackageOrder(pool);
   }
 
-  /** Does most of the preparation for `select` in advance, in slices. */
+  /** Sorts the packages in advance, in slices, which is most of the preparation for `select`. */
   prepare(): Promise<void> {
     return this.order.prepare();
   }
 
   /**
-   * The best transactions within the limits, each after those that it spends, as of the pool at the end of the call. Works
-   * in slices, and starts again when the pool changes between two.
+   * Selects the best transactions within the limits, each after those that it spends. The result belongs to the mempool at
+   * the end of the call. The work is done in slices, and starts over if the mempool changes in between.
    */
   async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
     for (let attempt = 1; ; attempt++) {

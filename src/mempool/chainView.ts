@@ -1,5 +1,5 @@
 /**
- * The chain as seen by a transaction for the next block: its coins and those of the mempool, and the end of lock times.
+ * View of the chain for a transaction that would be in the next block: the coins of chain and mempool, and the lock times.
  * Source: Core `CCoinsViewMemPool`, validation.cpp `CheckFinalTx`, `CheckSequenceLocks`.
  */
 import type { ChainReader } from '../chain/chainReader.js';
@@ -19,13 +19,13 @@ import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { NO_LOCKS, txKeyOf, type LockPoints, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Height of a coin that a mempool transaction creates. Source: `MEMPOOL_HEIGHT`. */
+/** Height that stands for "in the mempool" in a coin created by a mempool transaction. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
 /** Maximum age of the tip, in seconds, at which transactions are used for fee estimates. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_FEE_ESTIMATION_TIP_AGE_SEC = 3 * 60 * 60;
 
-/** A coin of the chain, or one created in the mempool. */
+/** A coin of the chain, or of a mempool transaction. */
 export interface SeenCoin extends SpentCoin {
   readonly script: CoinValue['script'];
   readonly amount: bigint;
@@ -61,8 +61,8 @@ export class ChainView {
   }
 
   /**
-   * The coins of the outpoints, in order; null from the first missing one on. A mempool transaction takes precedence over
-   * coins of the chain with the same txid.
+   * Coins of the outpoints, in order; null for a missing coin. A mempool transaction takes precedence over coins of the
+   * chain with the same txid.
    */
   async coins(spentKeys: readonly string[]): Promise<(SeenCoin | null)[]> {
     const made = new Map<PoolEntry, Transaction>();
@@ -73,20 +73,20 @@ export class ChainView {
     return Promise.all(found);
   }
 
-  /** The coin; synchronous if it is cached. */
+  /** Coin of the chain; null if missing. The result is synchronous if the coin is cached. */
   private chainCoin(key: string): MaybePromise<SeenCoin | null> {
     const outPoint = fromLatin1(key);
     const cached = this.reader.cachedCoin(outPoint);
     return cached ? seen(cached) : whenResolved(this.reader.coin(outPoint), (coin) => coin && seen(coin));
   }
 
-  /** Whether an absolute lock time has passed in the next block. Source: `CheckFinalTx`. */
+  /** Whether the transaction's absolute lock time allows it in the next block. Source: `CheckFinalTx`. */
   isFinal({ lockTime, hasFinalSequences }: Pick<PoolEntry, 'lockTime' | 'hasFinalSequences'>): boolean {
     if (lockTime === 0 || hasFinalSequences) return true;
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? this.nextHeight : this.medianTimeSec);
   }
 
-  /** The heights and times at which the inputs' relative locks end; `coins` are the spent outputs. */
+  /** Height and time until which relative lock times lock the transaction. `coins` are the outputs that its inputs spend. */
   lockPoints(tx: Transaction, coins: readonly SpentCoin[]): LockPoints {
     const isLocked = versionHasSequenceLocks(tx.version);
     if (!isLocked || tx.inputs.every((input) => (input.sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0)) {
@@ -94,14 +94,14 @@ export class ChainView {
     }
     const { active } = this.reader.chain.index;
     const { nextHeight } = this;
-    // Coins of mempool transactions count as if confirmed in the next block.
+    // A coin of the mempool counts as if it were confirmed in the next block.
     const heights = coins.map(({ height }) => (height === MEMPOOL_HEIGHT ? nextHeight : height));
     const locks = calculateSequenceLocks(tx, heights, (height) => active.medianTimeOf(active.at(height)));
     const highest = heights.reduce((max, height) => (height < nextHeight ? Math.max(max, height) : max), 0);
     return { ...locks, block: active.at(highest) };
   }
 
-  /** Whether lock points are still valid after a change of the chain. Source: `TestLockPointValidity`. */
+  /** Whether computed lock points are still valid after a change of the chain. Source: `TestLockPointValidity`. */
   areValid(locks: LockPoints): boolean {
     return locks.block === NO_HEADER || this.reader.chain.index.active.contains(locks.block);
   }

@@ -8,24 +8,24 @@ import { ReadError } from '../util/reader.js';
 
 const MARK = Buffer.from('lbcsum01', 'latin1');
 const TAIL_BYTES = MARK.length + 32;
-/** Bytes read at a time; arbitrary. */
+/** Number of bytes read at a time. Arbitrary. */
 const PIECE_BYTES = 1 << 20;
 
 function mismatch(): ReadError {
   return new ReadError('its checksum does not match');
 }
 
-/** The tail of a file whose content was passed to `hash`. */
+/** Checksum tail of a file. All content bytes must have been passed to `hash` before. */
 export function checksumTail(hash: ReturnType<typeof createHash>): Buffer {
   return Buffer.concat([MARK, hash.digest()]);
 }
 
-/** The content of a small file with its tail. */
+/** Content of a small file with the checksum tail appended. */
 export function withChecksum(content: Buffer): Buffer {
   return Buffer.concat([content, checksumTail(createHash('sha256').update(content))]);
 }
 
-/** The content without its tail, if it has one. Throws `ReadError` when the checksum is wrong. */
+/** Content of a file without its checksum tail; a file may lack the tail. Throws `ReadError` if the checksum is wrong. */
 export function verified(bytes: Buffer): Buffer {
   const end = bytes.length - TAIL_BYTES;
   if (end < 0 || !bytes.subarray(end, end + MARK.length).equals(MARK)) return bytes;
@@ -35,7 +35,10 @@ export function verified(bytes: Buffer): Buffer {
   return content;
 }
 
-/** Reads a whole file and returns the number of content bytes. Throws `ReadError` when the checksum is wrong. */
+/**
+ * Reads a whole file and verifies its checksum. Resolves to the number of content bytes. Throws `ReadError` if the checksum
+ * is wrong.
+ */
 export async function verifiedLength(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const end = size - TAIL_BYTES;

@@ -1,6 +1,7 @@
 /**
- * The transactions of disconnected blocks, kept until the new branch is connected. Limited: if there are too many, those
- * disconnected first (the latest on the old branch) are dropped. Source: Core txmempool.h `DisconnectedBlockTransactions`.
+ * The transactions of disconnected blocks, stored until the new branch is connected. Their memory is limited: above the
+ * limit, those disconnected first (the latest of the old branch) are dropped. Source: Core txmempool.h
+ * `DisconnectedBlockTransactions`.
  */
 import { txBytes, txidAt } from '../primitives/blockView.js';
 import type { ConnectedBlock } from '../chain/chainEvents.js';
@@ -8,7 +9,7 @@ import { toLatin1 } from '../util/bytes.js';
 
 /** Source: `MAX_DISCONNECTED_TX_POOL_SIZE`. */
 const MAX_BYTES = 20_000_000;
-/** Memory of a transaction in addition to its own bytes. */
+/** Estimated memory of a stored transaction in addition to its bytes. */
 const OVERHEAD_BYTES = 400;
 
 export interface DisconnectedTransaction {
@@ -17,7 +18,7 @@ export interface DisconnectedTransaction {
 }
 
 export class DisconnectedTransactions {
-  /** In the order of disconnection, so the earliest transaction of the chain is last. */
+  /** Serialized transactions by txid, in the order of disconnection. The earliest transaction of the chain is last. */
   private readonly queue = new Map<string, Buffer>();
   private readonly maxBytes: number;
   private usageBytes = 0;
@@ -30,12 +31,12 @@ export class DisconnectedTransactions {
     return this.queue.size;
   }
 
-  /** Adds a block's transactions; returns those that were dropped for them. */
+  /** Adds the transactions of a disconnected block. Returns the transactions that were dropped because of the memory limit. */
   add({ raw, parsed }: Pick<ConnectedBlock, 'raw' | 'parsed'>): DisconnectedTransaction[] {
     for (let tx = parsed.txCount - 1; tx >= 0; tx--) {
       const key = toLatin1(txidAt(parsed, tx));
       if (this.queue.has(key)) continue;
-      // A copy: a view would keep the whole block in memory.
+      // The bytes are copied, because a view would keep the whole block in memory.
       const bytes = Buffer.from(txBytes(raw, parsed, tx));
       this.queue.set(key, bytes);
       this.usageBytes += bytes.length + OVERHEAD_BYTES;
@@ -58,7 +59,7 @@ export class DisconnectedTransactions {
     }
   }
 
-  /** Returns all transactions, the earliest of the chain first, and clears the queue. */
+  /** Returns all transactions and clears the queue. The earliest transaction of the chain is first. */
   take(): DisconnectedTransaction[] {
     const all = [...this.queue].map(([key, bytes]) => ({ key, bytes })).reverse();
     this.queue.clear();

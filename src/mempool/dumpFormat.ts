@@ -1,9 +1,9 @@
 /**
  * The format of `mempool.dat`: version; transactions, each with time and fee delta; the fee deltas of transactions not in
- * the mempool; and the txids that are still to be announced. The last part was added in Core 0.21; the reference stops
- * reading before it, and a file without it is complete. A checksum follows (`checksumTail.ts`). The file is written under a
- * new name, which replaces the old file. It is read in pieces, after the checksum was verified. Source: Core validation.cpp
- * `DumpMempool`, `LoadMempool`.
+ * the mempool; and the txids that must still be announced to peers. The last part was added in Core 0.21; the reference
+ * stops reading before it, and a file without it is complete. A checksum follows (`checksumTail.ts`). The file is written
+ * under a new name, which replaces the old file. It is read in pieces, after the checksum was verified. Source: Core
+ * validation.cpp `DumpMempool`, `LoadMempool`.
  */
 import { createHash } from 'node:crypto';
 import { open, rename, type FileHandle } from 'node:fs/promises';
@@ -17,19 +17,19 @@ import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */
 const DUMP_VERSION = 1n;
-/** Bytes written and read at a time; arbitrary. */
+/** Number of bytes written and read at a time. Arbitrary. */
 const PIECE_BYTES = 1 << 20;
-/** Maximum size of a record: a transaction fills at most a block. */
+/** Maximum size of a record. A transaction is not larger than a block. */
 const LARGEST_RECORD_BYTES = 9 << 20;
 
 export interface DumpedTransaction {
-  /** Serialized with witness. */
+  /** Transaction serialized with witness. */
   readonly bytes: Bytes;
   readonly timeSec: number;
   readonly feeDeltaSat: bigint;
 }
 
-/** Fee deltas by txid, one character per byte. */
+/** Fee delta of a transaction. `key` is the txid in wire order, one character per byte. */
 export type DumpedDelta = readonly [key: string, feeDeltaSat: bigint];
 
 /**
@@ -87,14 +87,14 @@ async function writeFresh(
 export interface DumpReader {
   transaction(tx: Transaction, timeSec: number, feeDeltaSat: bigint): Promise<void>;
   delta(key: string, feeDeltaSat: bigint): void;
-  /** Called for each transaction that no peer has requested yet. */
+  /** Called with the key of each transaction that no peer has requested yet. */
   unbroadcast(key: string): void;
 }
 
 /** Reads records of unknown length from a file, with at most one record and one piece in memory. */
 class RecordFile {
   private readonly file: FileHandle;
-  /** Bytes of the file not read yet. */
+  /** Number of bytes of the file that are not read yet. */
   private left: number;
   private piece = Buffer.alloc(0);
   private offset = 0;
@@ -106,7 +106,7 @@ class RecordFile {
     this.left = length;
   }
 
-  /** The record that `parse` reads; throws `ReadError` when the file ends within it. */
+  /** Reads the next record with `parse`. Throws `ReadError` if the file ends within the record. */
   async next<T>(parse: (reader: Reader) => T): Promise<T> {
     for (;;) {
       const reader = new Reader(this.piece, this.offset);
@@ -141,9 +141,9 @@ class RecordFile {
 }
 
 /**
- * Reads a dump to its end or until aborted; false if there is none. Throws `ReadError` when it is damaged or has another
- * version; without a checksum, records before the damage have been read by then. Throws the system's error when the disk
- * fails.
+ * Reads a dump to its end or until the signal aborts. Resolves to false if there is no file. Throws `ReadError` if the file
+ * is damaged or has another version; in a file without checksum, the records before the damage are read first. Throws system
+ * errors if the disk fails.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {
   refuseSpecialFile(path);
@@ -153,7 +153,7 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
   });
   if (!file) return false;
   try {
-    // The verification reads by position, so the position for `read` stays at the beginning.
+    // The verification reads at explicit offsets, so the file position, from which `read` continues, is still 0.
     const records = new RecordFile(file, await verifiedLength(file));
     const version = await records.next((reader) => reader.u64());
     if (version !== DUMP_VERSION) throw new ReadError(`its version is ${version}, not ${DUMP_VERSION}`);

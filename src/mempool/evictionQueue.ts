@@ -1,11 +1,11 @@
 /**
- * Finds the transaction whose package pays least, for eviction from a full mempool. A binary heap with each entry's
- * position; it is built on first use and costs nothing before. Source: Core's `descendant_score` index of the pool.
+ * Finds the transaction to evict from a full mempool: the one whose package pays least. It is a binary heap, and each entry
+ * stores its position in the heap. The heap is built on first use. Source: Core's `descendant_score` index of the pool.
  */
 import type { PoolEntry } from './poolEntry.js';
 
 /**
- * Score of an entry: its fee rate alone or with all its descendants, whichever is higher. Source:
+ * Eviction score of an entry: its own fee rate or the fee rate including all descendants, whichever is higher. Source:
  * `CompareTxMemPoolEntryByDescendantScore`.
  */
 function scoreOf(entry: PoolEntry): number {
@@ -24,7 +24,10 @@ function goesFirst(a: PoolEntry, b: PoolEntry): boolean {
 export class EvictionQueue {
   private heap: PoolEntry[] | null = null;
 
-  /** The entry to evict first among `entries`, which must be all entries; undefined if there are none. */
+  /**
+   * Entry to evict first; undefined if there are no entries. `entries` must be all entries of the mempool; they are needed
+   * only to build the heap.
+   */
   first(entries: Iterable<PoolEntry>): PoolEntry | undefined {
     if (!this.heap) {
       this.heap = [...entries];
@@ -45,7 +48,7 @@ export class EvictionQueue {
     this.rise(this.heap, entry.evictionIndex);
   }
 
-  /** Must be called after the entry's fee or its descendants changed. */
+  /** Moves an entry to its place in the heap. Must be called after the fee or the descendants of the entry changed. */
   update(entry: PoolEntry): void {
     if (!this.heap || entry.evictionIndex < 0) return;
     const score = scoreOf(entry);
@@ -74,7 +77,7 @@ export class EvictionQueue {
     if (this.rise(heap, at) === at) this.sink(heap, at);
   }
 
-  /** Moves the entry up; returns its new position. */
+  /** Moves an entry towards the top of the heap. Returns its new position. */
   private rise(heap: PoolEntry[], from: number): number {
     const entry = heap[from]!;
     let at = from;

@@ -1,9 +1,9 @@
 /**
- * The mempool: transactions that may be in the next block. Follows the chain, accepts transactions, enforces its limits, and
- * serves queries. Combines the parts, which are in separate files. Order: reorgs run in the chain's queue, and acceptance
- * holds the tip (`chain/chainTurns.ts`), so that the chain does not change during them. Events of the chain are processed
- * immediately; transactions returned by a reorg are processed in the chain's own hook, before the new tip is announced and
- * before the sender of the block gets a result.
+ * The mempool: transactions that may be in the next block. It follows the chain, accepts transactions, enforces its limits,
+ * and serves queries. This class combines the parts, which are in separate files. Reorgs are handled in the queue that
+ * serializes changes of the chain, and during acceptance the tip is locked (`chain/chainTurns.ts`), so that the tip does not
+ * change during either. Events of the chain are processed immediately; transactions returned by a reorg are processed in the
+ * chain's own hook, before the new tip is announced and before the sender of the block gets a result.
  */
 import { MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -49,19 +49,19 @@ import { Unbroadcast } from './unbroadcast.js';
 
 export interface MempoolDeps {
   readonly reader: ChainReader;
-  /** The clock, without the peers' adjustment. */
+  /** Time of the system clock, without the adjustment by peers' clocks. */
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log. Without it only the log is written. */
+  /** Shows a warning to the operator and writes it to the log. Without this function the warning is only logged. */
   readonly warn?: (message: string) => void;
   /** Fee data of earlier runs. */
   readonly feeHistory?: FeeHistory | undefined;
 }
 
-/** `bytes` are the transaction, serialized with witness; must not be modified. */
+/** Receiver of changes. `bytes` is the transaction serialized with witness; the listener must not modify it. */
 export interface MempoolListener {
   /**
-   * Called when a transaction was accepted and kept; `spentScripts` and `spentAmountsSat` belong to the outputs that its
+   * Called when a transaction was accepted and kept; `spentScripts` and `spentAmountsSat` are those of the outputs that its
    * inputs spend, in order.
    */
   added?(
@@ -71,8 +71,8 @@ export interface MempoolListener {
     spentAmountsSat: readonly bigint[],
   ): void;
   /**
-   * Called when a transaction was removed. With `sizelimit` it may be one that paid too little for a full mempool and was
-   * never announced.
+   * Called when a transaction was removed. With the reason `sizelimit`, `added` may not have been called: the transaction
+   * paid too little for a full mempool and was removed during its acceptance.
    */
   removed?(entry: MempoolEntry, reason: RemovalReason, bytes: Buffer): void;
 }
@@ -135,8 +135,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 
   /**
-   * Registers a listener for every transaction added or removed, in order; the returned function removes it. The listener
-   * must not throw.
+   * Registers a listener for every transaction added or removed, in order; the returned function removes the listener. The
+   * listener must not throw.
    */
   listen(listener: MempoolListener): () => void {
     this.listeners.add(listener);
@@ -193,7 +193,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     this.rolling.noteBlock(this.deps.nowSec());
   }
 
-  /** Transactions of a block that are in the mempool. */
+  /** Entries of those transactions of a block that are in the mempool. */
   private entriesOf(parsed: ConnectedBlock['parsed']): PoolEntry[] {
     const { pool } = this;
     const entries: PoolEntry[] = [];
@@ -204,7 +204,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return entries;
   }
 
-  /** Removes transactions that spend the same outputs as a confirmed one. */
+  /** Removes mempool transactions that spend the same outputs as a confirmed transaction. */
   private removeConflicts(raw: Buffer, parsed: ConnectedBlock['parsed'], tx: number): void {
     const row = tx * TX_STRIDE;
     const first = parsed.txs[row + TX_FIRST_INPUT]!;
@@ -224,7 +224,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     }
   }
 
-  /** Called by the chain, in its queue, after each complete step. */
+  /** Called by the chain after each complete step (connection or disconnection of blocks), within the chain's queue. */
   private async chainMoved(disconnected: boolean): Promise<void> {
     if (disconnected) {
       const returned = await returnDisconnected(this.acceptance, this.disconnected.take());
@@ -261,12 +261,12 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     }
   }
 
-  /** Estimates of the fee rates for timely confirmation. */
+  /** Estimates of the fee rates with which transactions confirm in time. */
   get fees(): FeeEstimates {
     return this.estimator;
   }
 
-  /** The fee data to store at shutdown; transactions no longer count for it afterwards. */
+  /** Returns the fee data to store at shutdown. Afterwards transactions do not count for estimates any more. */
   finishFees(): FeeHistory {
     return this.estimator.finish(this.pool.entries());
   }
@@ -290,7 +290,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.options.minRelayFeeRatePerKb;
   }
 
-  /** Transactions of more weight are always rejected. */
+  /** Maximum weight of a transaction. Heavier transactions are always rejected. */
   get maxTransactionWeight(): number {
     return this.options.requireStandard ? MAX_STANDARD_TX_WEIGHT : MAX_BLOCK_WEIGHT;
   }
@@ -371,8 +371,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 
   /**
-   * Reads the files of the last run; a long file may still be read after this resolves, until `finished`. Ends early when
-   * aborted; `isLoaded` then stays false.
+   * Reads the files of the last run. A long file may still be read after the promise resolves; `finished` then resolves at
+   * its end. If the signal aborts, reading ends early and `isLoaded` stays false.
    */
   load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
     return this.files.load(signal);
@@ -382,13 +382,13 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.files.save();
   }
 
-  /** Rejects with an `AssertionError` when the mempool is inconsistent (see `checkInvariants.ts`). */
+  /** Checks the consistency of the mempool. Rejects with an `AssertionError` if it is inconsistent (see `checkInvariants.ts`). */
   check(): Promise<void> {
     return this.deps.reader.chain.exclusively(() => checkInvariants(this.pool, this.view));
   }
 }
 
-/** Sorted by txid in wire order, ascending, like the reference's sets. */
+/** Sorts entries by txid bytes in wire order, ascending, like the reference's sets. */
 function inOrder(entries: Iterable<PoolEntry>): PoolEntry[] {
   return [...entries].sort(compareByKey);
 }

@@ -1,7 +1,7 @@
 /**
  * The claim operations of the transactions in the mempool: claims and supports created, claims updated, and items abandoned;
- * by name and by claim id. Updated by the mempool's events. Uses about 400 bytes for each operation, which `-maxmempool`
- * does not count. The effect of an operation is decided by the claim trie when its block is connected.
+ * by name and by claim id. They are updated by the mempool's events, and use about 400 bytes for each operation, which
+ * `-maxmempool` does not count. The claim trie decides the effect of an operation when its block is connected.
  */
 import { claimIdAtPoint, pointKey } from '../claimtrie/item.js';
 import { normalizeKey } from '../claimtrie/nameKey.js';
@@ -11,14 +11,14 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 
 export type WaitingKind = 'claim' | 'update' | 'support' | 'abandon';
 
-/** One waiting claim operation. */
+/** A claim operation of an unconfirmed transaction. */
 export interface WaitingClaim {
   readonly kind: WaitingKind;
   /** Name as spelled in the script. */
   readonly name: Bytes;
-  /** The claim, or the supported claim. Wire order. */
+  /** Id of the claim or of the supported claim, in wire order. */
   readonly claimId: Bytes;
-  /** The output created or, for `abandon`, the one spent. */
+  /** Outpoint of the created output; for `abandon`, of the spent output. */
   readonly txid: Bytes;
   readonly n: number;
   readonly amountSat: bigint;
@@ -29,7 +29,7 @@ export interface WaitingClaim {
 /** A transaction of the mempool with claim operations. */
 export interface WaitingTransaction {
   readonly txid: Bytes;
-  /** Sequence number among all transactions that ever arrived, from 1. */
+  /** Arrival number of the transaction. Transactions are numbered from 1 in order of arrival. */
   readonly arrival: number;
   readonly timeSec: number;
   readonly claims: readonly WaitingClaim[];
@@ -37,11 +37,11 @@ export interface WaitingTransaction {
 
 export type WaitingCounts = Readonly<Record<WaitingKind, number>>;
 
-/** The key under which all spellings with the same normalized form are found. */
+/** Key of a name, equal for all spellings with the same normalized form. */
 const groupOf = (name: Bytes): string => normalizeKey(normalizeKey(toLatin1(name)));
 
 export class MempoolClaims {
-  /** Transactions by id (latin1), in order of arrival. */
+  /** Transactions by txid (latin1), in order of arrival. */
   private readonly transactions = new Map<string, WaitingTransaction>();
   private readonly byName = new Map<string, Set<WaitingTransaction>>();
   private readonly byClaim = new Map<string, Set<WaitingTransaction>>();
@@ -52,7 +52,7 @@ export class MempoolClaims {
     return this.totals;
   }
 
-  /** `spentScripts` and `spentAmountsSat` belong to the outputs that the inputs spend, in order. */
+  /** Adds a transaction. `spentScripts` and `spentAmountsSat` are those of the outputs that its inputs spend, in order. */
   add(
     { txid, entryTimeSec }: { readonly txid: Bytes; readonly entryTimeSec: number },
     tx: Transaction,
@@ -84,7 +84,7 @@ export class MempoolClaims {
 
   /**
    * Transactions with operations on the name (in all spellings with the same normalized form) or on the claim, in order of
-   * arrival; without both, all transactions. The iteration tolerates additions and removals.
+   * arrival; without both, all transactions. Transactions may be added and removed during the iteration.
    */
   of(wanted: {
     readonly name?: Bytes | undefined;
@@ -97,7 +97,7 @@ export class MempoolClaims {
   }
 }
 
-/** Whether an operation is on the name, in any spelling with the same normalized form. */
+/** Whether an operation concerns the name, in any spelling with the same normalized form. */
 export function isOnName({ name }: WaitingClaim, wanted: Bytes): boolean {
   return groupOf(name) === groupOf(wanted);
 }
@@ -114,7 +114,10 @@ function leave(map: Map<string, Set<WaitingTransaction>>, key: string, waiting: 
   if (set?.size === 0) map.delete(key);
 }
 
-/** First the outputs spent without an update, in input order, then those created. An update that spends no claim is ignored. */
+/**
+ * Claim operations of a transaction: first the outputs spent without an update, in input order, then the created outputs. An
+ * update that spends no output of its claim is ignored.
+ */
 function claimsOf(
   txid: Bytes,
   tx: Transaction,
@@ -137,7 +140,7 @@ function claimsOf(
       isSupport: claim.kind === 'support',
     });
   });
-  /** Number of possible updates by spent claim. */
+  /** Number of spent outputs of each claim, i.e. of updates that are still possible. */
   const updatable = new Map<string, number>();
   for (const { claimId, isSupport } of spent)
     if (!isSupport) updatable.set(toLatin1(claimId), (updatable.get(toLatin1(claimId)) ?? 0) + 1);

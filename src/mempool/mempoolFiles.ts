@@ -1,7 +1,7 @@
 /**
  * The mempool's files. `mempool.dat` has the whole mempool, written at shutdown and on request. `mempool-returned.dat` has
  * the transactions returned by reorgs. It is written before the new tip can be used, since after a crash no peer would send
- * them again. They are read without fee checks, since they were also returned without.
+ * them again. These transactions are read without fee checks, because reorgs also return transactions without fee checks.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,14 +18,17 @@ import type { PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 import type { Unbroadcast } from './unbroadcast.js';
 
-/** A dump up to this size is read before calls are served; a larger one in parallel. Arbitrary: about a second. */
+/**
+ * A dump up to this size is read before RPC calls are served. A larger dump is read while calls are served. Arbitrary: about
+ * a second.
+ */
 const QUICK_DUMP_BYTES = 2 << 20;
 
 export interface MempoolFilesDeps {
   readonly accept: (tx: Transaction, options: AcceptOptions) => Promise<AcceptVerdict>;
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log. Without it only the log is written. */
+  /** Shows a warning to the operator and writes it to the log. Without this function the warning is only logged. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -37,7 +40,7 @@ export class MempoolFiles {
   private readonly returnedPath: string;
   /** Keys of the transactions returned by reorgs since the last complete dump. */
   private readonly returned = new Set<string>();
-  /** The file of the last run must not be changed before it is read. */
+  /** Whether the file of the last run has been read. Until then it must not be overwritten. */
   private returnedAreRead = false;
   private writing: Promise<void> = Promise.resolve();
   /** Whether the files of the last run have been read. */
@@ -51,7 +54,7 @@ export class MempoolFiles {
     this.returnedPath = join(dirname(options.dumpPath), 'mempool-returned.dat');
   }
 
-  /** Resolves when everything is read, or when only a long file remains; `finished` then waits for it. */
+  /** Reads the files. Resolves when all are read, or when only a long file remains; `finished` resolves when that is read too. */
   async load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
     if (!this.options.persist) {
       this.isLoaded = true;
@@ -129,7 +132,7 @@ export class MempoolFiles {
     });
   }
 
-  /** Saves transactions returned by a reorg, so that they survive a crash. */
+  /** Saves transactions that a reorg returned, so that they survive a crash. */
   async keepReturned(entries: readonly PoolEntry[]): Promise<void> {
     if (!this.options.persist || entries.length === 0) return;
     for (const { key } of entries) this.returned.add(key);
@@ -144,7 +147,7 @@ export class MempoolFiles {
         if (entry) kept.push(entry);
         else this.returned.delete(key);
       }
-      // Sorted by number of ancestors: each comes after the transactions that it spends.
+      // Sorting by the number of ancestors puts each transaction after those that it spends.
       kept.sort((a, b) => a.ancestorCount - b.ancestorCount);
       if (kept.length === 0) await rm(this.returnedPath, { force: true });
       else await writeDump(this.returnedPath, kept.map(dumped), [], []);

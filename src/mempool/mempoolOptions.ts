@@ -1,13 +1,13 @@
-/** The operator's settings of the mempool, in internal units. */
+/** Settings of the mempool by the operator, in internal units. */
 import type { PackageLimits } from './packageLimits.js';
 import type { StandardRules } from './policy.js';
 
 export interface MempoolOptions {
-  /** `-maxmempool`, in bytes. */
+  /** `-maxmempool`: maximum memory use in bytes. */
   readonly maxUsageBytes: number;
-  /** `-mempoolexpiry`, in seconds. */
+  /** `-mempoolexpiry`: maximum age of a transaction in seconds. */
   readonly expirySec: number;
-  /** `-minrelaytxfee` and `-incrementalrelayfee`, satoshis per 1,000 virtual bytes. */
+  /** `-minrelaytxfee` and `-incrementalrelayfee`, in satoshis per 1,000 virtual bytes. */
   readonly minRelayFeeRatePerKb: bigint;
   readonly incrementalFeeRatePerKb: bigint;
   /** `-mempoolreplacement`. */
@@ -18,7 +18,7 @@ export interface MempoolOptions {
   /** `-bytespersigop`. */
   readonly bytesPerSigop: number;
   readonly limits: PackageLimits;
-  /** `-checkmempool`: the consistency is checked after one in this many changes of the tip; 0 never. */
+  /** `-checkmempool`: the consistency is checked once in this number of tip changes; 0 for never. */
   readonly checkEvery: number;
   /** `mempool.dat`. */
   readonly dumpPath: string;

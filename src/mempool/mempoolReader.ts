@@ -1,6 +1,6 @@
 /**
- * The mempool as other components see it: its figures, its transactions, the outputs it creates and spends, transactions for
- * a block, and acceptance. Interfaces only; `mempool.ts` implements them.
+ * Interface of the mempool for other modules: its statistics, its transactions, the outputs that it creates and spends,
+ * transactions for a block, and acceptance. `mempool.ts` implements it.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
@@ -11,7 +11,7 @@ import type { AcceptOptions, AcceptVerdict } from './acceptance.js';
 export interface MempoolEntry {
   readonly txid: Bytes;
   readonly wtxid: Bytes;
-  /** BIP141 virtual size. */
+  /** Virtual size (BIP141). */
   readonly sizeBytes: number;
   readonly weight: number;
   readonly feeSat: bigint;
@@ -26,18 +26,18 @@ export interface MempoolEntry {
   readonly ancestorCount: number;
   readonly ancestorSizeBytes: number;
   readonly ancestorFeesSat: bigint;
-  /** Unconfirmed transactions that it spends, without duplicates. */
+  /** Unconfirmed transactions whose outputs this transaction spends, without duplicates. */
   readonly parents: readonly Bytes[];
-  /** Unconfirmed transactions that spend it, without duplicates. */
+  /** Txids of unconfirmed transactions that spend the transaction, without duplicates. */
   readonly children: readonly Bytes[];
 }
 
 export interface MempoolReader {
   readonly size: number;
-  /** Sum of virtual sizes. */
+  /** Sum of the virtual sizes of all transactions. */
   readonly totalSizeBytes: number;
   readonly totalFeeSat: bigint;
-  /** Memory in use and its limit (`-maxmempool`). */
+  /** Memory use and its limit (`-maxmempool`), in bytes. */
   readonly usageBytes: number;
   readonly maxUsageBytes: number;
   /** Minimum fee rates in satoshis per 1,000 virtual bytes: for relay, and for acceptance at present. */
@@ -45,113 +45,119 @@ export interface MempoolReader {
   readonly minFeeRatePerKb: bigint;
   /** Incremented with every transaction added or removed (Core's `GetTransactionsUpdated`). */
   readonly changeCount: number;
-  /** Transactions sent by our own callers that no peer has requested. */
+  /** Number of transactions sent by callers of this node that no peer has requested yet. */
   readonly unbroadcastCount: number;
   /** Whether the files of the last run have been read. */
   readonly isLoaded: boolean;
-  /** Txids in mining order, ancestors first. */
+  /** Txids in mining order: each transaction after its ancestors, then by fee rate. */
   txidsInSlices(): Slices<readonly Bytes[]>;
   entry(txid: Bytes): MempoolEntry | null;
   transaction(txid: Bytes): Transaction | null;
-  /** All unconfirmed ancestors or descendants of a mempool transaction, without itself. */
+  /** All unconfirmed ancestors or descendants of a mempool transaction, without the transaction itself. */
   ancestors(txid: Bytes): readonly MempoolEntry[];
   descendants(txid: Bytes): readonly MempoolEntry[];
-  /** An output created in the mempool; `outPoint` has 36 bytes. */
+  /** Output of a mempool transaction; null for any other output. `outPoint` has 36 bytes. */
   output(outPoint: Bytes): { amountSat: bigint; script: Bytes } | null;
   isSpent(outPoint: Bytes): boolean;
-  /** Id of the transaction in the mempool that spends the output, or null. */
+  /** Txid of the mempool transaction that spends the output; null if there is none. */
   spender(outPoint: Bytes): Bytes | null;
   /** Writes `mempool.dat`. Rejects when the disk fails. */
   save(): Promise<void>;
 }
 
-/** A transaction as relay code sees it. */
+/** Data of a mempool transaction that relay to peers needs. */
 export interface RelayEntry {
   /** Txid in wire order, one character per byte. */
   readonly key: string;
   readonly wtxid: Bytes;
-  /** Serialized with witness; must not be modified. */
+  /** Transaction serialized with witness. The buffer must not be modified. */
   readonly bytes: Buffer;
   readonly hasWitness: boolean;
-  /** BIP141 virtual size. */
+  /** Virtual size (BIP141). */
   readonly sizeBytes: number;
   readonly feeSat: bigint;
-  /** When it came. */
+  /** Time of arrival, in seconds since 1970. */
   readonly timeSec: number;
   /** Itself included. */
   readonly ancestorCount: number;
 }
 
-/** Mempool queries of the relay code, which are frequent: txids are keys, 32 bytes in wire order, one character per byte. */
+/**
+ * Mempool queries for relay to peers, which are frequent. Txids are passed as keys: 32 bytes in wire order, one character
+ * per byte.
+ */
 export interface RelaySource {
-  /** Incremented with every transaction added or removed. */
+  /** Number that grows with every added or removed transaction. */
   readonly changeCount: number;
   hasKey(key: string): boolean;
   relayEntry(key: string): RelayEntry | null;
-  /** All transactions, in mining order. */
+  /** All transactions in mining order: each after its ancestors, then by fee rate. */
   relayEntries(): Slices<readonly RelayEntry[]>;
-  /** All transactions in order of arrival; the iteration tolerates additions and removals. */
+  /** All transactions in order of arrival. Transactions may be added and removed during the iteration. */
   transactions(): Iterable<RelayEntry>;
-  /** Minimum fee rate of a mempool that was recently full, in satoshis per 1,000 virtual bytes; else 0. */
+  /** Minimum fee rate of a mempool that was recently full, in satoshis per 1,000 virtual bytes; 0 otherwise. */
   rollingFeeRatePerKb(): bigint;
 }
 
-/** Transactions of our own callers that no peer has requested, for rebroadcasts. */
+/** Transactions sent by callers of this node that no peer has requested yet. They are announced again. */
 export interface UnbroadcastSource {
   readonly unbroadcastCount: number;
-  /** Keys as in `RelaySource`, the earliest first. */
+  /** Keys of these transactions (see `RelaySource`), the earliest first. */
   unbroadcastKeys(): readonly string[];
-  /** Called when a peer requested the transaction and received it. */
+  /** Called when a peer requested and received the transaction. */
   noteRequested(key: string): void;
 }
 
-/** Letting transactions in. */
+/** Acceptance of transactions to the mempool. */
 export interface MempoolGate {
-  /** Adds a transaction if it passes all checks. Rejects only when the environment fails. */
+  /**
+   * Adds a transaction if it passes all checks. The promise rejects only for failures of the environment, such as a disk
+   * error.
+   */
   acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
-  /** Adds a fee delta to a transaction, present or future. */
+  /** Adds a fee delta to a transaction, which may arrive later. */
   prioritise(txid: Bytes, deltaSat: bigint): void;
   /** Announces a mempool transaction again until a peer requests it. */
   keepAnnouncing(txid: Bytes): void;
 }
 
-/** A candidate for a block; the same object as long as the transaction is in the mempool. */
+/** Candidate transaction for a block. It is the same object as long as the transaction is in the mempool. */
 export interface BlockCandidate {
   /** Txid and wtxid in wire order, one character per byte. */
   readonly key: string;
   readonly wtxKey: string;
   readonly txid: Bytes;
   readonly wtxid: Bytes;
-  /** Serialized with witness; must not be modified. */
+  /** Transaction serialized with witness. The buffer must not be modified. */
   readonly bytes: Buffer;
-  /** Unconfirmed transactions that it spends, without duplicates. */
+  /** Unconfirmed transactions whose outputs this transaction spends, without duplicates. */
   readonly parents: readonly BlockCandidate[];
   readonly feeSat: bigint;
   /** Fee including the delta of `prioritisetransaction`. */
   readonly modifiedFeeSat: bigint;
-  /** Virtual size as computed by the mempool. */
+  /** Virtual size by which the mempool computes fee rates (see `virtualSize`). */
   readonly sizeBytes: number;
   readonly sigopsCost: number;
   readonly weight: number;
 }
 
-/** Limits of a block. */
+/** Limits of a block that is assembled. */
 export interface BlockLimits {
   readonly height: number;
-  /** Transactions must be final by this time (median time past of the parent). */
+  /** Time by which transactions must be final: the median time past of the block's parent. */
   readonly lockTimeCutoffSec: number;
   readonly includeWitness: boolean;
   readonly maxWeight: number;
   readonly maxSigopsCost: number;
-  /** Packages with a lower fee rate are left out. */
+  /** Minimum fee rate of a package; packages with a lower rate are omitted. */
   readonly minFeeRatePerKb: bigint;
 }
 
 export interface BlockSource {
   /** Incremented with every transaction added or removed, and with every change of a fee delta. */
   readonly changeCount: number;
-  /** Sorts new transactions, in slices, so that a following `selectForBlock` has less to do. */
+  /** Sorts new transactions in slices, so that a later `selectForBlock` takes less time. */
   prepareForBlock(): Promise<void>;
-  /** The best transactions within the limits, each after those that it spends; chosen in slices. */
+  /** Selects the best transactions within the limits, each after those that it spends. The work is done in slices. */
   selectForBlock(limits: BlockLimits): Promise<readonly BlockCandidate[]>;
 }

@@ -1,12 +1,12 @@
 /**
  * Statistics of the mempool that are updated with each change, so that no query walks over it: the number of transactions by
- * fee rate, and the latest arrivals. Updated by the mempool's events.
+ * fee rate, and the transactions that arrived last. They are updated by the mempool's events.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
 /**
- * Lower bounds in satoshis per 1,000 virtual bytes. Arbitrary: from the relay fee on, each is about a fifth above the
- * previous one.
+ * Lower bounds of the buckets' fee rates, in satoshis per 1,000 virtual bytes. Arbitrary: from the relay fee on, each is
+ * about a fifth above the previous one.
  */
 const BOUNDS: readonly bigint[] = boundsUpTo(100_000_000n);
 
@@ -33,7 +33,7 @@ export interface ArrivedTransaction {
 
 interface Link extends ArrivedTransaction {
   readonly bucket: number;
-  /** The transactions that arrived before and after this one. */
+  /** Neighbours in the list in order of arrival. */
   before: Link | null;
   after: Link | null;
 }
@@ -103,7 +103,7 @@ export class MempoolSummary {
     );
   }
 
-  /** This many of the latest transactions, the newest first. */
+  /** The `count` latest transactions, the newest first. */
   newest(count: number): ArrivedTransaction[] {
     const found: ArrivedTransaction[] = [];
     for (let link = this.last; link !== null && found.length < count; link = link.before) found.push(link);

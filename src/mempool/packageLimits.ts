@@ -5,7 +5,7 @@
 import { hashToHex } from '../util/bytes.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 
-/** Counts and sizes include the transaction itself. */
+/** Limits of unconfirmed ancestors and descendants. Counts and sizes include the transaction itself. */
 export interface PackageLimits {
   /** `-limitancestorcount`. */
   readonly ancestorCount: number;
@@ -26,8 +26,9 @@ function exceeded(problem: string): Ancestry {
 }
 
 /**
- * The unconfirmed ancestors of a new transaction with these parents, or the limit that it exceeds. The walk goes by txid,
- * lowest first, so that the text equals the reference's if several limits are exceeded.
+ * Finds the unconfirmed ancestors of a new transaction with these parents, or the limit that the transaction exceeds.
+ * Ancestors are visited in the order of their txids, so that the error text equals the reference's if several limits are
+ * exceeded.
  */
 export function findAncestors(
   parents: readonly PoolEntry[],

@@ -1,18 +1,18 @@
 /**
- * The transactions of the mempool in the order in which a block considers them, kept from one block template to the next:
- * only new and changed entries are sorted again. Costs nothing until the first use. Source: Core's `ancestor_score` index of
- * the pool, `CompareTxMemPoolEntryByAncestorFee`.
+ * The transactions of the mempool in the order in which a block considers them, cached from one block template to the next,
+ * so that only new and changed entries are sorted again. No order is maintained until the first use. Source: Core's
+ * `ancestor_score` index of the pool, `CompareTxMemPoolEntryByAncestorFee`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Entries sorted between two possible pauses. Arbitrary: a few milliseconds. */
+/** Number of entries that are sorted between two possible yields to the event loop. Arbitrary: a few milliseconds. */
 const ENTRIES_AT_ONCE = 4000;
-/** Lists are merged again when more than one in this many of their items is outdated or recent. Arbitrary. */
+/** The lists are merged again if more than one of this number of entries is outdated or outside the longest list. Arbitrary. */
 const LOOSE_SHARE = 16;
 
-/** Score of a package: fee rate of the entry alone or with its ancestors, whichever is lower. */
+/** Score of a package: the fee rate of the entry alone or the fee rate including its ancestors, whichever is lower. */
 export function packageScore(entry: PoolEntry, sizeBytes: number, feesSat: bigint): number {
   const own = Number(entry.modifiedFeeSat) / entry.sizeBytes;
   return sizeBytes === entry.sizeBytes ? own : Math.min(own, Number(feesSat) / sizeBytes);
@@ -23,12 +23,12 @@ export interface Scored {
   readonly score: number;
 }
 
-/** Negative when `a` comes before `b`: by higher score, then by lower txid. */
+/** Comparison for sorting: packages with a higher score come first; with equal scores, those with a lower txid. */
 export function comparePackages(a: Scored, b: Scored): number {
   return b.score - a.score || compareByKey(a.entry, b.entry);
 }
 
-/** Whether the entry is still in the mempool with this score. */
+/** Whether the item is still the present item of its entry. It is not after the entry changed or left the mempool. */
 function isValid(item: Scored): boolean {
   return item.entry.package === item;
 }
@@ -42,14 +42,14 @@ export interface PackageWalk {
 
 export class PackageOrder {
   private readonly pool: TxPool;
-  /** Sorted lists with every sorted entry, the longest list first; they may contain outdated items. */
+  /** Sorted lists that together contain every sorted entry. The longest list is first. The lists may contain outdated items. */
   private lists: Scored[][] = [];
 
   constructor(pool: TxPool) {
     this.pool = pool;
   }
 
-  /** Sorts new entries in slices, so that a following `walk` has little to do. */
+  /** Sorts new entries in slices, so that a later `walk` takes less time. */
   async prepare(): Promise<void> {
     let since = performance.now();
     while (this.place(ENTRIES_AT_ONCE)) since = await yieldIfDue(since);
@@ -59,7 +59,7 @@ export class PackageOrder {
     }
   }
 
-  /** All entries with the scores of their whole packages. */
+  /** Returns an iterator over all entries with the scores of their packages. */
   walk(): PackageWalk {
     this.place(Infinity);
     while (this.lists.length > 2 || this.isLoose()) this.mergeLast();
@@ -67,7 +67,7 @@ export class PackageOrder {
     return new TwoLists(longest, recent);
   }
 
-  /** Whether many items of the lists are recent or outdated. */
+  /** Whether so many items are outdated or outside the longest list that the lists must be merged. */
   private isLoose(): boolean {
     let items = 0;
     for (const list of this.lists) items += list.length;
@@ -75,7 +75,7 @@ export class PackageOrder {
     return (recent + items - this.pool.size) * LOOSE_SHARE > this.pool.size;
   }
 
-  /** Sorts some of the unsorted entries into the lists; returns whether there may be more. */
+  /** Sorts up to `atMost` unsorted entries into a new list. Returns whether there may be more unsorted entries. */
   private place(atMost: number): boolean {
     const news: Scored[] = [];
     for (const entry of this.pool.entries()) {

@@ -27,28 +27,31 @@ import { feeAtRate } from './feeRate.js';
 /** Maximum transaction version that is relayed. Source: `MAX_STANDARD_VERSION`. */
 const MAX_STANDARD_VERSION = 2;
 export const MAX_STANDARD_TX_WEIGHT = 400_000;
-/** Maximum scriptSig size: 15 signatures and keys of a P2SH multisig, rounded up. */
+/** Maximum size of a scriptSig in bytes: 15 signatures and keys of a P2SH multisig, rounded up. */
 const MAX_STANDARD_SCRIPTSIG_SIZE = 1650;
 /** Maximum number of keys of a bare multisig output. */
 const MAX_BARE_MULTISIG_KEYS = 3;
 /** Maximum signature operations of a redeem script. */
 const MAX_P2SH_SIGOPS = 15;
-/** A fifth of the limit of a block. */
+/** Maximum signature operation cost of a standard transaction: a fifth of the limit of a block. */
 export const MAX_STANDARD_TX_SIGOPS_COST = MAX_BLOCK_SIGOPS_COST / 5;
 const MAX_STANDARD_P2WSH_STACK_ITEMS = 100;
 const MAX_STANDARD_P2WSH_STACK_ITEM_SIZE = 80;
 const MAX_STANDARD_P2WSH_SCRIPT_SIZE = 3600;
-/** Bytes of a typical scriptSig that spends with one signature. */
+/** Size in bytes of a typical scriptSig with one signature. */
 const TYPICAL_SCRIPTSIG_SIZE = 107;
-/** Bytes of an input without its script. */
+/** Size in bytes of an input without its script. */
 const BARE_INPUT_SIZE = 32 + 4 + 1 + 4;
 
 export interface StandardRules {
-  /** `-datacarrier` and `-datacarriersize`: longest data output in bytes; null relays none. */
+  /**
+   * `-datacarrier` and `-datacarriersize`: maximum size of a data output's script in bytes; null if data outputs are not
+   * relayed.
+   */
   readonly maxDataCarrierBytes: number | null;
   /** `-permitbaremultisig`. */
   readonly permitBareMultisig: boolean;
-  /** `-dustrelayfee`, satoshis per 1,000 bytes. */
+  /** `-dustrelayfee`, in satoshis per 1,000 bytes. */
   readonly dustFeeRatePerKb: bigint;
 }
 
@@ -61,7 +64,10 @@ export function virtualSize(weight: number, sigopsCost: number, bytesPerSigop: n
   return Math.floor((counted + WITNESS_SCALE_FACTOR - 1) / WITNESS_SCALE_FACTOR);
 }
 
-/** The cost of spending an output at the dust rate; 0 for an unspendable output. Source: `GetDustThreshold`. */
+/**
+ * Amount below which an output is dust: the fee for creating and spending it at the dust rate; 0 for an unspendable output.
+ * Source: `GetDustThreshold`.
+ */
 export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigint {
   const { script } = output;
   if (isUnspendable(script)) return 0n;
@@ -94,7 +100,10 @@ function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
   }
 }
 
-/** Whether the transaction itself is standard. Source: `IsStandardTx`. */
+/**
+ * Checks whether the transaction itself is standard, without its inputs' coins. Returns null if it is. Source:
+ * `IsStandardTx`.
+ */
 export function checkStandard(tx: Transaction, rules: StandardRules): ValidationError | null {
   if (tx.version > MAX_STANDARD_VERSION || tx.version < 1) return reject('version');
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return reject('tx-size');
@@ -113,14 +122,20 @@ export function checkStandard(tx: Transaction, rules: StandardRules): Validation
   return dataOutputs > 1 ? reject('multi-op-return') : null;
 }
 
-/** The last stack element that a scriptSig produces when run without verification flags; null when it fails or produces none. */
+/**
+ * Redeem script of a P2SH input: the last stack element after running the scriptSig without verification flags. Null if the
+ * scriptSig fails or leaves the stack empty.
+ */
 function redeemScriptOf(scriptSig: Bytes): Bytes | null {
   const stack: Bytes[] = [];
   const error = evalScript(stack, scriptSig, SCRIPT_VERIFY.NONE, NO_TRANSACTION, SIG_VERSION.BASE);
   return error === SCRIPT_ERROR.OK ? (stack.at(-1) ?? null) : null;
 }
 
-/** Whether the spent outputs are of standard types, and redeem scripts are not too expensive. Source: `AreInputsStandard`. */
+/**
+ * Whether the spent outputs are of standard types, and redeem scripts do not have too many signature operations. Source:
+ * `AreInputsStandard`.
+ */
 export function areInputsStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
   return tx.inputs.every(({ scriptSig }, i) => {
     const template = solveScript(stripClaimPrefix(spentScripts[i]!));
@@ -131,7 +146,10 @@ export function areInputsStandard(tx: Transaction, spentScripts: readonly Bytes[
   });
 }
 
-/** Whether every input's witness is within the standard limits, and none is unnecessary. Source: `IsWitnessStandard`. */
+/**
+ * Whether the witness of every input is within the standard limits, and no input without a witness program has a witness.
+ * Source: `IsWitnessStandard`.
+ */
 export function isWitnessStandard(tx: Transaction, spentScripts: readonly Bytes[]): boolean {
   return tx.inputs.every(({ scriptSig, witness }, i) => {
     if (witness.length === 0) return true;

@@ -1,7 +1,7 @@
 /**
  * A transaction in the mempool: its bytes, derived data, and the running sums over its unconfirmed ancestors and
- * descendants. Computes the entry's own memory; `txPool.ts` maintains links and sums. Source: Core txmempool.h
- * `CTxMemPoolEntry`.
+ * descendants. The class computes the memory of the entry itself; `txPool.ts` maintains links and sums. Source: Core
+ * txmempool.h `CTxMemPoolEntry`.
  */
 import { OUTPOINT_SIZE_BYTES } from '../store/cache/coinTable.js';
 import { NO_HEADER } from '../store/files/headerTable.js';
@@ -12,20 +12,23 @@ import { Reader } from '../util/reader.js';
 
 /**
  * Memory in bytes in addition to the transaction's own bytes, measured on Node 20 with `test/bench/mempool.mjs`: the entry
- * with its amounts, keys, buffer objects and its place in the table.
+ * with its amounts, keys and buffer objects, and its slot in the map.
  */
 const ENTRY_USAGE_BYTES = 850;
-/** Memory of a spent outpoint: its key and map entry. */
+/** Memory in bytes of a spent outpoint: its key and its map entry. */
 const SPEND_USAGE_BYTES = 140;
-/** Memory of a link to a parent or child, with its share of the array. */
+/** Memory in bytes of a link to a parent or child, with its share of the array. */
 export const LINK_USAGE_BYTES = 40;
 
-/** The end of a transaction's relative lock times. Source: `LockPoints`. */
+/** Height and time until which relative lock times lock a transaction. Source: `LockPoints`. */
 export interface LockPoints {
-  /** The last height and median time at which the transaction is locked; -1 for none. */
+  /** Last height and last median time past at which the transaction is still locked; -1 if it is not locked. */
   readonly minHeight: number;
   readonly minTimeSec: number;
-  /** Both values are valid while this block is in the active chain; `NO_HEADER` if they do not depend on a block. */
+  /**
+   * Block that both values depend on: they are valid while this block is in the active chain. `NO_HEADER` if they depend on
+   * no block.
+   */
   readonly block: number;
 }
 
@@ -35,7 +38,7 @@ export interface EntryFacts {
   /** Txid and wtxid in wire order, one character per byte; the same string if they are equal. */
   readonly key: string;
   readonly wtxKey: string;
-  /** Serialized with witness, in its own buffer. */
+  /** Transaction serialized with witness, in a buffer of its own. */
   readonly bytes: Buffer;
   readonly tx: Transaction;
   readonly weight: number;
@@ -63,16 +66,16 @@ export class PoolEntry {
   readonly height: number;
   readonly spendsCoinbase: boolean;
   readonly lockTime: number;
-  /** Whether all sequences are final, so that the lock time has no effect. */
+  /** Whether all sequence numbers are final, so that the lock time has no effect. */
   readonly hasFinalSequences: boolean;
   readonly inputCount: number;
   locks: LockPoints;
   /** Fee delta of `prioritisetransaction`. */
   feeDeltaSat = 0n;
-  /** Unconfirmed parents and children, without duplicates, unordered. */
+  /** Unconfirmed parents and children, without duplicates, in no particular order. */
   parents: readonly PoolEntry[] = NONE;
   children: readonly PoolEntry[] = NONE;
-  /** Sums over the entry and its descendants, or its ancestors; fees include fee deltas. */
+  /** Sums over the entry and its descendants, and over the entry and its ancestors. Fees include fee deltas. */
   descendantCount = 1;
   descendantSizeBytes: number;
   descendantFeesSat: bigint;
@@ -80,12 +83,12 @@ export class PoolEntry {
   ancestorSizeBytes: number;
   ancestorFeesSat: bigint;
   ancestorSigopsCost: number;
-  /** Position in the eviction queue, -1 if it is not in it, and the score by which the queue is sorted. */
+  /** Position in the eviction queue (-1 if the entry is not in it), and the score by which the queue is sorted. */
   evictionIndex = -1;
   evictionScore = 0;
-  /** Its item in the package order (`packageOrder.ts`); null while it must be sorted again. */
+  /** Item of the entry in the package order (`packageOrder.ts`); null while the entry must be sorted again. */
   package: { readonly entry: PoolEntry; readonly score: number } | null = null;
-  /** Fee rate bucket in which the estimator counts the waiting transaction; -1 if it is not counted. */
+  /** Fee rate bucket in which the fee estimator counts the unconfirmed transaction; -1 if it is not counted. */
   feeBucket = -1;
 
   constructor(facts: EntryFacts) {
@@ -127,17 +130,17 @@ export class PoolEntry {
     return this.feeSat + this.feeDeltaSat;
   }
 
-  /** Memory of the entry without its links. */
+  /** Memory of the entry in bytes, without its links. */
   get usageBytes(): number {
     return ENTRY_USAGE_BYTES + this.bytes.length + this.inputCount * SPEND_USAGE_BYTES;
   }
 
-  /** Parses the bytes at each call; scripts are views of `bytes`. */
+  /** Parses the transaction from its bytes at each call. Scripts are views of `bytes`. */
   parse(): Transaction {
     return parseTransaction(new Reader(this.bytes));
   }
 
-  /** Keys of the outpoints that it spends, in order. */
+  /** Keys of the outpoints that the transaction spends, in order. */
   spentKeys(): string[] {
     return spentKeysOf(this.bytes);
   }
@@ -179,7 +182,7 @@ export function spentKeysOf(bytes: Buffer): string[] {
   return keys;
 }
 
-/** The key of the transaction that created an outpoint. */
+/** Key of the transaction that contains the outpoint's output. */
 export function txKeyOf(outPointKey: string): string {
   return outPointKey.slice(0, 32);
 }

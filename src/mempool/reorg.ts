@@ -12,14 +12,20 @@ import type { DisconnectedTransaction } from './disconnectedTransactions.js';
 import { txKeyOf, type PoolEntry } from './poolEntry.js';
 import type { RemovalReason, TxPool } from './txPool.js';
 
-/** Removes a transaction with its descendants; if it is not in the mempool, the transactions that spend it. */
+/**
+ * Removes a transaction and its descendants. If the transaction is not in the mempool, removes the transactions that spend
+ * its outputs, with their descendants.
+ */
 export function removeRecursive(pool: TxPool, key: string, outputCount: number, reason: RemovalReason): void {
   const entry = pool.get(key);
   const roots = entry ? [entry] : pool.spendersOf(key, outputCount);
   pool.remove(pool.withDescendants(roots), reason);
 }
 
-/** Returns disconnected transactions to the mempool, the earliest first. The result lists those that are now in it. */
+/**
+ * Returns the transactions of disconnected blocks to the mempool, the earliest first. Resolves to the entries that are in
+ * the mempool afterwards.
+ */
 export async function returnDisconnected(
   deps: AcceptanceDeps,
   disconnected: readonly DisconnectedTransaction[],
@@ -39,15 +45,16 @@ export async function returnDisconnected(
     }
     since = await yieldIfDue(since);
   }
-  // A returned transaction may have replaced another, or have been removed with one that could not return.
+  // A returned transaction may be gone again: another one may have replaced it, or it was removed with an ancestor that
+  // could not return.
   const here = returned.filter((entry) => pool.get(entry.key) === entry);
   pool.linkChildren(here, (entry) => outputCounts.get(entry)!);
   return here;
 }
 
 /**
- * Removes transactions that cannot be in the next block any more: locked ones, and those that spend a missing or immature
- * coinbase.
+ * Removes transactions that can no longer be in the next block: those whose lock time is not reached, and those that spend a
+ * missing or immature coinbase.
  */
 export async function removeImpossible({ pool, view }: AcceptanceDeps): Promise<void> {
   const impossible: PoolEntry[] = [];
@@ -74,7 +81,7 @@ async function isStillPossible(
   );
 }
 
-/** Computes relative locks again; false when an input is missing. */
+/** Computes the relative locks of an entry again. Returns false if one of its inputs is missing. */
 async function renewLocks(view: AcceptanceDeps['view'], entry: PoolEntry): Promise<boolean> {
   const tx: Transaction = entry.parse();
   const coins = await view.coins(entry.spentKeys());

@@ -12,7 +12,7 @@ import type { TxPool } from './txPool.js';
 
 /** Maximum sequence that allows replacement. Source: `MAX_BIP125_RBF_SEQUENCE`. */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
-/** Maximum number of transactions that one may replace; a descendant counts each time it is reached. */
+/** Maximum number of transactions that one transaction may replace. A descendant counts each time that it is reached. */
 const MAX_REPLACED = 100;
 
 /** Whether a transaction itself signals that it can be replaced. Source: `SignalsOptInRBF`. */
@@ -20,7 +20,10 @@ export function signalsReplacement(tx: Transaction): boolean {
   return tx.inputs.some((input) => input.sequence <= MAX_REPLACEABLE_SEQUENCE);
 }
 
-/** The unconfirmed transactions that spend one of the outpoints, sorted by txid; or the verdict that they cannot be replaced. */
+/**
+ * Finds the unconfirmed transactions that spend one of the outpoints, sorted by txid. Returns an error if one of them may
+ * not be replaced.
+ */
 export function findConflicts(
   pool: TxPool,
   spentKeys: readonly string[],
@@ -57,7 +60,7 @@ function insufficientFee(debug: string): ReplacementVerdict {
   return refused(reject('insufficient fee', { debug }));
 }
 
-/** Checks that the new transaction pays enough for those that it replaces; returns them with descendants. */
+/** Checks that the new transaction pays enough for the transactions that it replaces. Returns these with their descendants. */
 export function checkReplacement(
   pool: TxPool,
   tx: Replacement,
@@ -79,7 +82,7 @@ export function checkReplacement(
     count += conflict.descendantCount;
   }
   if (count > MAX_REPLACED) {
-    // The line break is in the reference's text too.
+    // The text ends with a line break, as in the reference.
     const debug = `rejecting replacement ${hash}; too many potential replacements (${count} > ${MAX_REPLACED})\n`;
     return refused(reject('too many potential replacements', { debug }));
   }

@@ -1,11 +1,11 @@
 /**
- * The minimum fee rate after the mempool was full: it rises with every eviction, and halves over time after a block was
- * connected. Source: Core txmempool.cpp `GetMinFee`, `trackPackageRemoved`.
+ * The minimum fee rate after the mempool was full: each eviction raises it, and after a block was connected it halves over
+ * time. Source: Core txmempool.cpp `GetMinFee`, `trackPackageRemoved`.
  */
 
-/** Half-life in seconds while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
+/** Half-life of the rate, in seconds, while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
 const HALF_LIFE_SEC = 60 * 60 * 12;
-/** Minimum interval between updates. */
+/** Minimum interval between updates of the rate. */
 const UPDATE_INTERVAL_SEC = 10;
 
 export class RollingFee {
@@ -19,7 +19,7 @@ export class RollingFee {
     this.updatedSec = nowSec;
   }
 
-  /** Called when a package of this rate was evicted; the rate includes the incremental rate. */
+  /** Called when a package was evicted. `ratePerKb` is its fee rate plus the incremental rate. */
   raise(ratePerKb: bigint): void {
     if (Number(ratePerKb) <= this.rate) return;
     this.rate = Number(ratePerKb);
@@ -32,7 +32,7 @@ export class RollingFee {
     this.blockSinceRaise = true;
   }
 
-  /** Satoshis per 1,000 virtual bytes; 0 when the mempool was not full recently. */
+  /** Present minimum fee rate in satoshis per 1,000 virtual bytes; 0 if the mempool was not full recently. */
   current(nowSec: number, usageBytes: number, maxUsageBytes: number): bigint {
     if (!this.blockSinceRaise || this.rate === 0) return BigInt(Math.round(this.rate));
     if (nowSec > this.updatedSec + UPDATE_INTERVAL_SEC) {

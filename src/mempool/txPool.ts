@@ -1,7 +1,7 @@
 /**
  * The transactions themselves: indexed by id and by spent outpoints, linked to parents and children, with up-to-date sums
- * over ancestors and descendants. Makes no acceptance decisions. Changes are synchronous and complete. Source: Core
- * txmempool.cpp `CTxMemPool`.
+ * over ancestors and descendants. This class does not decide about acceptance. Each change is synchronous and leaves a
+ * consistent state. Source: Core txmempool.cpp `CTxMemPool`.
  */
 import { assert } from '../util/assert.js';
 import { toLatin1 } from '../util/bytes.js';
@@ -12,25 +12,25 @@ import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolE
 /** Reason for the removal of a transaction. Source: `MemPoolRemovalReason`. */
 export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
 
-/** Memory of one fee delta. */
+/** Memory of a stored fee delta in bytes. */
 const DELTA_USAGE_BYTES = 150;
-/** Number of entries that are sorted without a pause, in a few milliseconds. */
+/** Number of entries that are sorted without a yield to the event loop, in a few milliseconds. */
 const SORTED_AT_ONCE = 2000;
 
 export class TxPool {
   private readonly byKey = new Map<string, PoolEntry>();
-  /** Spenders by outpoint key. */
+  /** Entries that spend an outpoint, by outpoint key. */
   private readonly spenders = new Map<string, PoolEntry>();
   private readonly deltas = new Map<string, bigint>();
   private readonly eviction = new EvictionQueue();
   private readonly onRemoved: (entry: PoolEntry, reason: RemovalReason) => void;
   private entryUsageBytes = 0;
   private links = 0;
-  /** Lower bound of the entries' times. */
+  /** Lower bound of the arrival times of all entries, so that `expire` need not search them each time. */
   private oldestTimeSec = Infinity;
-  /** Cached result of `inMiningOrder` until the next change; not kept longer, since it retains its entries. */
+  /** Cached result of `inMiningOrder`. It is dropped at the next change, because it would keep removed entries in memory. */
   private ordered: readonly PoolEntry[] | null = null;
-  /** Sum of virtual sizes. */
+  /** Sum of the virtual sizes of all entries. */
   totalSizeBytes = 0;
   totalFeeSat = 0n;
   private changes = 0;
@@ -53,7 +53,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** Whether the mempool has nothing that a block could affect. */
+  /** Whether the mempool has neither transactions nor fee deltas, so that a block cannot change it. */
   get isIdle(): boolean {
     return this.byKey.size === 0 && this.deltas.size === 0;
   }
@@ -62,7 +62,7 @@ export class TxPool {
     return this.entryUsageBytes + this.links * LINK_USAGE_BYTES + this.deltaUsageBytes;
   }
 
-  /** The part of the memory used by fee deltas. */
+  /** Memory used by fee deltas, in bytes. */
   get deltaUsageBytes(): number {
     return this.deltas.size * DELTA_USAGE_BYTES;
   }
@@ -84,7 +84,10 @@ export class TxPool {
     return (this.ordered ??= [...this.byKey.values()].sort(compareDepthAndScore));
   }
 
-  /** The same in slices, for the entries that exist at the start; entries that change during the iteration may be misplaced. */
+  /**
+   * Like `inMiningOrder`, but sorted in slices. The result has the entries that exist at the start; entries that change
+   * during the sort may be at a wrong position.
+   */
   *inMiningOrderInSlices(): Slices<readonly PoolEntry[]> {
     if (this.ordered !== null || this.byKey.size <= SORTED_AT_ONCE) return this.inMiningOrder();
     const { changes } = this;
@@ -102,8 +105,8 @@ export class TxPool {
   }
 
   /**
-   * The entries that spend outputs of a transaction with this many outputs, without duplicates; the transaction need not be
-   * in the pool.
+   * Entries that spend outputs of a transaction, without duplicates. `outputCount` is its number of outputs. The transaction
+   * need not be in the mempool.
    */
   spendersOf(key: string, outputCount: number): Set<PoolEntry> {
     const found = new Set<PoolEntry>();
@@ -126,7 +129,7 @@ export class TxPool {
     return parents;
   }
 
-  /** All unconfirmed ancestors, without the entry. */
+  /** All unconfirmed ancestors of the entry, without the entry itself. */
   ancestorsOf(entry: PoolEntry): Set<PoolEntry> {
     return closure(entry.parents, (next) => next.parents);
   }
@@ -137,7 +140,7 @@ export class TxPool {
   }
 
   /**
-   * Adds an entry whose ancestors have been computed; children, if any, are linked by `linkChildren` later.
+   * Adds an entry whose ancestors are known. Entries that already spend its outputs are linked later by `linkChildren`.
    * Source: `addUnchecked`.
    */
   add(entry: PoolEntry, ancestors: ReadonlySet<PoolEntry>): void {
@@ -164,8 +167,8 @@ export class TxPool {
   }
 
   /**
-   * Removes a set of entries. Unless `keepsDescendants`, the set must contain all descendants of its members; otherwise the
-   * remaining descendants lose an ancestor (it was confirmed). Source: `RemoveStaged`.
+   * Removes a set of entries. Without `keepsDescendants`, the set must contain all descendants of its members. With it, the
+   * entries were confirmed, and their remaining descendants lose an ancestor. Source: `RemoveStaged`.
    */
   remove(entries: ReadonlySet<PoolEntry>, reason: RemovalReason, keepsDescendants = false): void {
     if (keepsDescendants) {
@@ -176,7 +179,8 @@ export class TxPool {
       }
     }
     for (const entry of entries) {
-      // During a reorg not all children are linked: the links determine whose sums include the entry.
+      // The ancestors are found by the links, because during a reorg not all children are linked, and only linked
+      // ancestors include the entry in their sums.
       for (const ancestor of this.ancestorsOf(entry)) {
         this.growDescendants(ancestor, -entry.sizeBytes, -entry.modifiedFeeSat, -1);
       }
@@ -220,12 +224,12 @@ export class TxPool {
   }
 
   /**
-   * Completes the links of entries returned from disconnected blocks, in the order in which they were added: entries that
-   * were in the pool before may spend them. Source: `UpdateTransactionsFromBlock`.
+   * Completes the links of entries that returned from disconnected blocks: entries that were in the mempool before may spend
+   * their outputs. `returned` is in the order of addition. Source: `UpdateTransactionsFromBlock`.
    */
   linkChildren(returned: readonly PoolEntry[], outputCountOf: (entry: PoolEntry) => number): void {
     const counted = new Set(returned);
-    // In reverse order, so that the descendants of an entry are complete when it is processed.
+    // The order is reversed, so that the descendants of an entry are complete when the entry is processed.
     for (const entry of returned.toReversed()) {
       for (const child of this.spendersOf(entry.key, outputCountOf(entry))) {
         if (!counted.has(child)) this.link(entry, child);
@@ -277,12 +281,12 @@ export class TxPool {
     this.eviction.update(entry);
   }
 
-  /** The entry to evict first when the pool is full. */
+  /** Entry to evict first when the mempool is full; undefined if it is empty. */
   firstToEvict(): PoolEntry | undefined {
     return this.eviction.first(this.byKey.values());
   }
 
-  /** Removes entries older than a time, with descendants; returns their number. Source: `Expire`. */
+  /** Removes entries older than a time and their descendants. Returns the number of removed entries. Source: `Expire`. */
   expire(beforeSec: number): number {
     if (this.oldestTimeSec >= beforeSec) return 0;
     const expired: PoolEntry[] = [];
@@ -298,8 +302,8 @@ export class TxPool {
 }
 
 /**
- * By number of ancestors, then by fee rate without fee deltas, then by txid. QUIRK: txids are compared like the reference's
- * `uint256`, whose bytes are in wire order, and the higher one comes first.
+ * Comparison by the number of ancestors, then by fee rate without fee deltas, then by txid. QUIRK: txids are compared like
+ * the reference's `uint256`, whose bytes are in wire order, and the higher one comes first.
  */
 export function compareDepthAndScore(a: Scored, b: Scored): number {
   if (a.ancestorCount !== b.ancestorCount) return a.ancestorCount - b.ancestorCount;
@@ -325,7 +329,7 @@ function closure(
   next: (entry: PoolEntry) => readonly PoolEntry[],
 ): Set<PoolEntry> {
   const seen = new Set(start);
-  // An iteration over a set includes entries added during it.
+  // The iteration over a set also reaches entries that are added during the iteration.
   for (const entry of seen) for (const other of next(entry)) seen.add(other);
   return seen;
 }

@@ -1,10 +1,13 @@
 /**
  * Transactions that callers of this node sent and that no peer has requested yet: they are announced again until a peer
- * requests them, they leave the mempool, or too many are waiting. Txids are keys, one character per byte. Contains the list;
- * the network code decides when to announce. Source: Core 0.21 txmempool.h `m_unbroadcast_txids`.
+ * requests them, they leave the mempool, or too many are waiting. Txids are keys, one character per byte. This class has
+ * only the list; the network code decides when to announce. Source: Core 0.21 txmempool.h `m_unbroadcast_txids`.
  */
 
-/** The maximum number announced to a peer; above it the oldest are dropped. */
+/**
+ * Maximum number of these transactions. Above it the oldest are dropped. Source: the maximum number that is announced to one
+ * peer.
+ */
 const MAX_UNBROADCAST = 50_000;
 
 export class Unbroadcast {
@@ -32,7 +35,7 @@ export class Unbroadcast {
     this.waiting.delete(key);
   }
 
-  /** The earliest first. */
+  /** Keys of the transactions, the earliest first. */
   keys(): readonly string[] {
     return [...this.waiting];
   }

@@ -5,8 +5,8 @@
  * `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
  * Unlike the reference, the scripts are not run again under the flags of the tip to fill a cache of executed scripts: there
- * is no such cache here. Every one of those flags is also a standard flag, and flags only add restrictions, so the second
- * run could not fail.
+ * is no such cache here. The flags of the tip are a subset of the standard flags, and flags only add restrictions, so the
+ * second run could not fail.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reject, type ValidationError } from '../consensus/reject.js';
@@ -29,21 +29,21 @@ import { concatBytes } from '../util/bytes.js';
 const EMPTY = new Uint32Array(0);
 /** Minimum number of inputs for verification on threads. */
 const THREADED_INPUTS = 5;
-/** Minimum signature operation cost for verification on threads: each operation may take a tenth of a millisecond. */
+/** Minimum signature operation cost from which verification uses threads. Each operation may take a tenth of a millisecond. */
 const THREADED_SIGOPS_COST = 80;
 
-/** Spent output of an input. */
+/** Output that an input spends. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {
   readonly tx: Transaction;
-  /** The same transaction, serialized with witness. */
+  /** The transaction, serialized with witness. */
   readonly bytes: Buffer;
 }
 
 /**
- * Null when every input may spend the output at the same position of `spent` under the standard flags. `sigopsCost` is the
- * cost by the consensus rules.
+ * Verifies the inputs under the standard flags. Resolves to null if each input may spend the output at the same position of
+ * `spent`. `sigopsCost` is the signature operation cost by the consensus rules.
  */
 export async function verifyTransaction(
   transaction: ScriptedTransaction,
@@ -131,7 +131,10 @@ async function failure(
   });
 }
 
-/** Whether a witness may have been stripped in transit: a valid transaction may then have the same txid. */
+/**
+ * Whether the failure may be caused only by a missing witness, which a relaying peer may have removed. A valid transaction
+ * with the same txid may exist then.
+ */
 async function lacksOnlyWitness(tx: Transaction, check: InputChecker): Promise<boolean> {
   if (hasWitness(tx)) return false;
   const withoutCleanStack = STANDARD_SCRIPT_VERIFY_FLAGS & ~SCRIPT_VERIFY.CLEANSTACK;

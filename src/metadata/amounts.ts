@@ -1,13 +1,16 @@
 /**
- * Amounts of LBC as the API of LBRY's daemon writes and reads them. Source: lbry-sdk lbry/wallet/util.py, dewies.py.
+ * Amounts of LBC in the text form of the API of LBRY's daemon. Source: lbry-sdk lbry/wallet/util.py, dewies.py.
  */
 import { MetadataError } from './metadataError.js';
 
 const PLACES = 8;
-/** Decimal digits of any Unicode script are accepted, and a line break at the end is ignored, as in the reference. */
+/**
+ * Pattern of an amount. As in the reference, decimal digits of any Unicode script are accepted, and a line break at the end
+ * is ignored.
+ */
 const PATTERN = /^(\p{Nd}{1,10})\.(\p{Nd}{1,8})\n?$/u;
 
-/** The value of a decimal digit of any script: Unicode has them in runs of ten that begin with zero. */
+/** Value of a decimal digit of any script. Unicode has these digits in runs of ten that start with zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0)!;
   let zero = code;
@@ -16,8 +19,8 @@ function digitValue(digit: string): number {
 }
 
 /**
- * At least one decimal place, no trailing zeros. QUIRK: the reference divides with doubles, so the last place may be rounded
- * for amounts beyond 2^53.
+ * Formats an amount with at least one decimal place and without trailing zeros. QUIRK: the reference divides with doubles,
+ * so the last place may be rounded for amounts above 2^53.
  */
 export function formatLbc(amountSat: bigint): string {
   const negative = amountSat < 0n;

@@ -1,4 +1,4 @@
-/** The JSON arguments of commands, and functions that extract values; an invalid argument is rejected with its name. */
+/** Extracts values from the JSON arguments of commands. An error for an invalid argument contains the argument's name. */
 import { isHex } from '../util/bytes.js';
 import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json/json.js';
 import { decimalOfDouble, parseDecimal, type Decimal } from './decimal.js';
@@ -7,7 +7,7 @@ import { MetadataError } from './metadataError.js';
 export const MAX_UINT32 = (1n << 32n) - 1n;
 export const MAX_UINT64 = (1n << 64n) - 1n;
 
-/** Throws `MetadataError` on null, which commands accept for no argument. */
+/** Throws `MetadataError` for null, which no argument of a command may be. */
 export function requireGiven(value: JsonValue, name: string): void {
   if (value === null) throw new MetadataError(`None or null is not valid value for argument '${name}'.`);
 }
@@ -18,14 +18,14 @@ export function textOf(value: JsonValue, name: string): string {
   return value;
 }
 
-/** The bytes of hex digits, of any length. */
+/** Parses a text of hexadecimal digits to bytes of any length. */
 export function hexOf(value: JsonValue, name: string): Buffer {
   const text = textOf(value, name);
   if (!isHex(text)) throw new MetadataError(`${name} must be an even number of hex digits`);
   return Buffer.from(text, 'hex');
 }
 
-/** An integer from `min` to `max`. */
+/** Parses an integer. Throws `MetadataError` if it is not within `min` and `max`. */
 export function integerOf(value: JsonValue, name: string, min: bigint, max: bigint): bigint {
   const text = isJsonNumber(value) ? numberText(value) : '';
   // Longer texts are out of every range, and converting many digits takes long.
@@ -39,7 +39,10 @@ export function checkRange(integer: bigint, min: bigint, max: bigint): void {
   if (integer < min || integer > max) throw new MetadataError(`Value out of range: ${integer}`);
 }
 
-/** A number, or its text. A number with a fraction or an exponent is converted to the exact value of its double. */
+/**
+ * Parses a number, or a text with a number. A number with a fraction or an exponent is converted to the exact value of its
+ * double.
+ */
 export function decimalOf(value: JsonValue, name: string): Decimal {
   let decimal: Decimal | null = null;
   if (typeof value === 'string') decimal = parseDecimal(value);
@@ -51,7 +54,7 @@ export function decimalOf(value: JsonValue, name: string): Decimal {
   return decimal;
 }
 
-/** Arguments that have not been used yet; each is removed when taken. */
+/** Arguments of a command that are not used yet. An argument is removed when it is taken. */
 export class Arguments {
   private readonly values: Map<string, JsonValue>;
 
@@ -59,19 +62,19 @@ export class Arguments {
     this.values = new Map(values.entries);
   }
 
-  /** Takes an argument; undefined if it was not given. */
+  /** Returns and removes an argument; undefined if it was not given. */
   take(name: string): JsonValue | undefined {
     const value = this.values.get(name);
     this.values.delete(name);
     return value;
   }
 
-  /** Takes a switch; whether it was given and is on. */
+  /** Removes a switch. Returns whether the switch was given and is on. */
   takeFlag(name: string): boolean {
     return isTruthy(this.take(name));
   }
 
-  /** Takes the arguments whose names have the prefix. */
+  /** Returns and removes the arguments whose names start with the prefix. */
   takeAll(prefix: string): [string, JsonValue][] {
     const found = [...this.values].filter(([name]) => name.startsWith(prefix));
     for (const [name] of found) this.values.delete(name);
@@ -87,7 +90,7 @@ export class Arguments {
   }
 }
 
-/** Whether a value counts as given: not an empty text, zero, false or an empty list. */
+/** Whether a value counts as given. An empty text, zero, false and an empty list do not. */
 export function isTruthy(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === '' || value === false) return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;

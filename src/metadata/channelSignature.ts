@@ -22,7 +22,7 @@ export function channelPublicKey(key: Bytes): Bytes | null {
   return point && ecdsaBackend().convertPublicKey(point, true);
 }
 
-/** The digest for a signature in the current format. */
+/** Digest that a signature in the current format signs. */
 function digestOf(firstInputOutPoint: Bytes, channelId: Bytes, message: Bytes): Buffer {
   return sha256(concatBytes(firstInputOutPoint, channelId, message));
 }
@@ -56,9 +56,10 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
- * The signed digest of a claim's value; null if it is not signed or cannot be decoded. `firstInputOutPoint` is that of the
- * transaction, 36 bytes. `address25` returns the address of the claim's output with version byte and checksum, which only
- * claims of 2017 need; if it returns null, so does this function for them.
+ * Digest that the signature of a claim's value signs; null if the value is not signed or cannot be decoded.
+ * `firstInputOutPoint` is the outpoint (36 bytes) of the transaction's first input. `address25` returns the address of the
+ * claim's output with version byte and checksum. Only claims of 2017 need the address; if it is null, the digest of such a
+ * claim is null.
  */
 export function claimSignatureDigest(
   value: Bytes,
@@ -71,12 +72,15 @@ export function claimSignatureDigest(
   });
 }
 
-/** The signed digest of a support's data; null if it is not signed or cannot be decoded. */
+/** Digest that the signature of a support's data signs; null if the data is not signed or cannot be decoded. */
 export function supportSignatureDigest(data: Bytes, firstInputOutPoint: Bytes): Bytes | null {
   return nullIfUndecodable(() => decodedSupportDigest(decodeSupport(data), firstInputOutPoint));
 }
 
-/** Whether the channel's key (33 bytes) created the signature (r and s; a high s is also valid). Any bytes are allowed. */
+/**
+ * Whether the channel's key (33 bytes) created the signature (r and s; a high s is also valid). The arguments may be any
+ * bytes.
+ */
 export function isChannelSignatureValid(
   digest: Bytes,
   signature: Bytes,

@@ -13,23 +13,26 @@ import { readMessage, writeMessage } from './wire.js';
 export type DecodedKind = Exclude<Claim['type']['case'], undefined>;
 
 export interface DecodedClaim {
-  /** Null if the message has no kind; the value then counts as undecodable, except for encoding it again. */
+  /** Kind of the claim. Null if the message has no kind: the value then counts as undecodable, but can be encoded again. */
   readonly kind: DecodedKind | null;
-  /** Id of the signing channel in wire order; null if unsigned. 20 bytes, except in some values of 2017. */
+  /** Id of the signing channel in wire order; null if the claim is not signed. 20 bytes, except in some values of 2017. */
   readonly channelId: Bytes | null;
   /** r and s of 32 bytes each; a signature of another length is never valid. Null if the claim is not signed. */
   readonly signature: Bytes | null;
   readonly claim: Claim;
   /**
-   * The signed bytes: the canonical message after the envelope; for claims of 2017 the message without the signature; for
-   * 2016 the whole value.
+   * Bytes that the signature covers. Current format: the canonical message after the envelope. 2017: the message without the
+   * signature. 2016: the whole value.
    */
   readonly message: Bytes;
-  /** 0: JSON of 2016; 1: messages of 2017; 2: current messages. */
+  /** Format of the value. 0: JSON of 2016; 1: messages of 2017; 2: current messages. */
   readonly version: 0 | 1 | 2;
 }
 
-/** Decodes the value of a claim; bytes of the result point into it. Throws `MetadataError` when the value cannot be decoded. */
+/**
+ * Decodes the value of a claim. Byte arrays in the result are views of the value. Throws `MetadataError` if the value cannot
+ * be decoded.
+ */
 export function decodeClaim(value: Bytes): DecodedClaim {
   if (value.length === 0) throw new MetadataError('The value is empty');
   const envelope = openEnvelope(value);
@@ -46,8 +49,8 @@ export function decodeClaim(value: Bytes): DecodedClaim {
 }
 
 /**
- * Encodes a value in the current format, canonically. The channel's id and signature are copied; those of a claim of 2017 or
- * 2018 do not match the new encoding. Throws `MetadataError` when the message cannot be encoded.
+ * Encodes a value in the current format, canonically. The channel id and the signature are copied; the signature of a claim
+ * of 2017 or 2018 does not match the new encoding. Throws `MetadataError` if the message cannot be encoded.
  */
 export function encodeClaim(decoded: Pick<DecodedClaim, 'channelId' | 'signature' | 'claim'>): Buffer {
   return sealEnvelope(decoded, writeMessage(ClaimSchema, decoded.claim));

@@ -1,7 +1,7 @@
 /**
- * Extracts from the value of a claim, with a handwritten parser, only the data that a claim index needs: its kind, its
- * signature, the reposted claim, a channel's key. It walks the whole message, since a message that is malformed anywhere is
- * not a claim of any kind. It creates no objects from the message, and it never throws. Source: lbry-sdk schema/base.py
+ * Extracts from the value of a claim, with a handwritten parser, only the data that a claim index needs: kind, signature,
+ * reposted claim, and a channel's key. The whole message is checked, because a message that is malformed anywhere is not a
+ * claim of any kind. The parser creates no objects from the message, and it never throws. Source: lbry-sdk schema/base.py
  * `Signable.from_bytes`, schema/compat.py.
  */
 import { isUtf8 } from 'node:buffer';
@@ -10,15 +10,15 @@ import { isHex, type Bytes } from '../util/bytes.js';
 export type ClaimKind = 'stream' | 'channel' | 'collection' | 'repost';
 
 export interface ClaimFacts {
-  /** Null: undecodable, or without a type. */
+  /** Kind of the claim; null if the value cannot be decoded or has no type. */
   readonly kind: ClaimKind | null;
-  /** 20 bytes in wire order, as stated in the value, valid or not. */
+  /** Channel id in the value (20 bytes, wire order). The signature may be invalid. */
   readonly channelId: Bytes | null;
   /** r and s, 64 bytes; a signature of another length is returned unchanged and is never valid. */
   readonly signature: Bytes | null;
-  /** 20 bytes in wire order. */
+  /** Id of the reposted claim, 20 bytes in wire order. */
   readonly repostedId: Bytes | null;
-  /** For a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
+  /** Public key of a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
   readonly publicKey: Bytes | null;
 }
 
@@ -31,24 +31,27 @@ const NOTHING: ClaimFacts = {
 };
 
 const ID_BYTES = 20;
-/** First byte of a value in the current format: unsigned, or signed by a channel. */
+/** First byte of a value in the current format: `UNSIGNED`, or `SIGNED` by a channel. */
 const UNSIGNED = 0;
 const SIGNED = 1;
-/** First byte of the JSON of 2016. */
+/** First byte of a value in the JSON format of 2016, `{`. */
 const BRACE = 0x7b;
-/** Envelope of a signed value: the first byte, the channel's id, the signature. */
+/** Offsets in a signed value. Its envelope has the first byte, the channel's id and the signature; the message follows. */
 const SIGNATURE_AT = 1 + ID_BYTES;
 const MESSAGE_AT = SIGNATURE_AT + 64;
-/** Maximum nesting of messages; deeper ones are rejected as by protobuf's own libraries. */
+/** Maximum depth of nested messages. Deeper ones are rejected, as by protobuf's own libraries. */
 const MAX_DEPTH = 100;
 
-/** Maximum length in bytes of a number; and of a tag or a length, which have 32 bits. */
+/**
+ * Maximum length in bytes of an encoded number (`NUMBER_BYTES`), and of an encoded tag or length, which has 32 bits
+ * (`TAG_BYTES`).
+ */
 const NUMBER_BYTES = 10;
 const TAG_BYTES = 5;
 
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
 
-/** Fields by number: a text, or a message with its own fields. Fields not listed are skipped. */
+/** Known fields of a message, by number: a text, or a nested message with its own fields. Unknown fields are skipped. */
 type Fields = ReadonlyMap<number, 'text' | (() => Fields)>;
 
 const texts = (...numbers: readonly number[]): [number, 'text'][] => numbers.map((n) => [n, 'text']);
@@ -84,7 +87,10 @@ const CLAIM: Fields = new Map<number, 'text' | (() => Fields)>([
   [12, none],
   [13, () => LOCATION],
 ]);
-/** The message of 2017: stream with its metadata (and its fee) and source, certificate, signature of the publisher. */
+/**
+ * Fields of the message format of 2017: a stream with its metadata (and fee) and its source, a certificate, and the
+ * publisher's signature.
+ */
 const OLD_METADATA: Fields = new Map<number, 'text' | (() => Fields)>([
   ...texts(3, 4, 5, 6, 9, 11),
   [8, none],
@@ -110,10 +116,13 @@ const KINDS: Readonly<Record<number, ClaimKind>> = {
   4: 'repost',
 };
 
-/** Called for each field with its contents: a number for varints, the range of bytes for length-delimited fields. */
+/**
+ * Called for each field of a message. `value` is the number of a varint; `from` and `to` are the byte range of a
+ * length-delimited field.
+ */
 type OnField = (field: number, value: number, from: number, to: number) => void;
 
-/** Parses one message after the other. */
+/** Checks messages within a value, at a position that advances. */
 class Walk {
   private readonly bytes: Bytes;
   private at = 0;
@@ -132,7 +141,8 @@ class Walk {
       const field = tag >>> 3;
       if (this.failed) return false;
       const wire = tag & 7;
-      // QUIRK: the reference's parser treats these as the end of the message, and ignores the bytes after them.
+      // QUIRK: the reference's parser treats a zero tag and an end-of-group tag as the end of the message, and ignores the
+      // bytes after them.
       if (depth === 0 && (tag === 0 || wire === WIRE.groupEnd)) return true;
       if (field === 0) return false;
       if (wire === WIRE.bytes) {
@@ -171,7 +181,7 @@ class Walk {
       if (wire === WIRE.groupEnd) return inner === field;
       if (wire === WIRE.varint) this.varint(to);
       else if (wire === WIRE.bytes) {
-        // The length is read first: reading it advances the position.
+        // The length is read in a statement of its own, because reading it also advances the position.
         const length = this.varint(to, TAG_BYTES);
         this.at += length;
       } else if (!this.skip(wire, inner, to, depth)) return false;
@@ -180,7 +190,7 @@ class Walk {
     return false;
   }
 
-  /** The low 32 bits of a varint of at most this many bytes; sets `failed` if it is malformed. */
+  /** Reads a varint of at most `most` bytes and returns its low 32 bits. Sets `failed` if the varint is malformed. */
   private varint(to: number, most = NUMBER_BYTES): number {
     let value = 0;
     for (let n = 0; n < most; n++) {
@@ -194,7 +204,10 @@ class Walk {
   }
 }
 
-/** The index data of a claim's value. The byte arrays are views of the value, or copies if their order differs. */
+/**
+ * Extracts the data for the index from a claim's value. The byte arrays are views of the value, or copies if their byte
+ * order differs.
+ */
 export function readClaimFacts(value: Bytes): ClaimFacts {
   if (value[0] === UNSIGNED) return readMessage(value, 1, null, null);
   if (value[0] === SIGNED) {
@@ -222,7 +235,7 @@ function readMessage(
   const isWhole = new Walk(value).message(from, value.length, CLAIM, 0, (field, _number, start, end) => {
     const type = end < 0 ? undefined : KINDS[field];
     if (type === undefined) return;
-    // If several types are present, the last one counts; the fields of repeated occurrences are merged.
+    // If the message has several types, the last one counts. Repeated fields of the same type are merged.
     if (type !== kind) bodies = [];
     kind = type;
     bodies.push([start, end]);
@@ -236,7 +249,7 @@ function readMessage(
   return { ...facts, repostedId: first?.length === ID_BYTES ? first : null };
 }
 
-/** The format of 2016: a stream without signature, identified by the hash of its source. */
+/** Reads a value in the format of 2016: a stream without signature, identified by the hash of its source. */
 function readJson(value: Bytes): ClaimFacts {
   if (!isUtf8(value)) return NOTHING;
   try {
@@ -271,7 +284,7 @@ function readOldMessage(value: Bytes): ClaimFacts {
   };
 }
 
-/** The length-delimited fields of a well-formed message, by number. */
+/** Byte ranges of the length-delimited fields of a well-formed message, by field number. */
 function fieldsOf(value: Bytes, from: number, to: number): Map<number, Bytes> {
   const fields = new Map<number, Bytes>();
   new Walk(value).message(from, to, NO_FIELDS, 0, (field, _number, start, end) => {

@@ -1,6 +1,7 @@
 /**
- * Sets the fields of a claim from the arguments of commands that create and update claims. Fields without an argument are
- * kept; items are appended to a list, unless it is cleared first. Source: lbry-sdk lbry/schema/claim.py `update`, attrs.py.
+ * Sets the fields of a claim from the arguments of commands that create and update claims. Fields without an argument stay
+ * unchanged; items are appended to a list, unless an argument clears the list first. Source: lbry-sdk lbry/schema/claim.py
+ * `update`, attrs.py.
  */
 import { clone, create } from '@bufbuild/protobuf';
 import type { JsonObject, JsonValue } from '../util/json/json.js';
@@ -23,7 +24,10 @@ import { setSource } from './sourceFields.js';
 import { setStreamFields } from './streamFields.js';
 import { normalizeTag } from './tags.js';
 
-/** Clears the list if requested; then calls `add` for the given text, or for each item of a given list. */
+/**
+ * Sets a list field. Clears the list first if `clear_<name>` is given. Then calls `add` for a given text, or for each item
+ * of a given list.
+ */
 function setList(args: Arguments, name: string, clear: () => void, add: (item: JsonValue) => void): void {
   if (args.takeFlag(`clear_${name}`)) clear();
   const items = args.take(name);
@@ -33,7 +37,7 @@ function setList(args: Arguments, name: string, clear: () => void, add: (item: J
   else throw new MetadataError(`${name} must be a text or a list`);
 }
 
-/** A reference to a claim by its printed id. */
+/** Creates a reference to the claim with this printed id. */
 function referenceTo(claimId: JsonValue, name: string): ClaimReference {
   return create(ClaimReferenceSchema, { claimHash: hexOf(claimId, name).reverse() });
 }
@@ -92,7 +96,7 @@ function setChannelFields(channel: Channel, args: Arguments): void {
   if (key !== undefined) channel.publicKey = hexOf(key, 'public_key');
 }
 
-/** An empty message of the kind. */
+/** Creates an empty message of a kind of claim. */
 function typeOf(kind: DecodedKind): Claim['type'] {
   switch (kind) {
     case 'stream':
@@ -106,21 +110,21 @@ function typeOf(kind: DecodedKind): Claim['type'] {
   }
 }
 
-/** A new claim of the kind with nothing set. */
+/** Creates a claim of a kind, with no field set. */
 export function newClaim(kind: DecodedKind): Claim {
   return create(ClaimSchema, { type: typeOf(kind) });
 }
 
 export interface SetFieldsOptions {
-  /** The file extension detected from the content of the stream's file, if known. */
+  /** File extension detected from the content of the stream's file; null if unknown. */
   readonly contentExtension?: string | null;
 }
 
 /**
- * Returns the claim with the arguments set, under the argument names of LBRY's daemon. The given claim is not changed; its
- * unknown fields are kept. Additional arguments are `public_key` of a channel and `reposted_claim_id` of a repost, in hex. A
- * file is described by `file_name`, `file_size`, `file_hash` and `sd_hash`. Throws `MetadataError` for null, for arguments
- * that the kind does not have, and for invalid values.
+ * Returns a copy of the claim with the arguments set. The argument names are those of LBRY's daemon. Unknown fields of the
+ * claim are kept. Additional arguments are `public_key` of a channel and `reposted_claim_id` of a repost, in hex. A file is
+ * described by `file_name`, `file_size`, `file_hash` and `sd_hash`. Throws `MetadataError` for null, for arguments that the
+ * kind does not have, and for invalid values.
  */
 export function setClaimFields(
   claim: Claim,

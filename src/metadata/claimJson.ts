@@ -26,7 +26,7 @@ import {
 } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** An object with ordered keys and own fields. */
+/** JSON object whose members are own properties in a defined order. */
 type Json = Record<string, JsonOut>;
 
 const idsOf = (references: readonly ClaimReference[]): string[] =>
@@ -42,7 +42,7 @@ function showStream(json: Json, { source, fee }: Stream): void {
   if (source !== undefined) {
     const shown = json['source'] as Json;
     if ('hash' in shown) shown['hash'] = toHex(source.hash);
-    // QUIRK: if the descriptor's hash is present, the other hash stays base64.
+    // QUIRK: if the descriptor's hash is present, the torrent hash (`bt_infohash`) stays in base64.
     if ('sd_hash' in shown) shown['sd_hash'] = toHex(source.sdHash);
     else if ('bt_infohash' in shown) shown['bt_infohash'] = toHex(source.btInfohash);
     if ('media_type' in shown) json['stream_type'] = streamKindOf(source.mediaType);
@@ -63,7 +63,7 @@ function showChannel(json: Json, channel: Channel, prefixes: AddressPrefixes | n
     json['public_key_id'] = encodeDestination({ type: 'pubkeyhash', hash: hash160(key) }, prefixes);
 }
 
-/** Removes a member from the object; returns whether it existed. */
+/** Removes a member from the object. Returns whether the member existed. */
 function take(json: Json, name: string): boolean {
   const has = name in json;
   delete json[name];
@@ -71,9 +71,9 @@ function take(json: Json, name: string): boolean {
 }
 
 /**
- * The claim as JSON: the fields common to all kinds, then those of its kind. `prefixes` are the network's, for the address
- * of a channel's key; without them the address is omitted. Throws `MetadataError` if the claim has no kind, a key is
- * invalid, or a language, region or currency has no name.
+ * The claim as JSON: the fields common to all kinds, then those of its kind. `prefixes` are the address prefixes of the
+ * network, for the address of a channel's key; without them the address is omitted. Throws `MetadataError` if the claim has
+ * no kind, a key is invalid, or a language, region or currency has no name.
  */
 export function claimToJson(
   { claim }: Pick<DecodedClaim, 'claim'>,
@@ -108,7 +108,7 @@ export function supportToJson(support: Support): Record<string, JsonOut> {
   return toJson(SupportSchema, support) as Json;
 }
 
-/** A purchase in the reference's schema: `claimHash` in base64. The API returns the claim's id instead. */
+/** JSON of a purchase in the reference's schema, with `claimHash` in base64. The API itself returns the claim's id instead. */
 export function purchaseToJson(purchase: Purchase): Record<string, JsonOut> {
   return toJson(PurchaseSchema, purchase) as Json;
 }

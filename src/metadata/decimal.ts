@@ -11,18 +11,18 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** Significant digits of a result, ties to even. Source: `decimal.DefaultContext.prec`. */
+/** Number of significant digits to which results are rounded, ties to even. Source: `decimal.DefaultContext.prec`. */
 const PRECISION = 28;
-/** Maximum length of a text. Arbitrary: more digits than any meaningful number has. */
+/** Maximum length of a number's text. Arbitrary: more digits than any meaningful number has. */
 const MAX_TEXT_CHARS = 1000;
-/** A 64-bit number has fewer digits. */
+/** Maximum number of digits of an integer result. A 64-bit number has fewer digits. */
 const MAX_INTEGER_DIGITS = 30;
 const PATTERN = /^([+-]?)(?=\d|\.\d)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?$/i;
 
 const digitCount = (digits: bigint): number => (digits < 0n ? -digits : digits).toString().length;
 const powerOfTen = (exponent: number): bigint => 10n ** BigInt(exponent);
 
-/** Parses a number with or without an exponent, ignoring surrounding white space. Null if it is malformed. */
+/** Parses a number with or without an exponent. White space around it is ignored. Null if the text is malformed. */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > MAX_TEXT_CHARS) return null;
   const match = PATTERN.exec(text.trim());
@@ -62,7 +62,10 @@ function round({ digits, exponent }: Decimal): Decimal {
   return { digits: negative ? -rounded : rounded, exponent: exponent + surplus };
 }
 
-/** The integer part of the number times ten to `power`. Throws `MetadataError` when the result is not a usable integer. */
+/**
+ * Multiplies the number by ten to the power `power` and drops the fraction. Throws `MetadataError` if the result has too
+ * many digits.
+ */
 export function scaleToInteger(number: Decimal, power: number): bigint {
   const { digits, exponent } = round(number);
   const shift = exponent + power;
@@ -71,7 +74,7 @@ export function scaleToInteger(number: Decimal, power: number): bigint {
   return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
 }
 
-/** Rounds to this many decimal places, away from zero. Throws `MetadataError` when the result is too large. */
+/** Rounds to this number of decimal places, away from zero. Throws `MetadataError` if the result has too many digits. */
 export function roundUp(number: Decimal, places: number): Decimal {
   const { digits, exponent } = number;
   const size = digitCount(digits) + exponent + places;
@@ -84,11 +87,15 @@ export function roundUp(number: Decimal, places: number): Decimal {
   return { digits: digits / unit + (digits % unit === 0n ? 0n : sign), exponent: -places };
 }
 
-/** Negative, zero or positive, as the number is less than, equal to or greater than the integer. */
+/**
+ * Compares a number with an integer. The result is negative, zero or positive if the number is less than, equal to or
+ * greater than the integer.
+ */
 export function compareToInteger({ digits, exponent }: Decimal, integer: number): number {
   if (digits === 0n) return -Math.sign(integer);
   const size = digitCount(digits) + exponent;
-  // The integers in comparisons are small: a number of a very different magnitude needs no power of ten.
+  // The integers in comparisons are small. If the magnitudes differ by more than `PRECISION` digits, the result is known
+  // without computing a power of ten.
   if (size > PRECISION) return digits < 0n ? -1 : 1;
   if (size < -PRECISION) return integer === 0 ? (digits < 0n ? -1 : 1) : -Math.sign(integer);
   const [left, right] =

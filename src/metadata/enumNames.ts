@@ -1,11 +1,11 @@
-/** The names of an enumeration of the messages, in both directions. */
+/** Names of the values of a protobuf enumeration: number to name and name to number. */
 import type { GenEnum } from '@bufbuild/protobuf/codegenv2';
 import { MetadataError } from './metadataError.js';
 
 export interface EnumNames<Value extends number> {
-  /** Throws `MetadataError` if the number has no name. */
+  /** Name of a number. Throws `MetadataError` if the number has no name. */
   nameOf(number: number): string;
-  /** Throws `MetadataError` if the name is unknown. */
+  /** Number of a name. Throws `MetadataError` if the name is unknown. */
   numberOf(name: string): Value;
 }
 

@@ -1,20 +1,26 @@
 /** The envelope before the message in the value of a claim and in the data of a support. Source: lbry-sdk lbry/schema/base.py. */
 import { concatBytes, type Bytes } from '../util/bytes.js';
 
-/** First byte: whether a channel's id and signature precede the message. */
+/** First byte of an envelope. `SIGNED` means that a channel's id and a signature precede the message. */
 const ENVELOPE = { UNSIGNED: 0, SIGNED: 1 } as const;
-/** Offsets at which the signature and the message of a signed value begin. */
+/**
+ * Offsets in a signed value: the channel's id ends at `CHANNEL_ID_END`, the signature at `SIGNATURE_END`. The message
+ * follows.
+ */
 const CHANNEL_ID_END = 21;
 const SIGNATURE_END = 85;
 
 export interface Envelope {
-  /** Id of the signing channel, wire order; null if unsigned. */
+  /** Id of the signing channel in wire order; null if the value is not signed. */
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
   readonly message: Bytes;
 }
 
-/** The parts as views of the value; parts of a truncated value may be shorter. Null if the first byte is unknown. */
+/**
+ * Splits a value into its parts, which are views of the value. Parts of a truncated value may be shorter. Null if the first
+ * byte is unknown.
+ */
 export function openEnvelope(value: Bytes): Envelope | null {
   if (value[0] === ENVELOPE.UNSIGNED) return { channelId: null, signature: null, message: value.subarray(1) };
   if (value[0] !== ENVELOPE.SIGNED) return null;

@@ -1,4 +1,4 @@
-/** The price of a stream: formatting and setting its fee. Source: lbry-sdk lbry/schema/attrs.py `Fee`. */
+/** Formats and sets the fee of a stream, i.e. its price. Source: lbry-sdk lbry/schema/attrs.py `Fee`. */
 import { decodeBase58, encodeBase58 } from '../script/base58.js';
 import { checkRange } from './arguments.js';
 import { formatQuotient, roundUp, scaleToInteger, type Decimal } from './decimal.js';
@@ -8,34 +8,37 @@ import { MetadataError } from './metadataError.js';
 
 export const feeCurrencies = enumNames(Fee_CurrencySchema);
 
-/** Decimal places of the amounts of each currency. */
+/** Number of decimal places of amounts in each currency. */
 const PLACES: ReadonlyMap<string, number> = new Map([
   ['LBC', 8],
   ['BTC', 8],
   ['USD', 2],
 ]);
-/** QUIRK: cents are divided by 100.0, so a zero before the point becomes an exponent: ten dollars are `1E+1`. */
+/**
+ * `idealExponent` of amounts in USD for `formatQuotient`. QUIRK: the reference divides cents by 100.0, so a zero before the
+ * point becomes an exponent: ten dollars are `1E+1`.
+ */
 const USD_IDEAL_EXPONENT = 1;
-/** QUIRK: text of an amount without a currency. */
+/** QUIRK: the reference shows this text for an amount without a currency. */
 const NO_AMOUNT = 'None';
 const MAX_AMOUNT = (1n << 64n) - 1n;
 /** Maximum length of an address that is converted to or from text, which takes quadratic time. A real address has 25 bytes. */
 const MAX_ADDRESS_SIZE = 1024;
 
-/** The address as text. Throws `MetadataError` if it is too long. */
+/** Base58 text of a fee address. Throws `MetadataError` if the address is too long. */
 export function formatFeeAddress(address: Uint8Array): string {
   if (address.length > MAX_ADDRESS_SIZE) throw new MetadataError('The address of the fee is too long');
   return encodeBase58(address);
 }
 
-/** The bytes of an address, of any length; the checksum is not verified. Throws `MetadataError`. */
+/** Decodes the text of a fee address to bytes of any length. The checksum is not verified. Throws `MetadataError`. */
 export function parseFeeAddress(text: string): Buffer {
   const bytes = /^[0-9A-Za-z]+$/.test(text) ? decodeBase58(text, MAX_ADDRESS_SIZE) : null;
   if (bytes === null) throw new MetadataError(`'${text}' is not an address`);
   return bytes;
 }
 
-/** Throws `MetadataError` if the currency is unknown. */
+/** Formats the amount of a fee. Throws `MetadataError` if the currency is unknown. */
 export function formatFeeAmount({ currency, amount }: Fee): string {
   if (currency === 0) return NO_AMOUNT;
   const name = feeCurrencies.nameOf(currency);
@@ -43,8 +46,8 @@ export function formatFeeAmount({ currency, amount }: Fee): string {
 }
 
 /**
- * Sets currency (its name in capitals) and amount; fractions of a cent are rounded up, fractions of a dewie or satoshi are
- * dropped.
+ * Sets the currency (by its name in capitals) and the amount of a fee. Fractions of a cent are rounded up; fractions of a
+ * dewie or satoshi are dropped.
  */
 export function setFeeAmount(fee: Fee, currency: string, amount: Decimal): void {
   const places = PLACES.get(currency);

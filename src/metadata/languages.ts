@@ -14,10 +14,13 @@ const languages = enumNames(Language_LanguageSchema);
 const scripts = enumNames(Language_ScriptSchema);
 const countries = enumNames(Location_CountrySchema);
 
-/** QUIRK: the R before the numbers of areas is removed, and so is the first letter of countries that begin with R. */
+/**
+ * Name of a region. QUIRK: the reference removes the R before the number of an area, and thereby also the first letter of
+ * countries that begin with R.
+ */
 const regionName = (region: number): string => countries.nameOf(region).replace(/^R/, '');
 
-/** The tag of a language; empty parts are omitted. Throws `MetadataError` if a number has no name. */
+/** Formats a language as a tag. Empty parts are omitted. Throws `MetadataError` if a number has no name. */
 export function formatLanguage({ language, script, region }: Language): string {
   const parts: string[] = [];
   if (language !== 0) parts.push(languages.nameOf(language));
@@ -26,7 +29,7 @@ export function formatLanguage({ language, script, region }: Language): string {
   return parts.join('-');
 }
 
-/** Fills the message with the known parts of the tag, then throws `MetadataError` if a part is unknown. */
+/** Sets the parts of the tag that are known. Then throws `MetadataError` if another part is unknown. */
 export function setLanguage(message: Language, tag: string): void {
   const parts = tag.split('-');
   message.language = languages.numberOf(parts.shift()!);
@@ -38,7 +41,7 @@ export function setLanguage(message: Language, tag: string): void {
   if (parts.length > 0) throw new MetadataError(`Failed to parse language tag: ${tag}`);
 }
 
-/** The message of a tag. Throws `MetadataError` when a part of it is unknown. */
+/** Parses a tag to a language message. Throws `MetadataError` if a part of the tag is unknown. */
 export function parseLanguage(tag: string): Language {
   const message = create(LanguageSchema);
   setLanguage(message, tag);

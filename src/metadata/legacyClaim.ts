@@ -70,7 +70,7 @@ function convertStream(old: LegacyClaim): Claim {
   });
 }
 
-/** Signed data and signer. */
+/** Channel id and signature of a claim; both null if it is not signed. */
 function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signature'> {
   const signature = old.publisherSignature;
   if (signature === undefined) return { channelId: null, signature: null };
@@ -78,8 +78,8 @@ function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signatur
 }
 
 /**
- * The claim and its signer; `message` is the signed data, or the whole value if there is no signature. Only streams are ever
- * signed. Throws `MetadataError`.
+ * Converts a claim of these formats. `message` in the result is the signed data, or the whole value if there is no
+ * signature. Only streams are ever signed. Throws `MetadataError`.
  */
 export function convertLegacyClaim(value: Bytes): Envelope & { claim: Claim } {
   const old = readPartialMessage(LegacyClaimSchema, value);

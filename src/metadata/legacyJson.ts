@@ -23,7 +23,7 @@ const OPENING_BRACE = 0x7b;
 /** Maximum number of values in the JSON. Arbitrary: far more than fit in a claim script. */
 const MAX_VALUES = 10_000;
 
-/** Whether the value begins like a claim of 2016. */
+/** Whether the value starts like a claim of 2016. */
 export const isLegacyJson = (value: Bytes): boolean => value[0] === OPENING_BRACE;
 
 function parse(value: Bytes): JsonObject {
@@ -37,12 +37,12 @@ function parse(value: Bytes): JsonObject {
   throw new MetadataError('The value is not valid JSON');
 }
 
-/** The last of several members with the same name. */
+/** Value of a member. If an object has several members with the name, the last one counts. Undefined without one. */
 function last(object: JsonObject, name: string): JsonValue | undefined {
   return object.entries.findLast(([key]) => key === name)?.[1];
 }
 
-/** Truthiness of a value in Python. */
+/** Whether Python treats the value as true. */
 function isTruthy(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === '' || value === false) return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;
@@ -61,7 +61,7 @@ function required(object: JsonObject, name: string): JsonValue {
   return value;
 }
 
-/** For an unknown language the result is empty, or has only the known parts. */
+/** Converts a language. For an unknown language the result is empty, or has only the parts of the tag that are known. */
 function convertLanguage(value: JsonValue): Language {
   const text = textOf(value, 'language');
   const message = create(LanguageSchema);

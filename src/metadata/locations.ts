@@ -1,4 +1,7 @@
-/** Locations of claims: their JSON, and the texts and objects that commands accept. Source: lbry-sdk lbry/schema/attrs.py. */
+/**
+ * Locations of claims: conversion to JSON, and from the texts and objects that commands accept. Source: lbry-sdk
+ * lbry/schema/attrs.py.
+ */
 import { create } from '@bufbuild/protobuf';
 import { JsonObject, type JsonValue } from '../util/json/json.js';
 import { JsonParseError, parseJson } from '../util/json/jsonParse.js';
@@ -8,11 +11,11 @@ import { enumNames } from './enumNames.js';
 import { Location_CountrySchema, LocationSchema, type Location } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** Decimal places with which degrees are stored. */
+/** Number of decimal places with which degrees of latitude and longitude are stored. */
 const DEGREE_PLACES = 7;
 const MAX_LATITUDE = 90;
 const MAX_LONGITUDE = 180;
-/** The parts of a location text, in order. */
+/** Parts of the text of a location, in order. `COORDINATES_FROM` is the index of the first coordinate. */
 const PARTS = ['country', 'state', 'city', 'code', 'latitude', 'longitude'] as const;
 const COORDINATES_FROM = 4;
 
@@ -46,7 +49,10 @@ function setPart(message: Location, name: string, value: JsonValue): void {
   }
 }
 
-/** Parts are separated by colons; those before the coordinates may be omitted if the text begins with a number. */
+/**
+ * Sets the parts of a location from a text in which colons separate the parts. If the text starts with a number, it may
+ * consist of the coordinates alone.
+ */
 function setFromText(message: Location, text: string): void {
   const values = text.split(':');
   const names = values.length > 2 || /^[A-Za-z]/.test(text) ? PARTS : PARTS.slice(COORDINATES_FROM);
@@ -65,7 +71,10 @@ function parseObject(text: string): JsonValue {
   }
 }
 
-/** Parses an object, its JSON text, or `country:state:city:code:latitude:longitude`. Throws `MetadataError`. */
+/**
+ * Parses a location from an object, from the JSON text of an object, or from `country:state:city:code:latitude:longitude`.
+ * Throws `MetadataError`.
+ */
 export function parseLocation(value: JsonValue): Location {
   const message = create(LocationSchema);
   const parsed = typeof value === 'string' && value.startsWith('{') ? parseObject(value) : value;
@@ -75,7 +84,7 @@ export function parseLocation(value: JsonValue): Location {
   return message;
 }
 
-/** Separators between parts. */
+/** Characters that separate the parts of a location's key. */
 const SEPARATORS = /[:@]/g;
 
 function countryName(number: number): string {
@@ -87,8 +96,8 @@ function countryName(number: number): string {
 }
 
 /**
- * The key by which locations are compared: `country:state:city:code@latitude,longitude`, limited to the parts that exist,
- * degrees times 10,000,000. Empty for an empty location.
+ * Key by which locations are compared: `country:state:city:code@latitude,longitude`. Empty parts at the end and zero
+ * coordinates are omitted. The coordinates are degrees times 10,000,000. Empty for an empty location.
  */
 export function placeName({ country, state, city, code, latitude, longitude }: Location): string {
   const parts = [countryName(country), state, city, code].map((part) => part.replace(SEPARATORS, ' ').trim());
@@ -97,7 +106,10 @@ export function placeName({ country, state, city, code, latitude, longitude }: L
   return latitude === 0 && longitude === 0 ? path : `${path}@${latitude},${longitude}`;
 }
 
-/** A location and the larger ones that contain it, as keys; a point also by its coordinates alone. */
+/**
+ * Keys of a location and of the larger locations that contain it. A location with coordinates also gets a key with only the
+ * coordinates.
+ */
 export function placesAround(name: string): string[] {
   const [path = '', point] = name.split('@');
   const parts = path.split(':');
@@ -107,7 +119,7 @@ export function placesAround(name: string): string[] {
   return point === undefined ? around : [...new Set([...around, name, `@${point}`])];
 }
 
-/** Degrees as text; null for zero, which cannot be distinguished from a missing value. */
+/** Formats degrees as a text; null for zero, which cannot be distinguished from a missing value. */
 export function formatDegrees(value: number): string | null {
   return value === 0 ? null : formatQuotient(BigInt(value), DEGREE_PLACES);
 }

@@ -7,7 +7,7 @@ export interface MediaType {
   readonly kind: StreamKind;
 }
 
-/** Extensions by media type and kind; a media type may have several kinds. */
+/** File extensions by kind of stream and media type. A media type may belong to several kinds. */
 const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
   video: {
     'video/x-msvideo': 'avi',
@@ -132,7 +132,7 @@ const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
 
 const FALLBACK: MediaType = { mediaType: 'application/octet-stream', kind: 'binary' };
 
-/** Extensions that are accepted although the detected content has the other extension. */
+/** For a detected extension, the other extension that a file name may have for such content. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['zip', 'cbz'],
   ['rar', 'cbr'],
@@ -151,7 +151,7 @@ for (const extension of [...byExtension.keys()].sort()) {
   if (!kinds.has(mediaType)) kinds.set(mediaType, kind);
 }
 
-/** The extension of a file name in lower case, after the last dot; leading dots do not count. */
+/** Extension of a file name: the lower-case text after the last dot. Leading dots do not count. */
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '');
   const dot = name.lastIndexOf('.');
@@ -160,7 +160,7 @@ export function extensionOf(path: string): string {
   return extension.toLowerCase();
 }
 
-/** Media type by file name, or by the extension of its detected content. */
+/** Media type of a file, by the extension of its name, or by the extension that its content indicates. */
 export function mediaTypeOfFile(path: string, contentExtension: string | null = null): MediaType {
   const named = extensionOf(path);
   const isKept = contentExtension === null || SYNONYMS.get(contentExtension) === named;
@@ -169,7 +169,10 @@ export function mediaTypeOfFile(path: string, contentExtension: string | null = 
   return byExtension.get(extension) ?? { mediaType: `application/x-ext-${extension}`, kind: 'binary' };
 }
 
-/** Kind by media type: that of the media type's alphabetically first extension. */
+/**
+ * Kind of stream for a media type. If the media type has several kinds, the kind of its alphabetically first extension
+ * counts.
+ */
 export function streamKindOf(mediaType: string): StreamKind {
   return kinds.get(mediaType) ?? 'binary';
 }

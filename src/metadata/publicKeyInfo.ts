@@ -5,10 +5,13 @@ const SEQUENCE = 0x30;
 const OBJECT_ID = 0x06;
 const BIT_STRING = 0x03;
 const NULL = 0x05;
-/** The algorithm of keys on elliptic curves, 1.2.840.10045.2.1. Source: RFC 5480. */
+/** Object id of elliptic curve keys, 1.2.840.10045.2.1, as the algorithm of a public key. Source: RFC 5480. */
 const EC_PUBLIC_KEY = Buffer.from('2a8648ce3d0201', 'hex');
 
-/** The content of the DER element with this tag at the start of the bytes, and the remaining bytes; null if it is missing. */
+/**
+ * Reads the DER element with this tag at the start of the bytes. Returns its content and the remaining bytes; null if the
+ * element is missing or malformed.
+ */
 function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes } | null {
   let at = 2;
   let size = bytes[1];
@@ -23,13 +26,16 @@ function readElement(bytes: Bytes, tag: number): { content: Bytes; rest: Bytes }
   return { content: bytes.subarray(at, at + size), rest: bytes.subarray(at + size) };
 }
 
-/** Whether the bytes are valid after the algorithm: nothing, the curve's name, parameters, or null. */
+/**
+ * Whether the bytes after the object id are valid curve parameters: nothing, the object id of a curve, explicit parameters,
+ * or null.
+ */
 function areCurveParameters(bytes: Bytes): boolean {
   if (bytes.length === 0) return true;
   return [OBJECT_ID, SEQUENCE, NULL].some((tag) => readElement(bytes, tag)?.rest.length === 0);
 }
 
-/** The encoded point in a SubjectPublicKeyInfo, regardless of the curve; null if there is none. */
+/** Encoded curve point in a SubjectPublicKeyInfo, for any curve; null if there is none. */
 export function readPublicKeyInfo(info: Bytes): Bytes | null {
   const outer = readElement(info, SEQUENCE)?.content;
   const algorithm = outer && readElement(outer, SEQUENCE);
@@ -37,6 +43,6 @@ export function readPublicKeyInfo(info: Bytes): Bytes | null {
   if (!algorithm || !objectId || !EC_PUBLIC_KEY.equals(objectId.content)) return null;
   if (!areCurveParameters(objectId.rest)) return null;
   const bits = readElement(algorithm.rest, BIT_STRING)?.content;
-  // The first byte is the number of unused bits in the last byte.
+  // The first byte of a bit string is the number of unused bits in its last byte, which must be 0 here.
   return bits?.[0] === 0 ? bits.subarray(1) : null;
 }

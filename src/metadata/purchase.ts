@@ -8,7 +8,7 @@ import { PurchaseSchema, type Purchase } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readMessage, writeMessage } from './wire.js';
 
-/** The letter P. */
+/** First byte of a receipt's data, the letter P. */
 const START_BYTE = 0x50;
 
 /** Decodes the data pushed after `OP_RETURN`. Throws `MetadataError` if it is not a purchase. */
@@ -17,7 +17,7 @@ export function decodePurchase(data: Bytes): Purchase {
   return readMessage(PurchaseSchema, data.subarray(1)).message;
 }
 
-/** The data to push after `OP_RETURN` for the purchase of a claim; the claim id is in wire order. */
+/** Encodes the data of a receipt, to be pushed after `OP_RETURN`. `claimId` is the id of the bought claim in wire order. */
 export function encodePurchase(claimId: Bytes): Buffer {
   const message = create(PurchaseSchema, { claimHash: claimId });
   return concatBytes(Buffer.of(START_BYTE), writeMessage(PurchaseSchema, message));

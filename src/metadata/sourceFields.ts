@@ -5,7 +5,7 @@ import { hexOf, integerOf, MAX_UINT64, textOf, type Arguments } from './argument
 import { SourceSchema, type Source } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** Sets a field to the value of the argument; the field names are those of the reference. Throws `MetadataError`. */
+/** Sets a field to the value of an argument. The names of the fields are the reference's. Throws `MetadataError`. */
 export function setSourceField(source: Source, field: string, argument: string, value: JsonValue): void {
   switch (field) {
     case 'url':
@@ -32,7 +32,7 @@ export function setSourceField(source: Source, field: string, argument: string, 
   }
 }
 
-/** Sets the fields given by arguments with this prefix; a missing source is created when there are any. */
+/** Sets the fields that are given by arguments with this prefix. If there are any, a missing source is created. */
 export function setSource(source: Source | undefined, args: Arguments, prefix: string): Source | undefined {
   let changed = source;
   for (const [name, value] of args.takeAll(prefix)) {

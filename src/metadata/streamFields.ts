@@ -50,7 +50,7 @@ function setFee(stream: Stream, args: Arguments): void {
 
 type Dimensions = Partial<Record<'height' | 'width' | 'duration', number>>;
 
-/** Takes height, width and duration; null counts as absent. */
+/** Takes the arguments for height, width and duration. A null counts as absent. */
 function takeDimensions(args: Arguments): Dimensions {
   const dimensions: Dimensions = {};
   for (const name of ['height', 'width', 'duration'] as const) {
@@ -61,7 +61,7 @@ function takeDimensions(args: Arguments): Dimensions {
   return dimensions;
 }
 
-/** Sets the dimensions that this kind of media has; if none are given, the kind is not set. */
+/** Sets those dimensions that streams of this kind have. If none is given, the kind itself is not set either. */
 function setDimensions(stream: Stream, kind: StreamKind | null, dimensions: Dimensions): void {
   const { height, width, duration } = dimensions;
   const flat = { ...(height === undefined ? {} : { height }), ...(width === undefined ? {} : { width }) };
@@ -79,7 +79,7 @@ function setDimensions(stream: Stream, kind: StreamKind | null, dimensions: Dime
   }
 }
 
-/** Sets the source, and the kind of media, which is derived from the file name or else from the media type. */
+/** Sets the source and the kind of the stream. The kind is derived from the file name, otherwise from the media type. */
 function setStreamSource(
   stream: Stream,
   args: Arguments,
@@ -105,7 +105,7 @@ function setStreamSource(
 
 /**
  * Sets the fields that only streams have, except text fields. `contentExtension` is the extension detected from the content
- * of the stream's file, if known. Throws `MetadataError`.
+ * of the stream's file; null if unknown. Throws `MetadataError`.
  */
 export function setStreamFields(stream: Stream, args: Arguments, contentExtension: string | null): void {
   if (args.takeFlag('clear_fee')) delete stream.fee;

@@ -1,18 +1,21 @@
 /**
- * The grammar of `lbry://` URLs: parsing and writing. The claim index resolves URLs, and names are compared by the chain's
- * rule, not here. Source: lbry-sdk lbry/schema/url.py.
+ * Grammar of `lbry://` URLs: parsing and formatting. The claim index resolves URLs, and it compares names by the chain's
+ * rules. Source: lbry-sdk lbry/schema/url.py.
  */
 
 export interface UrlSegment {
-  /** The name of a channel, with its `@`. */
+  /** Name of a claim. The name of a channel includes its `@`. */
   readonly name: string;
-  /** The first 1 to 40 digits of the claim id as printed. */
+  /** First 1 to 40 digits of the claim id as printed; null if the URL has no id. */
   readonly claimId: string | null;
-  /** The claim's rank by amount among those of the name, from 1. Values above 2^53 are rounded to a double. */
+  /**
+   * Rank of the claim by amount among the claims of the name, from 1; null if the URL has none. Values above 2^53 are
+   * rounded to a double.
+   */
   readonly amountOrder: number | null;
 }
 
-/** At least one of both is present; a stream with a channel is one that the channel signed. */
+/** Parts of a URL. At least one is present. With both, the stream is a claim that the channel signed. */
 export interface ClaimUrl {
   readonly channel: UrlSegment | null;
   readonly stream: UrlSegment | null;
@@ -21,13 +24,16 @@ export interface ClaimUrl {
 const SCHEME = 'lbry://';
 const NAME = String.raw`[^=&#:$@%?;"/\\<>{}|^~\x60\[\]\u0000-\u0020\uD800-\uDFFF\uFFFE\uFFFF]+`;
 const MODIFIER = String.raw`(?:[:#]([0-9a-f]{1,40})|\$([1-9][0-9]*))?`;
-/** QUIRK: one line break at the end is ignored, as by the `$` of the reference's pattern. */
+/** Pattern of a URL. QUIRK: one line break at the end is ignored, as by the `$` of the reference's pattern. */
 const PATTERN = new RegExp(
   `^(?:${SCHEME})?(?:(@${NAME})${MODIFIER}(?:/(${NAME})${MODIFIER})?|(${NAME})${MODIFIER})\n?$`,
   'u',
 );
 
-/** The URL segment in three groups of the pattern, starting with the name's group. */
+/**
+ * URL segment from three consecutive groups of a match: name, claim id and rank. `group` is the index of the first. Null if
+ * the name is absent.
+ */
 function segmentAt(match: RegExpExecArray, group: number): UrlSegment | null {
   const [name, claimId, order] = match.slice(group, group + 3);
   if (name === undefined) return null;
@@ -35,7 +41,7 @@ function segmentAt(match: RegExpExecArray, group: number): UrlSegment | null {
   return { name, claimId: claimId ?? null, amountOrder };
 }
 
-/** The parts of a URL, with or without `lbry://` before it; null if invalid. */
+/** Parses a URL, with or without `lbry://`; null if it is invalid. */
 export function parseUrl(text: string): ClaimUrl | null {
   const match = PATTERN.exec(text);
   if (match === null) return null;
@@ -47,7 +53,7 @@ function formatSegment({ name, claimId, amountOrder }: UrlSegment): string {
   return amountOrder === null ? name : `${name}$${BigInt(amountOrder)}`;
 }
 
-/** The URL with `lbry://` before it and `:` before claim ids. */
+/** Formats a URL, starting with `lbry://` and with `:` before claim ids. */
 export function formatUrl({ channel, stream }: ClaimUrl): string {
   const segments = [channel, stream].filter((part) => part !== null);
   return SCHEME + segments.map(formatSegment).join('/');

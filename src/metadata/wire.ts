@@ -1,9 +1,9 @@
 /**
- * Reads protobuf messages into the generated types. The library's own reader is not used, since signatures are over
- * re-encoded messages: fields must be kept and rejected exactly as in the reference's library (the C++ one). Three rules
- * differ in the other reader: a known field with another wire type is an unknown field here; unknown fields are stored in
- * their shortest form; a length that points past its message is rejected immediately. Strings that are not UTF-8 are
- * rejected. Time and memory are linear in the input, nesting is bounded. Source: protobuf 3.20 parse_context.h,
+ * Reads protobuf messages into the generated types. The reader of the JavaScript library is not used, because signatures
+ * cover re-encoded messages: fields must be kept and rejected exactly as in the reference's library (the C++ one). Three
+ * rules differ from the JavaScript library: a known field with another wire type is an unknown field; unknown fields are
+ * stored in their shortest form; a length that points past its message is rejected immediately. Strings that are not UTF-8
+ * are rejected. Time and memory are linear in the input, nesting is bounded. Source: protobuf 3.20 parse_context.h,
  * unknown_field_set.cc.
  */
 import { isUtf8 } from 'node:buffer';
@@ -17,29 +17,29 @@ const WIRE = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, END_GROUP: 4, FIXED32
 
 /** Maximum nesting of messages and groups. Source: `CodedInputStream::default_recursion_limit_`. */
 const MAX_DEPTH = 100;
-/** Maximum length of a varint in bytes: 64-bit, and for a tag or a length. */
+/** Maximum length in bytes of a 64-bit varint (`MAX_VARINT_SIZE`), and of a tag or a length (`MAX_SHORT_VARINT_SIZE`). */
 const MAX_VARINT_SIZE = 10;
 const MAX_SHORT_VARINT_SIZE = 5;
-/** Lengths are below 2^31. */
+/** Maximum value of the fifth byte of an encoded length, so that lengths are below 2^31. */
 const MAX_LENGTH_TOP = 7;
 
 const { IMPLICIT } = FeatureSet_FieldPresence;
 
-/** A message as an object with fields by name. */
+/** A message, viewed as an object with its fields by name. */
 type Fields = Record<string, unknown>;
 
-/** Description of a field for the reader. */
+/** Description of a field by which the reader decodes the field. */
 interface FieldPlan {
   readonly name: string;
   readonly wireType: number;
   readonly isList: boolean;
   /** Whether the field's default value cannot be distinguished from its absence. */
   readonly isImplicit: boolean;
-  /** Null for messages. */
+  /** Scalar type of the field; null if its type is a message. */
   readonly scalar: ScalarType | null;
   readonly message: DescMessage | null;
   readonly oneof: string | null;
-  /** The values of a closed enumeration; null: any. */
+  /** Allowed values of a closed enumeration; null if any value is allowed. */
   readonly closedValues: ReadonlySet<number> | null;
 }
 
@@ -78,17 +78,17 @@ function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
 /** Whether a varint of this length with this last byte is in its shortest form. */
 const isShortest = (size: number, lastByte: number): boolean => size === 1 || lastByte !== 0;
 
-/** Whether the tag ends a message, allowed at this position or not. */
+/** Whether a tag marks the end of a message. The caller checks whether an end is allowed here. */
 const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
 
 class WireReader {
   private readonly bytes: Buffer;
   private at = 0;
   private depth = MAX_DEPTH;
-  /** The varint read last, 32 bits each. */
+  /** The varint that was read last: its low and high 32 bits. */
   private low = 0;
   private high = 0;
-  /** Whether the bytes read so far equal the output of `writeMessage`. */
+  /** Whether the bytes read so far equal their canonical encoding, i.e. the output of `writeMessage`. */
   isCanonical = true;
 
   constructor(bytes: Bytes) {
@@ -132,7 +132,7 @@ class WireReader {
     throw new MetadataError('A tag has more than 5 bytes');
   }
 
-  /** End of the field of this length. */
+  /** Reads the length of a field. Returns the offset at which the field ends. */
   private readEnd(end: number): number {
     let length = 0;
     for (let i = 0; i < MAX_SHORT_VARINT_SIZE; i++) {
@@ -170,7 +170,7 @@ class WireReader {
       case ScalarType.FLOAT:
         return this.takeFixed(4, end).readFloatLE();
       default:
-      // The others are varints.
+      // All other scalar types are encoded as varints.
     }
     this.readVarint(end);
     const [low, high] = [this.low, this.high];
@@ -201,7 +201,7 @@ class WireReader {
     if (isDefault) this.isCanonical = false;
   }
 
-  /** The shortest form of the varint read last. */
+  /** Shortest encoding of the varint that was read last. */
   private varint(): Buffer {
     const bytes: number[] = [];
     let { low, high } = { low: this.low, high: this.high };
@@ -262,7 +262,7 @@ class WireReader {
     (message.$unknown ??= []).push({ no: tag >>> 3, wireType: tag & 7, data });
   }
 
-  /** Reads a nested message, merging it into an earlier one of the same field. */
+  /** Reads a nested message. If the field occurred before, the message is merged into the earlier one. */
   private readInner(field: FieldPlan, before: unknown, end: number): unknown {
     const message = (before ?? create(field.message!)) as Message;
     const innerEnd = this.readEnd(end);
@@ -297,7 +297,7 @@ class WireReader {
    */
   readInto(schema: DescMessage, message: Message, end: number): void {
     const plan = planOf(schema);
-    /** Number of the last field read; unknown fields come last. */
+    /** Number of the field that was read last. In canonical encoding the numbers ascend, and unknown fields come last. */
     let lastNumber = 0;
     while (this.at < end) {
       const tag = this.readTag(end);
@@ -332,8 +332,8 @@ function read<Schema extends DescMessage>(
 }
 
 /**
- * The canonical encoding: known fields by number, then unknown ones in the order of arrival. Throws `MetadataError` if a
- * required proto2 field is missing.
+ * Encodes a message canonically: known fields by number, then unknown fields in the order of arrival. Throws `MetadataError`
+ * if a required proto2 field is missing.
  */
 export function writeMessage<Schema extends DescMessage>(
   schema: Schema,
@@ -353,15 +353,15 @@ export interface ReadMessage<Schema extends DescMessage> {
 }
 
 /**
- * Decodes a message. Byte fields are views of the input. So is the canonical encoding if the input is canonical, which takes
- * a third of the time of encoding. Throws `MetadataError` for bytes that the reference's library rejects.
+ * Decodes a message. Byte fields are views of the input. If the input is canonical, the canonical encoding is a view too,
+ * which takes a third of the time of encoding. Throws `MetadataError` for bytes that the reference's library rejects.
  */
 export function readMessage<Schema extends DescMessage>(schema: Schema, bytes: Bytes): ReadMessage<Schema> {
   const { message, isCanonical } = read(schema, bytes);
   return { message, canonical: isCanonical ? bytes : writeMessage(schema, message) };
 }
 
-/** Like `readMessage`, but required proto2 fields may be missing; then there is no encoding. */
+/** Like `readMessage`, but required proto2 fields may be missing. Returns only the message, without its canonical encoding. */
 export function readPartialMessage<Schema extends DescMessage>(
   schema: Schema,
   bytes: Bytes,

@@ -1,7 +1,7 @@
 /**
- * Assembles the next block: transactions, coinbase, and header with the resulting claim root. Changes nothing. Data computed
- * for a tip is reused for later templates on it; the results are the same as without reuse. Source: lbrycrd miner.cpp
- * `BlockAssembler::CreateNewBlock`, `UpdateTime`.
+ * Assembles a template of the next block: transactions, coinbase, and header with the resulting claim root. The chain is not
+ * changed. Data computed for a tip is reused for later templates on the same tip, with the same results as without reuse.
+ * Source: lbrycrd miner.cpp `BlockAssembler::CreateNewBlock`, `UpdateTime`.
  */
 import type { Chain } from '../chain/chain.js';
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from '../consensus/limits.js';
@@ -19,18 +19,18 @@ import { Writer } from '../util/writer.js';
 import { buildCoinbase, coinbaseScriptSig, commitmentScript } from './coinbase.js';
 import { TemplateClaims } from './templateClaims.js';
 
-/** Weight and signature operations reserved for header and coinbase. */
+/** Weight and signature operation cost that are reserved for header and coinbase. */
 const RESERVED_WEIGHT = 4000;
 const RESERVED_SIGOPS_COST = 400;
 
 export interface AssemblerOptions {
   /** `-blockmaxweight`. */
   maxWeight: number;
-  /** `-blockmintxfee`, satoshis per 1,000 virtual bytes. */
+  /** `-blockmintxfee`: minimum fee rate of packages, in satoshis per 1,000 virtual bytes. */
   minFeeRatePerKb: bigint;
-  /** `-blockversion`, on regtest only; null: the version computed from version bits. */
+  /** `-blockversion`, which only regtest accepts; null to compute the version from version bits. */
   version: number | null;
-  /** Called with a line with the fee rate of each chosen transaction (`-printpriority`). */
+  /** Called for each chosen transaction with a log line that contains its fee rate (`-printpriority`). */
   printPriority?: (line: string) => void;
 }
 
@@ -40,19 +40,19 @@ export interface AssemblerDeps {
   adjustedTimeSec: () => number;
 }
 
-/** Content of a block except coinbase and header. Immutable. */
+/** Content of a block without coinbase and header. It must not be modified. */
 export interface BlockContents {
-  /** The parent block. */
+  /** Number by which the node identifies the parent block. */
   readonly parent: number;
   readonly height: number;
   readonly segwitActive: boolean;
-  /** Whether transactions with witness were allowed. */
+  /** Whether transactions with witness may be chosen. */
   readonly includeWitness: boolean;
   /** The mempool's `changeCount` at the time of the selection. */
   readonly changeCount: number;
   readonly transactions: readonly BlockCandidate[];
   readonly feesSat: bigint;
-  /** Subsidy and fees. */
+  /** Value of the coinbase in satoshis: subsidy and fees. */
   readonly valueSat: bigint;
   readonly commitment: Bytes;
   readonly claimRoot: Bytes;
@@ -60,7 +60,7 @@ export interface BlockContents {
 
 export interface BlockTemplate {
   readonly contents: BlockContents;
-  /** Has nonce 0, and no merkle root before `setExtraNonce`. */
+  /** Header with nonce 0. It has no merkle root until `setExtraNonce` is called. */
   readonly header: BlockHeader;
   readonly coinbase: Transaction;
 }
@@ -78,19 +78,22 @@ export class BlockAssembler {
     this.deps = deps;
   }
 
-  /** `changeCount` of the mempool for the last block assembled; 0 before the first. */
+  /** `changeCount` of the mempool for the last assembled block; 0 before the first. */
   get lastChangeCount(): number {
     return this.last?.changeCount ?? 0;
   }
 
-  /** The block that would follow the tip, paying `outputScript`. The chain must not change during the call. */
+  /**
+   * Assembles the block after the tip, with a coinbase that pays to `outputScript`. The chain must not change during the
+   * call.
+   */
   assemble(outputScript: Bytes): Promise<BlockTemplate> {
     return this.deps.chain.exclusively(async () => this.fill(await this.choose(true), outputScript));
   }
 
   /**
-   * The same from an existing selection, if neither tip nor mempool have changed: the transactions are those that `assemble`
-   * would choose now.
+   * Like `assemble`, but reuses the last selection if neither tip nor mempool have changed since. In this case `assemble`
+   * would choose the same transactions.
    */
   async template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
     const known = this.current(includeWitness);
@@ -115,7 +118,8 @@ export class BlockAssembler {
     const height = index.headers.height(parent) + 1;
     const segwitActive = index.versionBits.isActive('segwit', parent);
     await source.prepareForBlock();
-    // If the mempool changes during the selection, the selection counts as outdated.
+    // `changeCount` is read before the selection, so that the selection counts as outdated if the mempool changes
+    // meanwhile.
     const { changeCount } = source;
     const transactions = await this.select(height, parent, segwitActive && includeWitness);
     const feesSat = transactions.reduce((sum, tx) => sum + tx.feeSat, 0n);
@@ -160,7 +164,7 @@ export class BlockAssembler {
     return chosen;
   }
 
-  /** Creates coinbase and header for the current time. */
+  /** Creates coinbase and header of a block, with the present time. */
   private fill(contents: BlockContents, outputScript: Bytes): BlockTemplate {
     const { params, index } = this.deps.chain.deps;
     const { active, headers, versionBits } = index;
@@ -179,7 +183,7 @@ export class BlockAssembler {
   }
 }
 
-/** Log line with the transaction and the fee rate that determines the order. Source: `BlockAssembler::AddToBlock`. */
+/** Log line about a chosen transaction with its fee rate. Source: `BlockAssembler::AddToBlock`. */
 function feeLine({ modifiedFeeSat, sizeBytes, txid }: BlockCandidate): string {
   const feeRatePerKb = (modifiedFeeSat * 1000n) / BigInt(sizeBytes);
   return `fee ${formatCoins(feeRatePerKb)} LBC/kB txid ${hashToHex(txid)}`;
@@ -193,7 +197,7 @@ export function setExtraNonce({ contents, header, coinbase }: BlockTemplate, ext
   header.merkleRoot = merkleRoot([txid(coinbase), ...contents.transactions.map((tx) => tx.txid)]).root;
 }
 
-/** The block's bytes. */
+/** Serializes the block of a template. */
 export function formatTemplate({ contents, header, coinbase }: BlockTemplate): Buffer {
   const { transactions } = contents;
   const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, 512);

@@ -1,9 +1,9 @@
 /**
  * The claim root of a block that would follow the tip, computed again for slightly different transactions: only the names
- * affected by the difference are recomputed. Writes nothing; one preview belongs to one tip. It relies on names being
- * independent of one another. This holds after the last fork, except where the shape of the trie matters (whether a name
- * without claims is a branching point). In such a case, around the forks, and if normalizing a name twice gives another
- * name, the whole block is computed as when connecting it.
+ * affected by the difference are recomputed. Nothing is written. A preview is valid for one tip. The method requires that
+ * names do not influence each other. This holds after the last fork, except where the shape of the trie matters, i.e.
+ * whether a name without claims is a branching point. In that case, around the forks, and if normalizing a name twice gives
+ * another name, the whole block is computed as when it is connected.
  */
 import type { ClaimWork } from '../claimtrie/claimWork.js';
 import { claimsHash } from '../claimtrie/claimsHash.js';
@@ -24,14 +24,15 @@ import type { RowTransaction } from '../store/rows/rows.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** The shape of the trie matters, which only the computation of the whole block knows. */
+/** Thrown if the result depends on the shape of the trie, so that the whole block must be computed. */
 class Undecided extends Error {}
 
 /**
- * Replaces the trie while single names are computed: knows for each name whether it has claims, but not its surroundings.
+ * Replaces the claim trie while single names are computed. It knows for each name whether the name has claims, but not the
+ * nodes around it.
  */
 class LoneNames extends WorkTrie {
-  /** Owners are being decided: lookups from now on affect only the heights of names without claims. */
+  /** Whether the owners of names are being determined. From then on, lookups affect only the heights of names without claims. */
   settling = false;
   private readonly work: ClaimWork;
 
@@ -60,13 +61,16 @@ class LoneNames extends WorkTrie {
   }
 }
 
-/** Rows for writes that are discarded. */
+/** Creates row transactions whose changes are discarded. */
 export interface ScratchRows {
   begin(): RowTransaction;
   discard(rows: RowTransaction): Promise<void>;
 }
 
-/** The block's effects under one name: the parts of its transactions, in order, and all names loaded for them. */
+/**
+ * Effects of the block under one normalized name: the parts of its transactions that concern the name, in order, and all
+ * names that are loaded for them.
+ */
 interface NameGroup {
   parts: readonly ClaimTx[];
   names: readonly string[];
@@ -78,7 +82,7 @@ export class ClaimPreview {
   private readonly store: ScratchRows;
   private readonly claims: ClaimStore;
   private readonly height: number;
-  /** Whether names may be computed separately. */
+  /** Whether names may be computed separately at this height, which is not allowed around the forks. */
   private readonly divides: boolean;
   private readonly allClaims: boolean;
   private summary: Summary | null = null;
@@ -87,9 +91,9 @@ export class ClaimPreview {
   /** The trie with the results of the last computation, hashed. */
   private trie = this.newTrie();
   private groups = new Map<string, NameGroup>();
-  /** The current outcome in the trie for each loaded name. */
+  /** Result that the trie has at present for each loaded name. */
   private readonly outcomes = new Map<string, Outcome>();
-  /** Source of nodes that were not prefetched; set while a root is computed. */
+  /** Store from which nodes that were not prefetched are read; null unless a root is being computed. */
   private paths: WorkStore | null = null;
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
@@ -105,7 +109,7 @@ export class ClaimPreview {
     this.allClaims = hashesAllClaims(rules, height - 1);
   }
 
-  /** The root after the block with these operations. Nothing else may change the chain during the call. */
+  /** Claim root after a block with these operations. The chain must not change during the call. */
   async root(transactions: readonly ClaimTx[]): Promise<Buffer> {
     if (this.last && sameItems(this.last.transactions, transactions)) return this.last.root;
     const rows = this.store.begin();
@@ -114,7 +118,7 @@ export class ClaimPreview {
       this.last = { transactions, root };
       return root;
     } catch (error) {
-      // A partial result must not be reused.
+      // After an error the partial results are dropped, because they must not be reused.
       this.forget();
       throw error;
     } finally {
@@ -142,7 +146,10 @@ export class ClaimPreview {
     return Buffer.from((await this.claims.connect(rows, block)).root);
   }
 
-  /** Null when names cannot be computed separately; the preview is then unchanged. */
+  /**
+   * Computes the root from the changed names. Returns null, without changes of the preview, if names cannot be computed
+   * separately.
+   */
   private async update(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer | null> {
     if (!this.divides) return null;
     const { summary, due, expiring } = await this.begin(rows);
@@ -184,7 +191,7 @@ export class ClaimPreview {
     return { summary: this.summary, due: this.due, expiring: this.expiring };
   }
 
-  /** The name of the group to which this name belongs; null when there is more than one. */
+  /** Normalized name that identifies the group of a name; null if normalizing the name twice gives two different names. */
   private groupOf(name: string): string | null {
     const normalized = normalizeKey(name);
     return normalizeKey(normalized) === normalized ? normalized : null;
@@ -235,7 +242,7 @@ export class ClaimPreview {
     return new WorkStore(block, { rows, versions: new VersionWriter(proofWindow), idle: null, lateReads });
   }
 
-  /** Computes the groups again and stores the outcomes in the trie. */
+  /** Computes the outdated groups again and stores their results in the trie. */
   private async compute(
     rows: RowTransaction,
     stale: readonly string[],
@@ -270,7 +277,7 @@ export class ClaimPreview {
     }
   }
 
-  /** Updates the trie from the previous outcomes to those of `work`, and hashes it. */
+  /** Replaces the previous results in the trie with those of `work`, and hashes the trie. */
   private async place(rows: RowTransaction, work: ClaimWork, computed: WorkStore): Promise<void> {
     const { trie, outcomes } = this;
     const paths = this.storeOf(rows);

@@ -10,17 +10,17 @@ import { pushData, pushNumber } from '../script/script.js';
 import { encodeScriptNumber } from '../script/scriptNumber.js';
 import { concatBytes, type Bytes } from '../util/bytes.js';
 
-/** The reserved value that is hashed with the witness root, and the coinbase's only witness item (BIP141). */
+/** Reserved value that is hashed with the witness root. It is also the only witness item of the coinbase (BIP141). */
 export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
 const HASH_SIZE_BYTES = 32;
 
-/** Script with the height (BIP34) and the extra nonce. Miners replace an extra nonce of 0. */
+/** ScriptSig of the coinbase: the height (BIP34) and the extra nonce. A template has the extra nonce 0, which miners replace. */
 export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
   const nonce = extraNonce === 0 ? Buffer.of(OP.OP_0) : pushData(encodeScriptNumber(extraNonce));
   return concatBytes(pushNumber(height), nonce);
 }
 
-/** The output script that commits to the witnesses of the transactions after the coinbase. */
+/** Output script with the witness commitment. `transactions` are those after the coinbase. */
 export function commitmentScript(transactions: readonly { readonly wtxKey: string }[]): Buffer {
   const leaves = Buffer.alloc((transactions.length + 1) * HASH_SIZE_BYTES);
   transactions.forEach(({ wtxKey }, i) => leaves.write(wtxKey, (i + 1) * HASH_SIZE_BYTES, 'latin1'));
@@ -38,11 +38,14 @@ function splitHashes(flat: Buffer): Buffer[] {
 export interface CoinbaseParts {
   height: number;
   outputScript: Bytes;
-  /** Subsidy and fees. */
+  /** Value of the coinbase in satoshis: subsidy and fees. */
   valueSat: bigint;
   /** See `commitmentScript`. */
   commitment: Bytes;
-  /** Whether segwit is active for the block; the commitment is always created, the coinbase's witness only if active. */
+  /**
+   * Whether segwit is active for the block. The commitment output is always created; the coinbase gets a witness only if
+   * segwit is active.
+   */
   segwitActive: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Searches for a nonce, in slices so that the event loop is not blocked: by the addon, or by its readable fallback. Depends
- * only on headers and targets.
+ * Searches for a nonce in slices, so that the event loop is not blocked. The addon or its TypeScript fallback computes the
+ * hashes. This module depends only on headers and targets.
  */
 import { setImmediate } from 'node:timers/promises';
 import { hashToNumber } from '../primitives/compactTarget.js';
@@ -10,7 +10,7 @@ import type { Bytes } from '../util/bytes.js';
 
 /** Offset of the nonce in a header. */
 const NONCE_OFFSET = 108;
-/** Hashes between two turns of the event loop: about ten milliseconds for each implementation. */
+/** Number of hashes between two turns of the event loop, for the addon and for the fallback: about ten milliseconds each. */
 const NATIVE_SLICE = 2048;
 const TWIN_SLICE = 256;
 
@@ -28,7 +28,7 @@ function targetBytes(target: bigint): Buffer {
   return Buffer.from(target.toString(16).padStart(64, '0'), 'hex').reverse();
 }
 
-/** The first nonce from 0 on that satisfies the target, or -1 after `maxTries` or when aborted. */
+/** Returns the first nonce from 0 on that satisfies the target, or -1 after `maxTries` or if the signal aborts. */
 export async function grind(
   header: Bytes,
   target: bigint,

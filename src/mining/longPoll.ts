@@ -5,18 +5,21 @@
 import type { Chain } from '../chain/chain.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 
-/** A changed mempool ends the wait only after this time; it is then checked at this interval. */
+/**
+ * `FIRST_LOOK_MS`: time after which a changed mempool ends the wait. `NEXT_LOOK_MS`: interval of further checks of the
+ * mempool.
+ */
 const FIRST_LOOK_MS = 60_000;
 const NEXT_LOOK_MS = 10_000;
 
 export interface KnownWork {
-  /** The parent of the miner's template, wire order. */
+  /** Id of the parent of the miner's template, in wire order. */
   readonly tip: Bytes;
-  /** The mempool's `changeCount` of that template. */
+  /** `changeCount` of the mempool for the miner's template. */
   readonly changeCount: number;
 }
 
-/** Resolves when the work differs from `known`, or `signal` aborts. */
+/** Resolves when the present work differs from `known`, or when `signal` aborts. */
 export async function waitForWork(
   chain: Chain,
   source: { readonly changeCount: number },

@@ -1,6 +1,6 @@
 /**
- * Mines blocks on demand and accepts blocks from miners: the implementation of the mining RPC methods.
- * Source: lbrycrd rpc/mining.cpp `generateBlocks`.
+ * Implementation of the mining RPC methods: mines blocks on request and accepts blocks from miners. Source: lbrycrd
+ * rpc/mining.cpp `generateBlocks`.
  */
 import { loadBlock, type LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { decodeCompact } from '../primitives/compactTarget.js';
@@ -23,24 +23,27 @@ import { letOthersWork } from '../scheduler/pace.js';
 import { checkProposal } from './proposal.js';
 import { submitBlock } from './submitBlock.js';
 
-/** Nonces tried before a new template is created. Source: `nInnerLoopCount`. */
+/** Number of nonces that are tried before a new template is created. Source: `nInnerLoopCount`. */
 const NONCES_PER_TEMPLATE = 0x10000;
 
 export interface MiningService {
   /** The last block assembled: weight including the reserve, and number of transactions without the coinbase. */
   readonly lastBlock: { readonly weight: number; readonly txCount: number };
-  /** `changeCount` of the mempool for that block; 0 before the first. */
+  /** `changeCount` of the mempool for the last assembled block; 0 before the first. */
   readonly lastChangeCount: number;
   /**
-   * Mines up to `count` blocks that pay `outputScript`, trying at most `maxTries` nonces in total; returns their ids in wire
-   * order. Rejects with `MiningError` when the chain rejects a mined block.
+   * Mines up to `count` blocks that pay `outputScript`, and tries at most `maxTries` nonces in total. Resolves to the ids of
+   * the blocks in wire order. Rejects with `MiningError` if the chain rejects a mined block.
    */
   generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
-  /** Default payout script: the addresses of `-miningaddress` in turn; null if there are none. */
+  /**
+   * Payout script for a call that names no address. The addresses of `-miningaddress` are used in turn; null if there are
+   * none.
+   */
   nextPayoutScript(): Bytes | null;
   /**
-   * The current block template for a miner; it has no merkle root. `includeWitness`: whether it may contain transactions
-   * with witness.
+   * Present block template for a miner, without merkle root. `includeWitness` says whether the block may contain
+   * transactions with witness.
    */
   template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate>;
   /** See `longPoll.ts`. */
@@ -51,7 +54,7 @@ export interface MiningService {
   submit(block: LoadedBlock): Promise<string | null>;
 }
 
-/** The chain rejected a block that we mined; the cause is the verdict. */
+/** Error: the chain rejected a block that this node mined. The cause is the chain's verdict. */
 export class MiningError extends Error {
   override readonly name = 'MiningError';
 
@@ -124,7 +127,8 @@ export class Miner implements MiningService {
       triesLeft -= nonce;
       header.nonce = nonce;
       const block = loadBlock(formatTemplate(template));
-      // The same block was mined and invalidated before: a new coinbase gives another block.
+      // The same block was mined before and was invalidated. The next round uses a new coinbase, which gives another
+      // block.
       if (chain.index.headers.find(block.hash) !== NO_HEADER) continue;
       const { error } = await chain.processBlock(block, true);
       if (error) throw new MiningError(error);

@@ -1,6 +1,6 @@
 /**
- * Checks a miner's block proposal against every rule except proof of work (BIP23). Stores nothing.
- * Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
+ * Checks a miner's block proposal against every rule except proof of work (BIP23). The block is not stored. Source: lbrycrd
+ * rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -8,8 +8,8 @@ import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { equalBytes } from '../util/bytes.js';
 
 /**
- * Null when the block would be valid. Else `duplicate`, `duplicate-invalid`, `duplicate-inconclusive` (known, not validated
- * yet), `inconclusive-not-best-prevblk` or the reason for the rejection.
+ * Resolves to null if the block would be valid. Otherwise to `duplicate`, `duplicate-invalid`, `duplicate-inconclusive`
+ * (known but not validated yet), `inconclusive-not-best-prevblk` or the reason for the rejection.
  */
 export async function checkProposal(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers } = chain.index;

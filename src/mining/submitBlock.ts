@@ -1,6 +1,6 @@
 /**
- * Accepts a block from a miner: completes its coinbase, submits it to the chain, and returns the verdict in BIP22's terms.
- * Source: lbrycrd rpc/mining.cpp `submitblock`, validation.cpp `UpdateUncommittedBlockStructures`.
+ * Accepts a block from a miner: completes its coinbase, passes it to the chain, and returns the verdict in the terms of
+ * BIP22. Source: lbrycrd rpc/mining.cpp `submitblock`, validation.cpp `UpdateUncommittedBlockStructures`.
  */
 import type { Chain } from '../chain/chain.js';
 import { loadLargeBlock, type LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -21,14 +21,15 @@ import { concatBytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { WITNESS_RESERVED_VALUE } from './coinbase.js';
 
-/** Whether the block begins with a coinbase; other blocks are rejected at once. */
+/** Whether the block starts with a coinbase. Other blocks are rejected immediately. */
 export function startsWithCoinbase({ parsed }: LoadedBlock): boolean {
   return parsed.txCount > 0 && (parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) !== 0;
 }
 
 /**
- * Adds the reserved witness value to the coinbase if it commits to witnesses but has none: miners without segwit support
- * omit it. A block that is too long is not changed: it is rejected before the value is needed.
+ * Adds the reserved witness value to the coinbase if the coinbase commits to witnesses but lacks this value, because miners
+ * without segwit support omit it. A block that is too long is not changed, because it is rejected before the value is
+ * needed.
  */
 async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
   const { raw, parsed } = block;
@@ -45,9 +46,9 @@ async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
 }
 
 /**
- * Null when the block is valid and on the active chain. Else `duplicate`, `duplicate-invalid`, `inconclusive` (stored on a
- * side branch), `invalid` (rejected before it was stored) or the reason why it could not be connected. The block must start
- * with a coinbase.
+ * Resolves to null if the block is valid and on the active chain. Otherwise to `duplicate`, `duplicate-invalid`,
+ * `inconclusive` (stored on a side branch), `invalid` (rejected before it was stored) or the reason why it could not be
+ * connected. The block must start with a coinbase.
  */
 export async function submitBlock(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers, versionBits } = chain.index;

@@ -1,6 +1,6 @@
 /**
- * The effects on the claim trie of the transactions chosen for a block, and the resulting root. Caches both for one tip, so
- * that a template with a few more transactions costs only these. Changes nothing.
+ * Effects of a block's chosen transactions on the claim trie, and the resulting root. Both are cached for one tip, so that a
+ * template with a few more transactions needs work only for these. The chain is not changed.
  */
 import { blockClaims } from '../chain/connect/blockClaims.js';
 import { withClaimRepair } from '../chain/open/claimRepair.js';
@@ -14,9 +14,9 @@ import { toLatin1 } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 import { ClaimPreview } from './claimPreview.js';
 
-/** Transactions processed between two possible pauses. Arbitrary: some milliseconds. */
+/** Number of transactions that are processed between two possible yields to the event loop. Arbitrary: some milliseconds. */
 const TRANSACTIONS_AT_ONCE = 500;
-/** Header and number of transactions. */
+/** Maximum size of a block's header and transaction count. */
 const HEAD_SIZE_BYTES = HEADER_SIZE_BYTES + 9;
 
 export class TemplateClaims {
@@ -26,7 +26,7 @@ export class TemplateClaims {
   /** Cached operations of transactions; null if a transaction has none. */
   private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
 
-  /** Preview of the block at `height`, the next block after the tip. */
+  /** Creates the object for the block at `height`, the next block after the tip. */
   constructor(deps: ConnectDeps, height: number) {
     this.deps = deps;
     this.height = height;
@@ -34,8 +34,8 @@ export class TemplateClaims {
   }
 
   /**
-   * The claim root after a block of these transactions, each after those that it spends. Nothing else may change the chain
-   * during the call.
+   * Claim root after a block with these transactions, each after those that it spends. The chain must not change during the
+   * call.
    */
   async root(transactions: readonly BlockCandidate[]): Promise<Buffer> {
     const news = transactions.filter((tx) => !this.known.has(tx));
@@ -52,7 +52,10 @@ export class TemplateClaims {
     return withClaimRepair(this.deps, () => this.preview.root(operations));
   }
 
-  /** Reads the operations of the transactions, and of those that they spend in the mempool, as if they were in a block. */
+  /**
+   * Reads the claim operations of new transactions. For this they are treated as a block, together with the mempool
+   * transactions that they spend.
+   */
   private async learn(news: readonly BlockCandidate[]): Promise<void> {
     const { coins } = this.deps;
     const wanted = new Set(news);
@@ -67,7 +70,7 @@ export class TemplateClaims {
   }
 }
 
-/** Serializes the transactions as a block with a header of zeros. */
+/** Serializes the transactions as a block whose header is all zeros. */
 function formatTransactions(transactions: readonly BlockCandidate[]): Buffer {
   const size = transactions.reduce((sum, tx) => sum + tx.bytes.length, HEAD_SIZE_BYTES);
   const writer = new Writer(size).raw(new Uint8Array(HEADER_SIZE_BYTES)).compactSize(transactions.length);

@@ -1,7 +1,7 @@
 /**
- * Possible locations of the addon, and how to build one if none fits. A checkout has the one built by `npm run build`. A
- * package contains prebuilt ones (`scripts/buildPrebuilt.mjs`), chosen by system, processor and C library, since npm may not
- * run scripts during installation. An addon built on this machine has priority.
+ * Possible locations of the addon, and how to build one if none fits. A checkout has the addon that `npm run build` built. A
+ * package contains prebuilt addons (`scripts/buildPrebuilt.mjs`), because npm may not run scripts during installation; the
+ * system, the processor and the C library determine which one is used. An addon built on this machine takes precedence.
  */
 import { accessSync, closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { programVersion, projectFile } from '../util/project.js';
 
 const ADDON = 'lbcnode.node';
-/** Number of bytes at the start of an executable that contain the name of its loader. */
+/** Number of bytes that are read from the start of an executable, to find the name of its loader. */
 const PROGRAM_HEAD_BYTES = 4096;
 
-/** Whether this is a checkout of the project, not the package built from it. */
+/** Whether the program runs from a checkout of the project, not from a package built from it. */
 export function isCheckout(): boolean {
   return existsSync(projectFile('src'));
 }
 
-/** Whether Node is linked with musl: its executable names musl's loader. */
+/** Whether Node.js is linked with musl, i.e. its executable contains the name of musl's loader. */
 function hasMusl(): boolean {
   if (process.platform !== 'linux') return false;
   const head = Buffer.alloc(PROGRAM_HEAD_BYTES);
@@ -36,12 +36,15 @@ function hasMusl(): boolean {
 
 let name: string | undefined;
 
-/** System, processor and C library as the folders below `prebuilds` are named: `linux-x64`, `linux-arm64-musl`. */
+/**
+ * Name of the folder in `prebuilds` for this machine, by system, processor and C library, such as `linux-x64` or
+ * `linux-arm64-musl`.
+ */
 export function targetName(): string {
   return (name ??= `${process.platform}-${process.arch}${hasMusl() ? '-musl' : ''}`);
 }
 
-/** The folder for an addon in the user's home; null without a home. */
+/** Folder in the user's cache folder for an addon built by the user; null if there is no home folder. */
 function userFolder(): string | null {
   try {
     const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -59,7 +62,10 @@ export function addonCandidates(): string[] {
   return [own, ...(user === null ? [] : [join(user, ADDON)]), projectFile('prebuilds', targetName(), ADDON)];
 }
 
-/** The script that builds the addon, and the build folder; null if the script is not included or there is no folder. */
+/**
+ * Script that builds the addon, and the folder for the build. Null in a checkout, without the script, or if there is no
+ * folder that can be used.
+ */
 export function addonBuilder(): { script: string; folder: string } | null {
   const script = projectFile('scripts', 'buildNative.mjs');
   if (isCheckout() || !existsSync(script)) return null;
@@ -72,7 +78,7 @@ export function addonBuilder(): { script: string; folder: string } | null {
   }
 }
 
-/** Instructions for getting an addon; empty if only another installation helps. */
+/** Instructions for the operator to get an addon; empty if only another installation helps. */
 export function addonRemedy(): string {
   const builder = addonBuilder();
   let command = '';

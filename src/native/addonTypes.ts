@@ -1,4 +1,4 @@
-/** Types of everything that crosses the border to the native addon. */
+/** Types of the native addon's functions and data. */
 
 /**
  * A block (or one transaction) as offsets into its own bytes. All offsets count from the start of the parsed buffer.
@@ -12,35 +12,38 @@ export interface ParsedBlock {
   /** 32 bytes per transaction, wire order. */
   txids: Buffer;
   wtxids: Buffer;
-  /** Root over `txids`; 32 zero bytes without transactions. */
+  /** Merkle root of `txids`; 32 zero bytes without transactions. */
   merkleRoot: Buffer;
-  /** Whether two equal siblings are hashed together (CVE-2012-2459). */
+  /** Whether two equal sibling hashes are hashed together in the merkle tree (CVE-2012-2459). */
   mutated: boolean;
-  /** Root over `wtxids` with a zero leaf for the first transaction (BIP141). */
+  /** Merkle root of `wtxids`, with zeros as the leaf of the first transaction (BIP141). */
   witnessMerkleRoot: Buffer;
   /** Number of bytes read. Differs from `sizeBytes` when a transaction has the witness marker but no witness. */
   consumedBytes: number;
-  /** Size of the reference's serialization, with witness. */
+  /** Size of the block in the reference's serialization, with witness. */
   sizeBytes: number;
   strippedSizeBytes: number;
   /** BIP141: three times the stripped size plus the size. */
   weight: number;
-  /** The memory that the tables are views of, where the addon made them together: it reads this instead of each of them. */
+  /**
+   * Buffer that contains all tables, if the addon created them together. The addon then reads this buffer instead of each
+   * table.
+   */
   packed?: Buffer;
 }
 
-/** The coins that a block spends, by running input number (rows of `ParsedBlock.inputs`); coinbase rows stay zero. */
+/** Coins that a block spends, by running input number, i.e. the row of `ParsedBlock.inputs`. Rows of the coinbase stay zero. */
 export interface ResolvedInputs {
-  /** height * 2 + coinbase. */
+  /** Height of the coin's block times 2, plus 1 for a coin of a coinbase. */
   heightCodes: Uint32Array;
   amounts: BigInt64Array;
   scriptOffsets: Uint32Array;
   scriptLengths: Uint32Array;
   /** All spent scripts, concatenated. */
   scripts: Buffer;
-  /** 0: found; 1: missing or spent already (in the same block too). */
+  /** Status of the coin. 0: found; 1: missing or already spent, possibly in the same block. */
   status: Uint8Array;
-  /** Kind of the spent script, as in the outputs' claim-kind column. */
+  /** Claim kind of the spent script, as in the claim-kind column of `ParsedBlock.outputs`. */
   claimKinds: Uint8Array;
   /** Numbers of the transactions with an output that already exists unspent before the block (BIP30). */
   duplicates: Uint32Array;
@@ -49,14 +52,14 @@ export interface ResolvedInputs {
 }
 
 export interface CoinValue {
-  /** height * 2 + coinbase. */
+  /** Height of the coin's block times 2, plus 1 for a coin of a coinbase. */
   heightCode: number;
   /** Satoshis. */
   amount: bigint;
   script: Uint8Array;
 }
 
-/** See `store/cache/coinTable.ts` for the contract of every method. */
+/** Coin table of the addon. `store/cache/coinTable.ts` has the contract of every method. */
 export interface NativeCoinTable {
   readonly usageBytes: number;
   readonly entryCount: number;
@@ -76,11 +79,11 @@ export interface NativeCoinTable {
 }
 
 /**
- * Rows by their key, off the JavaScript heap; `null` marks a deletion. Keys are strings of one code unit per byte, or bytes.
- * Records have the format of `store/leveldb/flushJournal.ts`.
+ * Rows by key, in memory outside the JavaScript heap. The value `null` marks a deletion. Keys are strings of one code unit
+ * per byte, or bytes. Records have the format of `store/leveldb/flushJournal.ts`.
  */
 export interface NativeRows {
-  /** Memory that the rows take. */
+  /** Memory use of the rows in bytes. */
   readonly sizeBytes: number;
   readonly count: number;
   /**
@@ -88,13 +91,13 @@ export interface NativeRows {
    */
   read(key: Uint8Array | string, target: Uint8Array): number;
   set(key: Uint8Array | string, value: Uint8Array | null): void;
-  /** Sets the rows of records (as written by `walk`) whose keys begin with this byte. */
+  /** Sets the rows in `records` (in the format of `walk`) whose keys start with the byte `kind`. */
   setRecords(kind: number, records: Uint8Array): void;
-  /** The same for all records. */
+  /** Sets all rows in `records` (in the format of `walk`). */
   addRecords(records: Uint8Array): void;
   /**
-   * `u32 how many of the keys nothing is known of ‖ packed values` of the keys of records, 0xfffffffe in place of a
-   * length where nothing is known; see `store/rows/rowRecords.ts`.
+   * Looks up the keys of `records`. Result: `u32 number of unknown keys ‖ packed values`, with 0xfffffffe in place of the
+   * length for an unknown key; see `store/rows/rowRecords.ts`.
    */
   readRecords(records: Uint8Array): Buffer;
   clear(): void;
@@ -103,44 +106,56 @@ export interface NativeRows {
    * not change until the walk ends.
    */
   beginWalk(): void;
-  /** Writes the next records to `target`. Returns the number of bytes; 0 at the end; -n when the next record needs n bytes. */
+  /**
+   * Writes the next records of the walk to `target`. Returns the number of bytes; 0 at the end; -n if the next record needs
+   * n bytes.
+   */
   walk(target: Uint8Array): number;
-  /** Records from `gte` up to but not including `lt`, ascending, if there are any; for tables without a size limit. */
+  /**
+   * Records with keys from `gte` (inclusive) to `lt` (exclusive), ascending; undefined if there are none. Only for tables
+   * without a size limit.
+   */
   range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
-  /** Number of calls of `beginChange`. */
+  /** Number of changes so far, i.e. of calls of `beginChange`. */
   readonly changes: number;
-  /** The number by which other threads attach (`RowView`); for tables without a size limit. */
+  /** Number by which other threads attach to the table (`RowView`). Only for tables without a size limit. */
   share(): number;
-  /** Other threads see either all or none of the changes up to `endChange`, which must be called in the same turn. */
+  /**
+   * Starts a change. Other threads see either all or none of the modifications until `endChange`, which must be called in
+   * the same turn of the event loop.
+   */
   beginChange(): void;
   endChange(): void;
 }
 
-/** The rows that another thread reads: those of a table over those of a database, each given by its number. */
+/**
+ * Rows for reading in another thread: the rows of a table take precedence over those of a database. Table and database are
+ * given by their numbers.
+ */
 export interface NativeRowView {
-  /** See `NativeRows`: incremented before any part of a change is visible. */
+  /** Number of changes of the table, see `NativeRows`. It is incremented before any modification of a change is visible. */
   readonly changes: number;
   /** Packed values of all keys. Throws an error with the code LEVEL_DATABASE_NOT_OPEN if the database is closed. */
   getMany(keys: readonly string[]): Buffer;
   /**
-   * Size of the table's records (u32, little endian) ‖ these, ascending, with deletions ‖ what `rangeNow` writes of the
-   * database, with as many rows more as the table may hide.
+   * Rows of a range: size of the table's records (u32, little endian) ‖ these records, ascending, with deletions ‖ the
+   * output of the database's `rangeNow`, with as many additional rows as the table may hide.
    */
   range(gte: string, lt: string, reverse: boolean, maxRows: number): Buffer;
 }
 
-/** One element for each claim of a name, as in `NamePlaces`. */
+/** Claims in the row of a name. The arrays have one element for each claim, as in `NamePlaces`. */
 export interface NativeNameClaims {
   readonly starts: Uint32Array;
   readonly txids: Uint32Array;
   readonly outputs: Uint32Array;
   readonly ids: Uint32Array;
   readonly ages: Float64Array;
-  /** Offset behind the claims. */
+  /** Offset in the row after the last claim. */
   readonly end: number;
 }
 
-/** See `SettledPayments` of `chain/blocks/paymentScan.ts`. */
+/** Payments that are settled already, as input of `scanPayments`; see `SettledPayments` in `chain/blocks/paymentScan.ts`. */
 export interface NativeSettled {
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
@@ -152,40 +167,40 @@ export interface NativeSettled {
 
 /** Address index rows of a block. */
 export interface NativeAddressRows {
-  /** Rows of histories and unspent outputs. Their order matters. */
+  /** Records of histories and unspent outputs. Their order must be kept. */
   records: Buffer;
-  /** The amounts that the block adds to the sums of the scripts touched, as records. */
+  /** Records with the amounts that the block adds to the sums of each script. */
   totals: Buffer;
 }
 
 export interface NativeDatabaseOptions {
-  /** LevelDB's cache of blocks out of table files. */
+  /** Size of LevelDB's cache for blocks of table files. */
   cacheBytes: number;
-  /** What is written goes into a table file from here on. */
+  /** Number of written bytes that are collected in memory before LevelDB writes them to a table file. */
   writeBufferBytes: number;
-  /** A table file is full from here on. */
+  /** Maximum size of a table file. */
   fileBytes: number;
-  /** Table files that are kept open. */
+  /** Maximum number of table files that are kept open. */
   openFiles: number;
 }
 
 /**
- * LevelDB. Every read verifies checksums; a failure throws, or rejects with, an error whose `code` is LEVEL_CORRUPTION. Keys
- * are strings of one code unit per byte. No operation may be pending, and no walk open, at `close`. "Packed values" are `u32
- * length, or 0xffffffff where there is no row ‖ value`; records those of `store/rows/rowRecords.ts`; all numbers are little
- * endian.
+ * A LevelDB database. Every read verifies checksums; a failed check throws, or rejects with, an error whose `code` is
+ * LEVEL_CORRUPTION. Keys are strings with one code unit per byte. When `close` is called, no operation may be pending and no
+ * walk may be open. "Packed values" have the format `u32 length ‖ value` for each key, with the length 0xffffffff for a
+ * missing row. Records have the format of `store/rows/rowRecords.ts`. All numbers are little endian.
  */
 export interface NativeDatabase {
   open(): Promise<void>;
-  /** Waits for reads by other threads. */
+  /** Closes the database, after reads by other threads have ended. */
   close(): Promise<void>;
-  /** The number by which other threads attach (`NativeRowView`); it stays valid when the database is reopened. */
+  /** Number by which other threads attach to the database (`NativeRowView`). It stays valid if the database is reopened. */
   share(): number;
   /** Sequence number of the newest put or delete. */
   readonly sequence: number;
   /**
-   * Writes packed values of the first keys to `target`: up to the first key that took `slowMicros`, or that was read after
-   * `budgetMicros`. Returns the number of bytes; -n when the n bytes do not fit.
+   * Reads the first keys and writes their packed values to `target`. It stops after a key whose read took `slowMicros`, or
+   * when `budgetMicros` have passed. Returns the number of bytes; -n if the n bytes do not fit.
    */
   getNow(
     keys: readonly string[],
@@ -197,13 +212,13 @@ export interface NativeDatabase {
   /** Packed values of all keys, read on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<Buffer>;
   /**
-   * Packed values of the keys of records that `NativeRows.readRecords` left unknown in `known`, read on another thread. Both
-   * arguments must not change before the promise settles.
+   * Packed values of those keys in `records` that `NativeRows.readRecords` left unknown in its result `known`. They are read
+   * on another thread. Both arguments must not change before the promise settles.
    */
   getUnknown(records: Uint8Array, known: Uint8Array, fillCache: boolean): Promise<Buffer>;
   /**
-   * Writes to `target`: one byte, 1 when nothing is missing of what was asked for ‖ records. How many bytes, as `getNow`
-   * says it.
+   * Reads a range and writes to `target`: one byte, which is 1 if the range was read completely ‖ records. Returns the
+   * number of bytes, like `getNow`.
    */
   rangeNow(
     gte: string,
@@ -218,57 +233,69 @@ export interface NativeDatabase {
   deleteRange(gte: string, lt: string): Promise<void>;
   compact(gte: string, lt: string): Promise<void>;
   approximateSize(gte: string, lt: string): Promise<number>;
-  /** LevelDB's `GetProperty`; empty for an unknown name. */
+  /** Value of a LevelDB property (`GetProperty`); empty for an unknown name. */
   property(name: string): string;
 }
 
-/** A walk over the rows of a range, as they were when the walk was created. Close it when no call is pending. */
+/**
+ * A walk over the rows of a range, in their state at the creation of the walk. `close` must be called when no call is
+ * pending.
+ */
 export interface NativeDatabaseWalk {
-  /** The next rows in the format of `rangeNow`, limited by count and `maxBytes`. One call at a time. */
+  /**
+   * Next rows, in the format of `rangeNow`. Their number is limited by `maxRows`, their size by `maxBytes`. Only one call
+   * may be pending.
+   */
   next(maxRows: number, maxBytes: number): Promise<Buffer>;
   close(): void;
 }
 
 /** One batch of signature checks. The buffers must not change until the promise settles. */
 export interface VerifyJob {
-  /** The bytes that `parsed` describes: a block or a transaction. */
+  /** Bytes of the block or transaction that `parsed` describes. */
   block: Uint8Array;
   parsed: ParsedBlock;
   resolved: ResolvedInputs;
   /** The interpreter's verification flags (Core's SCRIPT_VERIFY_* bits). */
   flags: number;
-  /** First running input number; default: 0. */
+  /** Running number of the first input to verify; 0 by default. */
   firstInput?: number;
-  /** Number of inputs; default: all following ones. */
+  /** Number of inputs to verify; by default all following ones. */
   count?: number;
-  /** Whether valid signatures are added to the signature cache (for the mempool); otherwise a hit is removed from the cache. */
+  /**
+   * Whether valid signatures are added to the signature cache, as for the mempool. If false, a signature that is found in
+   * the cache is removed from it.
+   */
   cacheResults?: boolean;
 }
 
 export interface VerifyReport {
-  /** Running numbers, ascending, of the inputs that must be verified by the interpreter. Never an input of a coinbase. */
+  /**
+   * Running numbers, ascending, of the inputs that the addon could not verify, so that the interpreter must verify them.
+   * Inputs of a coinbase are never included.
+   */
   undecided: Uint32Array;
-  /** Number of inputs verified, without coinbases. */
+  /** Number of inputs that were checked, without those of coinbases. */
   checked: number;
-  /** Signatures found in the signature cache. */
+  /** Number of signatures that were found in the signature cache. */
   cacheHits: number;
 }
 
-/** A signature without hash type byte, over a hash of 32 bytes. */
+/** A signature without the hash type byte, the hash (32 bytes) that it signs, and the public key. */
 export interface SignatureItem {
   hash: Uint8Array;
   signature: Uint8Array;
   publicKey: Uint8Array;
 }
 
-/** Curve arithmetic in the shape of the crypto layer's `EcdsaBackend`; contracts are documented there. */
+/** Elliptic curve operations with the interface of the crypto module's `EcdsaBackend`, which documents the contracts. */
 export interface NativeEcdsa {
   readonly name: string;
-  /** Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Reads and fills the signature cache. */
+  /** Verifies a signature like Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Uses and fills the signature cache. */
   verify(hash: Uint8Array, derSignature: Uint8Array, publicKey: Uint8Array): boolean;
-  /** The result of `verify` for each item, without the signature cache. 0: invalid; 1: valid. */
+  /** Verifies each item like `verify`, but without the signature cache. Result bytes: 0 for invalid, 1 for valid. */
   verifyMany(items: readonly SignatureItem[]): Buffer;
-  /** The same, on another thread. The items are read before the call returns. */
+  /** Like `verifyMany`, on another thread. The items are read before the call returns. */
   verifyManyAside(items: readonly SignatureItem[]): Promise<Buffer>;
   isFullyValidPublicKey(publicKey: Uint8Array): boolean;
   publicKeyOf(privateKey: Uint8Array, compressed: boolean): Buffer;
@@ -285,64 +312,73 @@ export interface NativeEcdsa {
 
 export interface NativeAddon {
   readonly abi: number;
-  /** The libsecp256k1 in use: bundled or the system's. */
+  /** Which libsecp256k1 is used: the bundled one or the system's. */
   readonly secp256k1: 'bundled' | 'system';
-  /** The SHA-256 implementation in use on this processor. */
+  /** SHA-256 implementation that is used on this processor. */
   readonly sha256Implementation: 'sha-ni' | 'portable';
 
   sha256(data: Uint8Array): Buffer;
-  /** Writes the hash to the 32 bytes of `target`, and answers it; without, to a Buffer of its own. */
+  /**
+   * Double SHA-256. The hash is written to the 32 bytes of `target` and `target` is returned; without `target` a new Buffer
+   * is returned.
+   */
   sha256d(data: Uint8Array, target?: Uint8Array): Uint8Array;
-  /** Double SHA-256 of each 64-byte item: 64n bytes in, 32n out. */
+  /** Double SHA-256 of each 64-byte item. The input has 64n bytes, the result 32n. */
   sha256dMany(items: Uint8Array): Buffer;
   /** RIPEMD-160 of SHA-256, 20 bytes. */
   hash160(data: Uint8Array): Buffer;
   /** Proof-of-work hash of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
-  /** Writes the siblings of a leaf to `path`, from the leaves upward; `path` must be large enough. Returns their number. */
+  /**
+   * Writes the sibling hashes of a leaf to `path`, from the leaves upwards. `path` must be large enough. Returns the number
+   * of siblings.
+   */
   merklePath(leaves: Uint8Array, index: number, path: Uint8Array): number;
   /** CRC-32C of the bytes. */
   crc32c(data: Uint8Array): number;
-  /** See `claimtrie/trieNode.ts`: packed slots and the claims' half of the hash. Throws `TypeError` for malformed bytes. */
+  /**
+   * Hash of a claim trie node, see `claimtrie/trieNode.ts`. `slots` are the packed children, `claims` is the hash of the
+   * claims. Throws `TypeError` for malformed bytes.
+   */
   claimNodeHash(slots: Uint8Array, claims: Uint8Array, target?: Uint8Array): Uint8Array;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
 
   /**
-   * Makes the C library return freed memory to the system, instead of keeping it for the thread that allocated it. False if
-   * this is not supported.
+   * Configures the C library to return freed memory to the system instead of keeping it for the thread that allocated it.
+   * Returns false if this is not supported.
    */
   returnFreedMemory(): boolean;
   /**
-   * What the C library holds for the process, in bytes: in use and free in its arenas, and in mappings of their own, which are
-   * all in use. Null where that is not known: glibc before 2.33, and other libraries.
+   * Memory of the C library's heap in bytes: used and free bytes in its arenas, and bytes in separate mappings, which are
+   * all in use. Null if unknown: with glibc before 2.33, and with other C libraries.
    */
   heapUsage(): { usedBytes: number; freeBytes: number; mappedBytes: number } | null;
-  /** Gives free pages of the C library back to the system, on another thread. Resolves to whether there were some. */
+  /** Returns free pages of the C library's heap to the system, on another thread. Resolves to whether there were any. */
   trimHeap(): Promise<boolean>;
 
   /**
-   * Fills `target` with bytes of an open file without waiting for a disk. Returns the number of bytes: fewer than requested
-   * at the end of the file or if the following bytes are not in the page cache; -1 if none are available this way. Without
-   * the addon the caller reads on a thread.
+   * Fills `target` with bytes of an open file without waiting for a disk. Returns the number of bytes. There are fewer than
+   * requested at the end of the file, or if further bytes are not in the page cache; -1 if no byte is available without
+   * waiting. Without the addon the caller reads on a thread.
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
 
-  /** The following functions throw an `Error` with the message of the fallback's `ReadError`. */
+  /** Parse a block or a transaction. On malformed bytes they throw an `Error` with the message of the fallback's `ReadError`. */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
-  /** `parseBlock` on another thread; the bytes must not change before the promise settles. */
+  /** Like `parseBlock`, on another thread. The bytes must not change before the promise settles. */
   parseBlockAside(bytes: Uint8Array): Promise<ParsedBlock>;
   /**
-   * Length of the transaction at the start of the bytes, 0 if there is no complete one. Writes its txid and wtxid to the 64
-   * bytes of `ids`.
+   * Length of the transaction at the start of the bytes; 0 if it is incomplete. Writes its txid and wtxid to the 64 bytes of
+   * `ids`.
    */
   scanTx(bytes: Uint8Array, ids: Uint8Array): number;
   /**
-   * Looks through blocks for transactions that a wallet may have a part in; see `chain/blocks/paymentScan.ts`. `places`: where each
-   * block begins and ends in the bytes; `ids`: 32 bytes a block; `scripts`, `txids`: words of `PrefixFilter`s; `settled`: see
-   * `SettledPayments`.
+   * Searches blocks for transactions that may concern a wallet; see `chain/blocks/paymentScan.ts`. `places`: start and end
+   * offset of each block in the bytes; `ids`: block ids, 32 bytes each; `scripts`, `txids`: words of `PrefixFilter`s;
+   * `settled`: see `SettledPayments`.
    */
   scanPayments(
     bytes: Uint8Array,
@@ -353,7 +389,10 @@ export interface NativeAddon {
     txids: Uint32Array,
     settled: NativeSettled | null,
   ): Uint32Array;
-  /** The same on another thread; bytes, places, ids and `settled` without its kinds must not change meanwhile. */
+  /**
+   * Like `scanPayments`, on another thread. `bytes`, `places`, `ids` and `settled` (except its kinds) must not change before
+   * the promise settles.
+   */
   scanPaymentsAside(
     bytes: Uint8Array,
     places: Uint32Array,
@@ -365,26 +404,26 @@ export interface NativeAddon {
   ): Promise<Uint32Array>;
   /** The claims in the row of a name, from offset `at` on; null for a truncated row. See `store/claims/namePlaces.ts`. */
   nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;
-  /** See `util/standardSort.ts`; -1 where the whole list must be sorted. */
+  /** Rank of one number in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
-  /** See `index/addressRows.ts`: the address index rows of a block, as records of `store/rows/rowRecords.ts`. */
+  /** Address index rows of a block, as records in the format of `store/rows/rowRecords.ts`. See `index/addressRows.ts`. */
   addressRows(
     block: Uint8Array,
     parsed: ParsedBlock,
     resolved: ResolvedInputs,
     height: number,
   ): NativeAddressRows;
-  /** The same on another thread; the arguments must not change before the promise settles. */
+  /** Like `addressRows`, on another thread. The arguments must not change before the promise settles. */
   addressRowsAside(
     block: Uint8Array,
     parsed: ParsedBlock,
     resolved: ResolvedInputs,
     height: number,
   ): Promise<NativeAddressRows>;
-  /** See `index/txIndex.ts`: the rows of a block as records. */
+  /** Transaction index rows of a block, as records. See `index/txIndex.ts`. */
   txRows(block: Uint8Array, parsed: ParsedBlock, height: number): Buffer;
-  /** See `index/addressScripts.ts`: the key of a script, 16 code units; null for an unspendable script. */
+  /** Script key in the address index, 16 code units; null for an unspendable script. See `index/addressScripts.ts`. */
   scriptKey(script: Uint8Array): string | null;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
@@ -394,17 +433,20 @@ export interface NativeAddon {
     lt: string,
     reverse: boolean,
   ) => NativeDatabaseWalk;
-  /** `maxBytes` limits the memory of the rows, which makes the table a cache; 0: no limit. */
+  /** Table of rows. `maxBytes` limits the memory, which makes the table a cache; 0 for no limit. */
   readonly Memtable: new (maxBytes: number) => NativeRows;
-  /** Throws when an object with one of the numbers no longer exists. */
+  /** View of a table and a database, given by their numbers. The constructor throws if one of them no longer exists. */
   readonly RowView: new (rows: number, database: number) => NativeRowView;
 
   setVerifyThreads(count: number): void;
   setSignatureCacheBytes(bytes: number): void;
-  /** Bound of this thread's signature cache, and how many signatures were inserted since it was set. */
+  /** Size limit of this thread's signature cache in bytes, and number of signatures inserted since the limit was set. */
   signatureCacheUsage(): { maxBytes: number; insertions: number };
   verifyInputs(job: VerifyJob): Promise<VerifyReport>;
-  /** The same synchronously on the calling thread: for a few inputs, for which switching threads would cost more. */
+  /**
+   * Like `verifyInputs`, but synchronous on the calling thread. For a few inputs, because switching threads would take
+   * longer.
+   */
   verifyInputsHere(job: VerifyJob): VerifyReport;
   /** The digest that a signature of input `inputNumber` commits to; for the differential tests. */
   signatureHash(

@@ -1,6 +1,6 @@
 /**
- * The only loader of the native addon (`addonFiles.ts` knows where it lies). Owns no rule of the chain: each function has a
- * readable TypeScript fallback in the layer that uses it, and the node runs on the fallbacks alone when the addon is absent.
+ * Loads the native addon; `addonFiles.ts` finds its file. Each function of the addon has a TypeScript fallback in the module
+ * that uses it, so the node also runs without the addon.
  */
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { unpacking, type PackingAddon } from './packed.js';
 
 export type * from './addonTypes.js';
 
-/** Raised with every change of `PackingAddon`; an addon built for another number is not used. */
+/** Version of the interface `PackingAddon`. It is incremented with every change; an addon with another version is not used. */
 export const NATIVE_ABI = 23;
 
 type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
@@ -38,7 +38,7 @@ function load(): Loaded {
   return { addon: null, reason: reasons.join('; ') };
 }
 
-/** The addon, or `null` when it is absent, disabled or has another interface version. Never throws. */
+/** Returns the addon; `null` if it is missing, disabled or has another interface version. Never throws. */
 export function loadNative(): NativeAddon | null {
   loaded ??= load();
   return loaded.addon;

@@ -1,12 +1,12 @@
 /**
- * Tables that the addon answers in one piece of memory, as views. Memory of its own for each table, made by the addon, would
- * take several times as long, and each would be freed for itself.
- * Layouts: `PackedTablesHead` (native/parse.h), `PackedResolvedHead` (native/resolved.h).
+ * Converts tables that the addon returns in one buffer to views of that buffer. Separate buffers for the tables would take
+ * several times as long to create, and each would be freed separately. Layouts: `PackedTablesHead` (native/parse.h),
+ * `PackedResolvedHead` (native/resolved.h).
  */
 import type { NativeAddon, NativeCoinTable, ParsedBlock, ResolvedInputs } from './addonTypes.js';
 
 const WORD_BYTES = 4;
-/** Words of a row: `TxRow`, `InputRow`, `OutputRow`. */
+/** Number of 32-bit words in a row of each table (`TxRow`, `InputRow`, `OutputRow` in the addon). */
 const ROW_WORDS = { tx: 12, input: 6, output: 4 } as const;
 const AMOUNT_BYTES = 8;
 const HASH_BYTES = 32;
@@ -15,7 +15,10 @@ const TABLES_HEAD_BYTES = TABLES_HEAD_WORDS * WORD_BYTES + 2 * HASH_BYTES;
 const RESOLVED_HEAD_WORDS = 4;
 const RESOLVED_HEAD_BYTES = RESOLVED_HEAD_WORDS * WORD_BYTES;
 
-/** The views; `packed` is how they go back to the addon. */
+/**
+ * Creates the views of a parsed block. The result also keeps the buffer (`packed`), so that it can be passed back to the
+ * addon.
+ */
 export function unpackParsed(packed: Buffer): ParsedBlock {
   const { buffer, byteOffset } = packed;
   const head = new Uint32Array(buffer, byteOffset, TABLES_HEAD_WORDS);
@@ -48,7 +51,7 @@ export function unpackParsed(packed: Buffer): ParsedBlock {
   };
 }
 
-/** The same of what `CoinTable.resolve` answers. */
+/** Creates the views of a result of `CoinTable.resolve`. */
 export function unpackResolved(packed: Buffer): ResolvedInputs {
   const { buffer, byteOffset } = packed;
   const head = new Uint32Array(buffer, byteOffset, RESOLVED_HEAD_WORDS);
@@ -73,7 +76,7 @@ export function unpackResolved(packed: Buffer): ResolvedInputs {
   };
 }
 
-/** The addon as it is: what answers tables answers them packed. */
+/** Interface of the addon as loaded. Functions whose results are tables return them packed in one buffer. */
 export interface PackingAddon extends Omit<NativeAddon, 'parseBlock' | 'parseTx' | 'CoinTable'> {
   parseBlock(bytes: Uint8Array): Buffer;
   parseTx(bytes: Uint8Array): Buffer;
@@ -84,7 +87,7 @@ interface PackingCoinTable extends Omit<NativeCoinTable, 'resolve'> {
   resolvePacked(...args: Parameters<NativeCoinTable['resolve']>): Buffer;
 }
 
-/** The addon whose answers are unpacked. */
+/** Wraps an addon, so that tables are returned as views instead of packed buffers. */
 export function unpacking(addon: PackingAddon): NativeAddon {
   class UnpackingCoinTable extends addon.CoinTable implements NativeCoinTable {
     resolve(block: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs?: boolean): ResolvedInputs {

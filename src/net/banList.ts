@@ -1,7 +1,7 @@
 /**
  * Bans of addresses and subnets, each until a time. They are stored in `banlist.dat` in Core's format. The caller must
- * disconnect connected peers. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`, `SweepBanned`, `DumpBanlist`,
- * addrdb.h `CBanEntry`.
+ * disconnect peers that are connected when they are banned. Source: Core net.cpp `CConnman::Ban`, `Unban`, `IsBanned`,
+ * `SweepBanned`, `DumpBanlist`, addrdb.h `CBanEntry`.
  *
  * Deviation: the number of bans for misbehaviour is limited; otherwise an owner of many addresses could fill the memory.
  */
@@ -28,7 +28,7 @@ export interface Ban {
 }
 
 export interface BanListOptions {
-  /** `banlist.dat` in the network's folder. */
+  /** Path of `banlist.dat` in the folder of the network. */
   readonly path: string;
   readonly magic: Buffer;
   /** Default duration of a ban (`-bantime`). */
@@ -38,13 +38,13 @@ export interface BanListOptions {
 export interface BanListDeps {
   readonly nowSec: () => number;
   readonly log: Logger;
-  /** Warns the operator and writes to the log; without it only the log is written. */
+  /** Shows a warning to the operator and writes it to the log. Without this function the warning is only logged. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
 const ENTRY_VERSION = 1;
 const IP_BYTES = 16;
-/** Arbitrary; about 25 MB of memory. */
+/** Maximum number of bans for misbehaviour. Arbitrary: about 25 MB of memory. */
 export const MAX_MISBEHAVIOUR_BANS = 50_000;
 const MAX_FILE_BYTES = 64 << 20;
 
@@ -58,7 +58,7 @@ export function parseBanTarget(text: string): Subnet | null {
 export class BanList {
   private readonly options: BanListOptions;
   private readonly deps: BanListDeps;
-  /** Bans by mask, then by network: an address is looked up once for each mask in use. */
+  /** Bans by mask of the subnet, then by network address. An address is looked up once for each mask that occurs. */
   private byMask = new Map<string, { mask: Uint8Array; bans: Map<string, Ban> }>();
   private misbehaviourCount = 0;
   private isDirty = false;
@@ -81,15 +81,15 @@ export class BanList {
     return false;
   }
 
-  /** Whether exactly this subnet is banned. */
+  /** Whether there is a ban for exactly this subnet. */
   isSubnetBanned(subnet: Subnet): boolean {
     const ban = this.byMask.get(toLatin1(subnet.mask))?.bans.get(toLatin1(subnet.network));
     return ban !== undefined && this.deps.nowSec() < ban.untilSec;
   }
 
   /**
-   * Bans for `timeSec` seconds, or until that time if `absolute`; 0 and less mean `-bantime`. False if the subnet is already
-   * banned for as long.
+   * Bans a subnet for `timeSec` seconds, or until that time if `absolute`. Zero and negative values mean `-bantime`. Returns
+   * false if the subnet is already banned for at least as long.
    */
   ban(subnet: Subnet, reason: BanReason, timeSec = 0, absolute = false): boolean {
     const createdSec = this.deps.nowSec();
@@ -105,12 +105,12 @@ export class BanList {
     return true;
   }
 
-  /** Bans one address for `-bantime`. */
+  /** Bans a single address for the duration `-bantime`. */
   banAddress(address: HostAddress, reason: BanReason): boolean {
     return this.ban(Subnet.single(address.ip), reason);
   }
 
-  /** False if exactly this subnet is not in the list. */
+  /** Removes the ban of exactly this subnet. Returns false if there is none. */
   unban(subnet: Subnet): boolean {
     if (!this.drop(subnet)) return false;
     this.isDirty = true;
@@ -123,7 +123,7 @@ export class BanList {
     this.isDirty = true;
   }
 
-  /** Current bans, ordered by network. */
+  /** Present bans, ordered by network address. */
   list(): Ban[] {
     this.sweep();
     return [...this.all()].sort(
@@ -171,7 +171,7 @@ export class BanList {
     return true;
   }
 
-  /** Removes the tenth of the bans for misbehaviour that would end first. */
+  /** Removes a tenth of the bans for misbehaviour, those that would end first. */
   private thinOut(): void {
     const bans = [...this.all()].filter(({ reason }) => reason === 'node misbehaving');
     bans.sort((a, b) => a.untilSec - b.untilSec);
@@ -179,7 +179,7 @@ export class BanList {
     this.deps.log.warn(`More than ${MAX_MISBEHAVIOUR_BANS} peers are banned; the oldest bans were lifted`);
   }
 
-  /** Loads the list from the file. It stays empty if the file is missing or corrupt. */
+  /** Loads the list from the file. The list stays empty if the file is missing or corrupt. */
   async load(): Promise<void> {
     const { path, magic } = this.options;
     const { log } = this.deps;
@@ -221,7 +221,7 @@ export class BanList {
   }
 }
 
-/** Source: the serialization of `banmap_t`. */
+/** Serializes the bans. Source: the serialization of `banmap_t`. */
 function formatBans(bans: readonly Ban[]): Buffer {
   const writer = new Writer();
   writer.compactSize(bans.length);
@@ -232,7 +232,10 @@ function formatBans(bans: readonly Ban[]): Buffer {
   return writer.finish();
 }
 
-/** Throws `ReadError`, also for bytes after the bans: the file may be another one, since the magic is the same. */
+/**
+ * Parses the bans. Throws `ReadError`, also if bytes follow the bans: such a file may be another kind of file with the same
+ * magic.
+ */
 function parseBans(content: Buffer): Ban[] {
   const reader = new Reader(content);
   const count = reader.compactSize();
@@ -250,7 +253,7 @@ function parseBans(content: Buffer): Ban[] {
   return bans;
 }
 
-/** A time in seconds, limited to safe integers. */
+/** Reads a time in seconds, limited to the range of safe integers. */
 function readTime(reader: Reader): number {
   return Math.min(Math.max(Number(reader.i64()), 0), Number.MAX_SAFE_INTEGER);
 }

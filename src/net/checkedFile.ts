@@ -13,8 +13,8 @@ import { refuseSpecialFile } from '../util/specialFile.js';
 const HASH_BYTES = 32;
 
 /**
- * The content of a file; null if it does not exist. Throws `ReadError` if it is corrupt, of another network or larger than
- * `maxBytes`, and the system's error on a disk error.
+ * Reads the content of a file; null if the file does not exist. Throws `ReadError` if it is corrupt, belongs to another
+ * network or is larger than `maxBytes`. Throws system errors if the disk fails.
  */
 export async function readCheckedFile(path: string, magic: Bytes, maxBytes: number): Promise<Buffer | null> {
   let framed: Buffer;

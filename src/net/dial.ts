@@ -1,7 +1,8 @@
 /**
- * Opens TCP connections to peers: directly, or through the proxy of the peer's network; resolves names, unless a proxy does
- * that or it is disabled. An onion service is only reachable through a proxy, and its name is never sent to a name server.
- * Source: Core net.cpp `CConnman::ConnectNode`, netbase.cpp `Lookup`, `ConnectSocketDirectly`, `ConnectThroughProxy`.
+ * Opens TCP connections to peers: directly, or through the proxy of the peer's network. It resolves names, unless a proxy
+ * does that or resolving is disabled. An onion service is reachable only through a proxy, and its name is never sent to a
+ * name server. Source: Core net.cpp `CConnman::ConnectNode`, netbase.cpp `Lookup`, `ConnectSocketDirectly`,
+ * `ConnectThroughProxy`.
  */
 import { connect as netConnect, type Socket } from 'node:net';
 import { getSystemErrorMap } from 'node:util';
@@ -22,16 +23,16 @@ import type { Networks, Proxy } from './networks.js';
 import type { RandomSource } from './messageHandler.js';
 import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
-/** Maximum number of addresses accepted from a name server. */
+/** Maximum number of addresses that are accepted from a name server for one name. */
 export const MAX_LOOKUP_ADDRESSES = 256;
 
-/** Destination of a connection: an address, or a name that a proxy resolves. */
+/** Destination of a connection: an address, or a name together with the proxy that resolves it. */
 export type DialTarget =
   | { readonly address: NetAddress }
   | { readonly address: null; readonly host: string; readonly port: number; readonly proxy: Proxy };
 
 export interface DialerOptions {
-  /** Port for addresses without one. */
+  /** Port that is used if the operator's text has none. */
   readonly defaultPort: number;
   /** Time limit for the TCP connection (`-timeout`). */
   readonly connectTimeoutMs: number;
@@ -45,22 +46,22 @@ export interface DialerDeps {
   readonly networks: Networks;
   readonly random: RandomSource;
   readonly log: Logger;
-  /** All numeric addresses of a host name; rejects without one. The system's resolver by default. */
+  /** Resolves a host name to all its numeric addresses; rejects if there are none. By default the system's resolver is used. */
   readonly lookUp?: LookUp;
-  /** Starts to connect, like `net.connect`. */
+  /** Starts a TCP connection, like `net.connect`. */
   readonly connect?: (to: { host: string; port: number }) => Socket;
 }
 
 export interface DialContext {
   readonly signal: AbortSignal;
-  /** Whether the operator requested this connection: failures are then logged. */
+  /** Whether the operator requested this connection. Failures are logged then. */
   readonly isManual?: boolean;
 }
 
-/** The connection failed. */
+/** Error: the connection failed. */
 export class DialError extends Error {
   override readonly name = 'DialError';
-  /** Whether the proxy could not be reached or failed: then nothing is known about the destination. */
+  /** Whether the proxy could not be reached or failed. In this case nothing is known about the destination. */
   readonly isProxyFailure: boolean;
 
   constructor(message: string, isProxyFailure = false) {
@@ -82,8 +83,8 @@ export class Dialer {
   }
 
   /**
-   * Resolves `host:port` as written by the operator; if there are several addresses, to a random one. Rejects with
-   * `DialError` without an address.
+   * Resolves `host:port` as the operator wrote it. If the name has several addresses, a random one is chosen. Rejects with
+   * `DialError` if there is no address.
    */
   async locate(text: string, { signal }: DialContext): Promise<DialTarget> {
     const { defaultPort, allowsLookup } = this.options;
@@ -109,8 +110,8 @@ export class Dialer {
   }
 
   /**
-   * The IP addresses, 16 bytes each, of a seed's name, at most `MAX_LOOKUP_ADDRESSES`; none if it has none, or if a proxy
-   * resolves names. `-dns` does not apply to seeds. Source: `LookupHost`.
+   * The IP addresses, 16 bytes each, of a seed's name, at most `MAX_LOOKUP_ADDRESSES`; empty if the name has no address, or
+   * if a proxy resolves names. `-dns` does not apply to seeds. Source: `LookupHost`.
    */
   async resolve(host: string, signal: AbortSignal): Promise<Buffer[]> {
     const numeric = parseHost(host);
@@ -134,8 +135,8 @@ export class Dialer {
   }
 
   /**
-   * A connected socket that is not read yet, with an error listener that ignores errors. Rejects with `DialError`, after
-   * logging it, if the connection fails or is aborted.
+   * Connects to a destination. Resolves to a socket that is not read yet and has an error listener that ignores errors. If
+   * the connection fails or is aborted, the failure is logged and the promise rejects with `DialError`.
    */
   async connect(target: DialTarget, context: DialContext): Promise<Socket> {
     try {
@@ -181,7 +182,7 @@ export class Dialer {
     }
   }
 
-  /** Tor uses different circuits for streams with different credentials. */
+  /** New credentials for each connection, because Tor uses different circuits for streams with different credentials. */
   private nextCredentials(): { user: string; password: string } {
     const text = `${this.credentialPrefix}${this.credentialCount++}`;
     return { user: text, password: text };
@@ -199,7 +200,7 @@ export class Dialer {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         socket.off('error', onError).off('connect', onConnect);
-        // From here on errors are followed by the event 'close', which is handled.
+        // An error after this point needs no handling here, because the event `close` follows it.
         socket.on('error', () => undefined);
         if (error === null) {
           resolve(socket);
@@ -222,13 +223,13 @@ export class Dialer {
   }
 }
 
-/** `connection refused (111)`. Source: `NetworkErrorString`. */
+/** Text of a system error, such as `connection refused (111)`. Source: `NetworkErrorString`. */
 function errorText(error: NodeJS.ErrnoException): string {
   const known = error.errno === undefined ? undefined : getSystemErrorMap().get(error.errno)?.[1];
   return known === undefined ? error.message || String(error.code) : `${known} (${-error.errno!})`;
 }
 
-/** The result of the promise, or a rejection as soon as the signal aborts. */
+/** Resolves to the result of the promise. Rejects as soon as the signal aborts. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(new Error('interrupted'));

@@ -1,7 +1,7 @@
 /**
- * Messages on a stream: 4 bytes of magic, 12 of command, 4 of length and 4 of checksum, then the payload. Owns the bytes
- * that were received and not read yet; payloads are parsed in `messages/`. Source: Core net.cpp `ReceiveMsgBytes`,
- * `CNetMessage`, protocol.cpp `CMessageHeader::IsValid`.
+ * Splits a byte stream into P2P messages. A message has 4 bytes of magic, 12 of command, 4 of length, 4 of checksum, and the
+ * payload. Owns received bytes that are not parsed yet; `messages/` parses the payloads. Source: Core net.cpp
+ * `ReceiveMsgBytes`, `CNetMessage`, protocol.cpp `CMessageHeader::IsValid`.
  */
 import { sha256d } from '../crypto/hash.js';
 import { EMPTY_BYTES, asBuffer, type Bytes } from '../util/bytes.js';
@@ -12,16 +12,22 @@ const COMMAND_SIZE = 12;
 const LENGTH_OFFSET = 16;
 const CHECKSUM_OFFSET = 20;
 const CHECKSUM_SIZE = 4;
-/** Checksum of an empty payload, which many messages have. */
+/** Checksum of an empty payload, computed once because many messages have no payload. */
 const EMPTY_CHECKSUM = sha256d(EMPTY_BYTES);
 const EMPTY_PAYLOAD = Buffer.alloc(0);
 export const FRAME_HEAD_BYTES = 24;
 
-/** Chunks of at least this size are kept as received; smaller ones are copied into blocks, because each object costs memory. */
+/**
+ * Received chunks of at least `KEEP_CHUNK_BYTES` are stored without a copy. Smaller chunks are copied into blocks of
+ * `BLOCK_BYTES`, because each stored object costs memory.
+ */
 const KEEP_CHUNK_BYTES = 1024;
 const BLOCK_BYTES = 8192;
 
-/** The stream is not of this network, or announces an invalid size. The connection must be closed. */
+/**
+ * Thrown if the stream has the magic of another network or announces an invalid payload size. The caller must close the
+ * connection.
+ */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
   readonly reason: 'magic' | 'oversize';
@@ -39,19 +45,19 @@ export interface Frame {
    * `ProcessMessages`. Test: test/unit/net/framing.test.ts.
    */
   readonly command: string;
-  /** A buffer of its own. */
+  /** The payload, in a buffer that is not shared with other data. */
   readonly payload: Buffer;
-  /** A message with a wrong checksum must be ignored. */
+  /** Whether the checksum matches the payload. The caller must ignore a message with a wrong checksum. */
   readonly checksumOk: boolean;
 }
 
-/** Queue of received bytes. It allocates memory for received bytes, not for the announced size. */
+/** Queue of received bytes. Memory is allocated for bytes that were received, not for the size that a header announces. */
 class ByteQueue {
   length = 0;
   private readonly pieces: Bytes[] = [];
-  /** Number of bytes of the first piece that were already read. */
+  /** Number of bytes already read from the first chunk of the queue. */
   private taken = 0;
-  /** Block of small chunks; from `blockStart` on they are not in the pieces yet. */
+  /** Block that collects small chunks. The bytes from `blockStart` on are not queued in `pieces` yet. */
   private block = EMPTY_BYTES;
   private blockStart = 0;
   private blockEnd = 0;
@@ -84,7 +90,7 @@ class ByteQueue {
     this.blockStart = this.blockEnd;
   }
 
-  /** Moves the first bytes to `target` until it is full; there must be enough of them. */
+  /** Fills `target` with the first bytes of the queue and removes them. The queue must have enough bytes. */
   take(target: Buffer): void {
     this.seal();
     let done = 0;
@@ -107,19 +113,19 @@ export class FrameReader {
   private readonly magic: Buffer;
   private queue = new ByteQueue();
   private readonly head = Buffer.alloc(FRAME_HEAD_BYTES);
-  /** Length of the payload whose header was read; −1 between messages. */
+  /** Payload length in bytes from the last header read; −1 while no header is read. */
   private announced = -1;
 
   constructor(magic: Buffer) {
     this.magic = magic;
   }
 
-  /** Number of received bytes that are not part of a returned frame yet. */
+  /** Number of received bytes of messages that `next` has not returned yet. */
   get bufferedBytes(): number {
     return this.queue.length + (this.announced >= 0 ? FRAME_HEAD_BYTES : 0);
   }
 
-  /** Forgets what came. */
+  /** Discards all received bytes. */
   clear(): void {
     this.queue = new ByteQueue();
     this.announced = -1;
@@ -130,18 +136,22 @@ export class FrameReader {
     this.queue.push(chunk);
   }
 
-  /** Whether `next` would return a message or throw. Very cheap. */
+  /** Whether `next` would return a message or throw. Cheap: no payload is read. */
   get hasNext(): boolean {
     return this.readHead() && (this.queue.length >= this.announced || this.headError() !== null);
   }
 
-  /** The next complete message, or null until more is received. Throws `FrameError`, also in all later calls. */
+  /**
+   * Returns the next complete message, or null if it is not complete yet. Throws `FrameError` for an invalid stream; all
+   * later calls throw too.
+   */
   next(): Frame | null {
     if (!this.readHead()) return null;
     const error = this.headError();
     if (error) throw error;
     if (this.queue.length < this.announced) return null;
-    // Not from the buffer pool: a small payload that is retained would keep a whole pool slab in memory.
+    // Allocated outside the buffer pool of Node.js: a small retained payload would keep a whole slab of the pool in
+    // memory.
     const payload = this.announced === 0 ? EMPTY_PAYLOAD : Buffer.allocUnsafeSlow(this.announced);
     this.queue.take(payload);
     this.announced = -1;
@@ -150,7 +160,7 @@ export class FrameReader {
     return { command: readCommand(this.head), payload, checksumOk };
   }
 
-  /** Reads the header of the next message if it is complete; returns whether it is. */
+  /** Reads the header of the next message if all its bytes were received. Returns whether a header is read. */
   private readHead(): boolean {
     if (this.announced >= 0) return true;
     if (this.queue.length < FRAME_HEAD_BYTES) return false;
@@ -177,14 +187,17 @@ function readCommand(head: Buffer): string {
   return head.toString('latin1', COMMAND_OFFSET, end);
 }
 
-/** The 24-byte header of a message. */
+/** Returns the 24-byte header of a message. */
 export function formatFrameHead(magic: Buffer, command: string, payload: Bytes): Buffer {
   const head = Buffer.alloc(FRAME_HEAD_BYTES);
   writeFrameHead(head, magic, command, payload);
   return head;
 }
 
-/** The whole message as one buffer. The payload is copied; `formatFrameHead` is for callers that do not need it. */
+/**
+ * Returns header and payload as one buffer. The payload is copied; callers that can write header and payload separately use
+ * `formatFrameHead`.
+ */
 export function formatFrame(magic: Buffer, command: string, payload: Bytes): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
   writeFrameHead(frame, magic, command, payload);

@@ -8,28 +8,28 @@ import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './messages/code
 export const INV = {
   tx: 1,
   block: 2,
-  /** In getdata only: a merkleblock and its transactions. */
+  /** Requests a block as a merkleblock message and its matching transactions. Used in getdata only. */
   filteredBlock: 3,
-  /** In getdata only: a cmpctblock. */
+  /** Requests a block as a cmpctblock message. Used in getdata only. */
   compactBlock: 4,
-  /** In getdata only: with witness. */
+  /** Request a transaction or block with witness data. Used in getdata only. */
   witnessTx: 0x40000001,
   witnessBlock: 0x40000002,
 } as const;
 
-/** Maximum number of items in an inv, getdata or notfound; more cost 20 points. */
+/** Maximum number of items in an inv, getdata or notfound message. A peer that sends more gets 20 misbehaviour points. */
 export const MAX_INV_ITEMS = 50_000;
 const ITEM_SIZE = 36;
 
 export interface InvItem {
-  /** One of `INV`, or any other value that a peer sends; unsigned 32-bit. */
+  /** Type of the item: a value of `INV` or any other unsigned 32-bit value that a peer sends. */
   readonly type: number;
-  /** 32 bytes, wire order. */
+  /** Id of the transaction or block: 32 bytes, wire order. */
   readonly hash: Buffer;
 }
 
 export interface InventoryMessage {
-  /** Items, at most one more than `MAX_INV_ITEMS`. */
+  /** Received items. At most `MAX_INV_ITEMS` + 1 are parsed; the extra item shows that the message was too long. */
   readonly items: readonly InvItem[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Our own addresses: those set by the operator, and those of listening sockets and interfaces, with the number of peers that
- * reported each. Decides which one is announced to a peer. Source: Core net.cpp `AddLocal`, `RemoveLocal`, `SeenLocal`,
- * `IsLocal`, `GetLocal`, `Discover`, `IsPeerAddrLocalGood`, `AdvertiseLocal`.
+ * Addresses at which peers may reach this node: set by the operator, or taken from listening sockets and network interfaces.
+ * Counts the peers that reported each address. Selects the address to announce to a peer. Source: Core net.cpp `AddLocal`,
+ * `RemoveLocal`, `SeenLocal`, `IsLocal`, `GetLocal`, `Discover`, `IsPeerAddrLocalGood`, `AdvertiseLocal`.
  */
 import { networkInterfaces } from 'node:os';
 import type { Logger } from '../util/logging.js';
@@ -21,13 +21,16 @@ import type { RandomSource } from './messageHandler.js';
 export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 } as const;
 
 export interface LocalAddressOptions {
-  /** `-listen`: without it no address is announced. */
+  /** Whether the node accepts inbound connections (`-listen`). Otherwise no address is announced. */
   readonly listens: boolean;
   /** `-discover`: whether addresses that the operator did not set are used. */
   readonly discovers: boolean;
-  /** The port we listen on. */
+  /** Port on which this node accepts connections. */
   readonly port: number;
-  /** `-addrmantest`: the loopback address is announced, so that nodes on one machine can tell each other about us. */
+  /**
+   * Whether the loopback address is announced (`-addrmantest`), so that test nodes on one machine can relay each other's
+   * addresses.
+   */
   readonly tellsLoopback: boolean;
 }
 
@@ -48,7 +51,7 @@ export interface LocalAddressInfo {
 export class LocalAddresses {
   private readonly options: LocalAddressOptions;
   private readonly deps: LocalAddressDeps;
-  /** Local addresses by IP; each has one port. */
+  /** Local addresses by IP. Each IP has only one port. */
   private readonly byIp = new Map<string, { address: NetAddress; score: number }>();
 
   constructor(options: LocalAddressOptions, deps: LocalAddressDeps) {
@@ -56,7 +59,7 @@ export class LocalAddresses {
     this.deps = deps;
   }
 
-  /** False if the address cannot be used: it is not routable, or excluded by the options. */
+  /** Adds a local address. Returns false if the address is not routable or is excluded by the options. */
   add(address: NetAddress, score: number): boolean {
     if (!isRoutable(address) || this.deps.networks.isLimited(address)) return false;
     if (!this.options.discovers && score < LOCAL_SCORE.manual) return false;
@@ -73,23 +76,26 @@ export class LocalAddresses {
     this.byIp.delete(toLatin1(address.ip));
   }
 
-  /** A peer that connected to us reported this address as ours. */
+  /** Increases the score of a local address that a connected peer reported as ours. */
   seen(address: HostAddress): void {
     const known = this.byIp.get(toLatin1(address.ip));
     if (known !== undefined && isRoutable(address)) known.score++;
   }
 
-  /** Whether the address is one of ours, whatever the port. */
+  /** Whether the address is one of this node's addresses; the port is ignored. */
   isLocal(address: HostAddress): boolean {
     return this.byIp.has(toLatin1(address.ip));
   }
 
-  /** Addresses in order of their bytes. */
+  /** Local addresses, sorted by their bytes. */
   list(): LocalAddressInfo[] {
     return [...this.byIp.values()].sort((a, b) => Buffer.compare(a.address.ip, b.address.ip));
   }
 
-  /** The address at which a peer (null: any peer) can best reach us; null without one. Source: `GetLocal`. */
+  /**
+   * Returns the local address at which the peer (null: any peer) can best reach this node, or null if no address is known.
+   * Source: `GetLocal`.
+   */
   best(peer: HostAddress | null): NetAddress | null {
     if (!this.options.listens) return null;
     let [best, bestReach, bestScore]: [NetAddress | null, number, number] = [null, -1, -1];
@@ -103,8 +109,8 @@ export class LocalAddresses {
   }
 
   /**
-   * The address to announce to a peer: ours, or sometimes the one that the peer reported (`seenUsAt`), in case that is
-   * better. Null if there is nothing to announce. Source: `AdvertiseLocal`.
+   * Selects the address to announce to a peer: a local address, or sometimes the address at which the peer sees us
+   * (`seenUsAt`), which may be more accurate. Returns null if no address can be announced. Source: `AdvertiseLocal`.
    */
   toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
     const { listens, tellsLoopback, port } = this.options;
@@ -120,7 +126,7 @@ export class LocalAddresses {
     return this.byIp.get(toLatin1(address.ip))?.score ?? 0;
   }
 
-  /** Whether the address that a peer reported as ours may be right. Source: `IsPeerAddrLocalGood`. */
+  /** Whether the address at which a peer sees us is plausible. Source: `IsPeerAddrLocalGood`. */
   private isViewGood(peer: HostAddress, seenUsAt: HostAddress): boolean {
     const isUsable = isRoutable(peer) && isRoutable(seenUsAt);
     return this.options.discovers && isUsable && !this.deps.networks.isLimited(seenUsAt);

@@ -6,13 +6,13 @@ import { lookup } from 'node:dns/promises';
 import { splitHostPort } from '../util/network/hostPort.js';
 import { isValid, parseHost, parseNetAddress, type NetAddress } from './netAddress.js';
 
-/** Names of onion services, which are never sent to a name server. */
+/** Matches names of onion services. Such names are never sent to a DNS server. */
 export const ONION_NAME = /\.onion\.?$/i;
 
-/** Maximum length of a host name (RFC 1035, with a trailing dot). */
+/** Maximum length of a host name in characters, including a trailing dot (RFC 1035). */
 const MAX_NAME_CHARS = 254;
 
-/** All numeric addresses of a host name, as text; rejects without one. */
+/** Resolves a host name to all its numeric addresses, as text. Rejects if the name has no address. */
 export type LookUp = (host: string) => Promise<string[]>;
 
 export const systemLookUp: LookUp = async (host) => {
@@ -21,8 +21,8 @@ export const systemLookUp: LookUp = async (host) => {
 };
 
 /**
- * Resolves `host` or `host:port` as written by the operator, to the first address. Null for an invalid host. With `lookUp`
- * null, names are not resolved (`-dns=0`).
+ * Resolves `host` or `host:port` from the operator to the first address found. Returns null for an invalid host. If `lookUp`
+ * is null, host names are not resolved (`-dns=0`).
  */
 export async function lookUpAddress(
   text: string,

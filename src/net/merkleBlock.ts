@@ -16,8 +16,8 @@ export interface MerkleBlock {
 }
 
 /**
- * `isMatch` is called once for each transaction, in order, since a filter may change with each. The block has at least one
- * transaction.
+ * Builds the filtered block. Calls `isMatch` once for each transaction in block order, because a match may change the
+ * filter. The block must have at least one transaction.
  */
 export function* buildMerkleBlock(
   { raw, parsed }: LoadedBlock,

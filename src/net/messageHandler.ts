@@ -1,6 +1,6 @@
 /**
- * Interfaces between the message handlers and the peer layer. A message handler handles some messages and has its own state
- * for each peer. The peer layer owns sockets, handshake, slots and punishment.
+ * Interfaces between message handlers and the peer layer. Each message handler handles some message types and keeps its own
+ * state per peer. The peer layer owns sockets, handshakes, connection slots and misbehaviour scores.
  */
 import type { Command, Payload } from './messages/table.js';
 import type { NetAddress } from './netAddress.js';
@@ -11,7 +11,7 @@ import type { NetAddress } from './netAddress.js';
  */
 export type ConnectionKind = 'inbound' | 'outbound' | 'manual' | 'feeler' | 'oneShot';
 
-/** Data from a peer's version message. */
+/** Data of a peer, from its version message. */
 export interface PeerVersion {
   readonly protocolVersion: number;
   readonly services: bigint;
@@ -19,7 +19,7 @@ export interface PeerVersion {
   /** User agent as received; use `cleanUserAgent` for logs and responses. */
   readonly userAgent: string;
   readonly cleanUserAgent: string;
-  /** −1 if the peer did not send it. */
+  /** Block height that the peer announced; −1 if absent. */
   readonly startHeight: number;
   /** Whether the peer wants transactions even before it sets a filter (BIP37). */
   readonly relay: boolean;
@@ -29,33 +29,36 @@ export interface Peer {
   readonly id: number;
   readonly kind: ConnectionKind;
   readonly remote: NetAddress;
-  /** Name for output: `host:port`, or the operator's text. */
+  /** Name for logs and responses: `host:port`, or the text by which the operator added the peer. */
   readonly name: string;
   readonly isWhitelisted: boolean;
   readonly connectedAtSec: number;
   /** Null until the peer's version message is received. */
   readonly version: PeerVersion | null;
-  /** Whether both sides acknowledged the other's version. */
+  /** Whether the handshake is complete: each side has acknowledged the version message of the other side. */
   readonly isReady: boolean;
-  /** Whether the connection has ended or is about to. */
+  /** Whether the connection has ended or is being closed. */
   readonly isGone: boolean;
-  /** Whether so much data waits to be sent (`-maxsendbuffer`) that only responses should be added. */
+  /** Whether the send buffer exceeds its limit (`-maxsendbuffer`). Handlers should then send only responses. */
   readonly isSendFull: boolean;
   /** Resolves when `isSendFull` is false or the peer is gone. */
   sendRoom(): Promise<void>;
   send<C extends Command>(command: C, payload: Payload<C>): void;
   /** Sends an already formatted payload. */
   sendRaw(command: Command, payload: Buffer): void;
-  /** Adds to the peer's misbehaviour score. At `-banscore` it is disconnected, and banned unless it is whitelisted or manual. */
+  /**
+   * Adds points to the peer's misbehaviour score. A peer that reaches `-banscore` is disconnected. It is also banned, unless
+   * it is whitelisted or was added manually.
+   */
   punish(points: number, reason: string): void;
-  /** Sends a reject message (BIP61), unless they are disabled. */
+  /** Sends a reject message (BIP61), unless reject messages are disabled. */
   reject(command: string, code: number, reason: string, hash?: Buffer): void;
   disconnect(reason: string): void;
-  /** Records that the peer sent us something new, which protects it from eviction. */
+  /** Records that the peer sent a new block or transaction. This protects the peer from eviction. */
   noteUseful(what: 'block' | 'tx'): void;
 }
 
-/** Data of a message handler about a peer, for `getpeerinfo`. */
+/** Data that a message handler has about a peer, for `getpeerinfo`. */
 export interface PeerStateInfo {
   relaysTransactions: boolean;
   syncedHeaders: number;
@@ -69,30 +72,31 @@ export type Handlers = {
 };
 
 /**
- * Messages of one peer are handled one by one: the handler's promise and pending effects are awaited. Messages of different
- * peers interleave. An exception other than `ReadError` is a bug.
+ * Handles some types of messages for all peers. The messages of one peer are handled in order: the next one waits for the
+ * handler's promise and pending effects. Messages of different peers interleave. An exception other than `ReadError` is
+ * treated as a bug.
  */
 export interface MessageHandler {
   readonly handlers: Handlers;
-  /** The peer's version is known. Only messages of the handshake may be sent yet. */
+  /** Called when the peer's version message is accepted. Only handshake messages may be sent at this time. */
   onVersion?(peer: Peer): void;
-  /** The handshake is complete. */
+  /** Called when the handshake is complete. */
   onReady?(peer: Peer): void;
-  /** Called once for each peer for which `onVersion` was called. */
+  /** Called once when a peer disconnects for which `onVersion` was called. */
   onGone?(peer: Peer): void;
-  /** Whether `onTick` is also called while the send buffer is full: for time limits, in handlers that send little. */
+  /** Whether `onTick` is also called while the send buffer is full. Needed by handlers that check time limits in `onTick`. */
   readonly ticksWhenFull?: boolean;
   /**
-   * Resolves when all effects of the peer's earlier messages are complete; null if there are none. It is awaited before the
-   * peer's next message is handled, except for blocks. So an effect is always visible before the response to a later
-   * message.
+   * Returns a promise that resolves when all effects of the peer's earlier messages are complete, or null if none are
+   * pending. The peer's next message is handled after that promise, unless it is a block. A response to a later message
+   * therefore always reflects the earlier messages.
    */
   pendingEffect?(peer: Peer): Promise<void> | null;
   /** Called about every 100 ms for each ready peer whose send buffer is not full. Source: `SendMessages`. */
   onTick?(peer: Peer, nowMs: number): void;
   /**
-   * Nothing was read for this time, because this node or the machine was busy. Data that peers sent in time may still be
-   * unread, so time limits of peers must not count it.
+   * Called after the node read no messages for `ms` milliseconds because the process or the machine was busy. Messages that
+   * peers sent in this period may still be unread, so time limits of peers must not include it.
    */
   onHeldUp?(ms: number): void;
   describe?(peer: Peer): Partial<PeerStateInfo>;
@@ -100,7 +104,7 @@ export interface MessageHandler {
 
 /** Source of randomness, injected so that tests are reproducible. */
 export interface RandomSource {
-  /** A random integer from 0 to `below` − 1. */
+  /** Returns a random integer from 0 to `below` − 1. */
   int(below: number): number;
   u64(): bigint;
   bytes(count: number): Buffer;

@@ -9,9 +9,9 @@ import { parseIp, type Subnet } from '../util/network/subnet.js';
 import type { Writer } from '../util/writer.js';
 
 export interface NetAddress {
-  /** 16 bytes. IPv4 is mapped (::ffff:a.b.c.d); an onion name of version 2 follows the OnionCat prefix. */
+  /** IP address of 16 bytes. IPv4 is stored as ::ffff:a.b.c.d; an onion name of version 2 follows the OnionCat prefix. */
   readonly ip: Buffer;
-  /** 0 to 65,535. */
+  /** TCP port, 0 to 65,535. */
   readonly port: number;
 }
 
@@ -26,15 +26,15 @@ export const NO_ADDRESS: NetAddress = { ip: Buffer.alloc(IP_SIZE), port: 0 };
 
 const IPV4_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
 const ONION_PREFIX = Buffer.from('fd87d87eeb43', 'hex');
-/** `fd` and the first bytes of the SHA-256 of `bitcoin`. */
+/** Prefix of internal addresses, which represent host names: `fd` and the first bytes of the SHA-256 of `bitcoin`. */
 const INTERNAL_PREFIX = Buffer.from('fd6b88c08724', 'hex');
 const LOOPBACK = Buffer.from('00000000000000000000000000000001', 'hex');
 const RFC6052_PREFIX = Buffer.from('0064ff9b0000000000000000', 'hex');
 const RFC4862_PREFIX = Buffer.from('fe80000000000000', 'hex');
 const RFC6145_PREFIX = Buffer.from('0000000000000000ffff0000', 'hex');
 /**
- * QUIRK: the mapped prefix shifted by three bytes, as very old versions parsed addresses in a list; invalid. Test:
- * test/unit/net/netAddress.test.ts.
+ * QUIRK: the IPv4 prefix shifted by three bytes. Very old versions produced such addresses when they parsed lists; the
+ * addresses are invalid. Test: test/unit/net/netAddress.test.ts.
  */
 const SHIFTED_PREFIX = IPV4_PREFIX.subarray(3);
 
@@ -45,11 +45,11 @@ function startsWith(ip: Buffer, prefix: Buffer): boolean {
 export function isIpv4({ ip }: HostAddress): boolean {
   return startsWith(ip, IPV4_PREFIX);
 }
-/** Whether it is an onion name of version 2. */
+/** Whether the address is an onion name of version 2. */
 export function isOnion({ ip }: HostAddress): boolean {
   return startsWith(ip, ONION_PREFIX);
 }
-/** Whether it stands for a name: the source of addresses from a name server. */
+/** Whether the address represents a host name. Such an address is the source of addresses that a DNS seed returned. */
 export function isInternal({ ip }: HostAddress): boolean {
   return startsWith(ip, INTERNAL_PREFIX);
 }
@@ -62,17 +62,17 @@ export function isRfc1918(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 10 || (a === 192 && b === 168) || (a === 172 && b >= 16 && b <= 31);
 }
-/** Tests between networks. */
+/** Whether the address belongs to a network for benchmark tests (RFC 2544). */
 export function isRfc2544(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 198 && (b === 18 || b === 19);
 }
-/** Link-local IPv4 address. */
+/** Whether the address is a link-local IPv4 address (RFC 3927). */
 export function isRfc3927(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 169 && b === 254;
 }
-/** Address space shared by the customers of a provider. */
+/** Whether the address belongs to the space shared by customers of a provider (RFC 6598). */
 export function isRfc6598(address: HostAddress): boolean {
   const [a, b] = ipv4Head(address);
   return a === 100 && b >= 64 && b <= 127;
@@ -94,7 +94,7 @@ export function isRfc3849({ ip }: HostAddress): boolean {
 export function isRfc3964({ ip }: HostAddress): boolean {
   return ip.readUInt16BE(0) === 0x2002;
 }
-/** Well-known prefix of translated IPv4 addresses. */
+/** Whether the address has the well-known prefix of translated IPv4 addresses (RFC 6052). */
 export function isRfc6052({ ip }: HostAddress): boolean {
   return startsWith(ip, RFC6052_PREFIX);
 }
@@ -102,11 +102,11 @@ export function isRfc6052({ ip }: HostAddress): boolean {
 export function isRfc4380({ ip }: HostAddress): boolean {
   return ip.readUInt32BE(0) === 0x20010000;
 }
-/** Link-local IPv6 address. */
+/** Whether the address is a link-local IPv6 address (RFC 4862). */
 export function isRfc4862({ ip }: HostAddress): boolean {
   return startsWith(ip, RFC4862_PREFIX);
 }
-/** Unique local addresses, which include onion and internal addresses. */
+/** Whether the address is a unique local address (RFC 4193). Onion and internal addresses are in this range too. */
 export function isRfc4193({ ip }: HostAddress): boolean {
   return (ip[0]! & 0xfe) === 0xfc;
 }
@@ -122,7 +122,7 @@ function isHurricaneElectric({ ip }: HostAddress): boolean {
   return ip.readUInt32BE(0) === 0x20010470;
 }
 
-/** First three numbers of an IPv4 address; −1 for others. */
+/** Returns the first three bytes of an IPv4 address, or −1 three times for other addresses. */
 function ipv4Head(address: HostAddress): [number, number, number] {
   if (!isIpv4(address)) return [-1, -1, -1];
   const { ip } = address;
@@ -135,7 +135,7 @@ export function isLocal(address: HostAddress): boolean {
   return first === 127 || first === 0 || address.ip.equals(LOOPBACK);
 }
 
-/** Whether it is a valid address. Source: `CNetAddr::IsValid`. */
+/** Whether the address is valid. Source: `CNetAddr::IsValid`. */
 export function isValid(address: HostAddress): boolean {
   const { ip } = address;
   if (startsWith(ip, SHIFTED_PREFIX) || ip.equals(NO_ADDRESS.ip)) return false;
@@ -144,7 +144,7 @@ export function isValid(address: HostAddress): boolean {
   return !isIpv4(address) || (tail !== 0 && tail !== 0xffffffff);
 }
 
-/** Whether others can reach it over the internet or Tor. Source: `CNetAddr::IsRoutable`. */
+/** Whether other nodes can reach the address over the internet or Tor. Source: `CNetAddr::IsRoutable`. */
 export function isRoutable(address: HostAddress): boolean {
   if (!isValid(address) || isLocal(address) || isInternal(address)) return false;
   if (isRfc1918(address) || isRfc2544(address) || isRfc3927(address) || isRfc6598(address)) return false;
@@ -159,10 +159,13 @@ export function networkOf(address: HostAddress): NetworkKind {
   return isOnion(address) ? 'onion' : 'ipv6';
 }
 
-/** Numbers of the networks, the first byte of a group. Source: `enum Network`. */
+/** Number of each network type, used as the first byte of a network group. Source: `enum Network`. */
 const GROUP_CLASS = { unroutable: 0, ipv4: 1, ipv6: 2, onion: 3, internal: 4 } as const;
 
-/** The class, then the first `bits` bits of `ip` from byte `start` on; the remaining bits of the last byte are set. */
+/**
+ * Returns the bytes of a network group: the network number, then the first `bits` bits of `ip` from byte `start` on. Unused
+ * bits of the last byte are 1.
+ */
 function groupBytes(kind: NetworkKind, ip: Buffer, start: number, bits: number): Buffer {
   const size = Math.ceil(bits / 8);
   const group = Buffer.alloc(1 + size);
@@ -173,8 +176,8 @@ function groupBytes(kind: NetworkKind, ip: Buffer, start: number, bits: number):
 }
 
 /**
- * Network group of an address: addresses of one group probably have the same owner. There is at most one outbound connection
- * to each group. Source: `CNetAddr::GetGroup`.
+ * Returns the network group of an address. Addresses of one group probably have the same owner, so the node opens at most
+ * one outbound connection per group. Source: `CNetAddr::GetGroup`.
  */
 export function groupOf(address: HostAddress): Buffer {
   const { ip } = address;
@@ -199,8 +202,8 @@ const REACH = {
 } as const;
 
 /**
- * Reachability of one of our addresses for a peer, or for any peer (null): the higher the better, 0 for unreachable. Source:
- * `CNetAddr::GetReachabilityFrom`.
+ * Returns how well a peer (null: any peer) can reach one of this node's addresses. A higher score is better; 0 means
+ * unreachable. Source: `CNetAddr::GetReachabilityFrom`.
  */
 export function reachabilityScore(local: HostAddress, peer: HostAddress | null): number {
   if (!isRoutable(local)) return REACH.unreachable;
@@ -218,7 +221,7 @@ export function reachabilityScore(local: HostAddress, peer: HostAddress | null):
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** 16 characters for 10 bytes. */
+/** Encodes 10 bytes as 16 base32 characters (an onion name of version 2). */
 function formatBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
@@ -232,7 +235,7 @@ function parseBase32(text: string): Buffer {
   return Buffer.from(bits.match(/.{8}/g)!.map((byte) => parseInt(byte, 2)));
 }
 
-/** Parses a numeric address or an onion name of version 2, with or without brackets, to 16 bytes; null for other text. */
+/** Parses a numeric address or an onion name of version 2, with or without brackets. Returns 16 bytes, or null for other text. */
 export function parseHost(text: string): Buffer | null {
   const host = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   const onion = /^([a-z2-7]{16})\.onion$/i.exec(host)?.[1];
@@ -243,14 +246,14 @@ export function parseHost(text: string): Buffer | null {
   return isInternal({ ip: bytes }) ? null : bytes;
 }
 
-/** Parses `1.2.3.4:5`, `[::1]:5`, `name.onion:5` or one of them without the port; null for other text, including host names. */
+/** Parses `1.2.3.4:5`, `[::1]:5` or `name.onion:5`; the port is optional. Returns null for other text, including host names. */
 export function parseNetAddress(text: string, defaultPort: number): NetAddress | null {
   const { host, port } = splitHostPort(text, defaultPort);
   const ip = parseHost(host);
   return ip === null ? null : { ip, port };
 }
 
-/** The internal address that stands for a name. Source: `CNetAddr::SetInternal`. */
+/** Returns the internal address that represents a host name. Source: `CNetAddr::SetInternal`. */
 export function internalAddress(name: string): NetAddress {
   const hash = sha256(Buffer.from(name, 'utf8'));
   return {
@@ -263,7 +266,7 @@ function hexWords(ip: Buffer): string[] {
   return Array.from({ length: 8 }, (_, i) => ip.readUInt16BE(i * 2).toString(16));
 }
 
-/** The longest run of at least two zero words is omitted; the first of equal runs. */
+/** Formats an IPv6 address. The longest run of at least two zero words is written as `::`; of equally long runs, the first. */
 function formatIpv6(ip: Buffer): string {
   const words = hexWords(ip);
   let [from, length] = [0, 1];
@@ -273,12 +276,13 @@ function formatIpv6(ip: Buffer): string {
     if (end - i > length) [from, length] = [i, end - i];
   }
   if (length < 2) return words.join(':');
-  // QUIRK of the C library: an address with six leading zero words is formatted as an old IPv4-compatible address.
+  // QUIRK of the C library: an IPv6 address with six leading zero words is formatted as an IPv4-compatible address, such
+  // as `::1.2.3.4`.
   if (from === 0 && length === 6) return `::${[...ip.subarray(12)].join('.')}`;
   return `${words.slice(0, from).join(':')}::${words.slice(from + length).join(':')}`;
 }
 
-/** The address without port and brackets. Source: `CNetAddr::ToStringIP`. */
+/** Formats the address without port and brackets. Source: `CNetAddr::ToStringIP`. */
 export function formatHost(address: HostAddress): string {
   const { ip } = address;
   if (isIpv4(address)) return ip.subarray(12).join('.');
@@ -293,19 +297,19 @@ export function formatNetAddress(address: NetAddress): string {
   return isIpv6(address) ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
-/** `1.2.3.0/24`, or with a netmask if it is not a prefix. Source: `CSubNet::ToString`. */
+/** Formats a subnet as `1.2.3.0/24`, or with a full netmask if the netmask is not a prefix. Source: `CSubNet::ToString`. */
 export function formatSubnet(subnet: Subnet): string {
   const { network, mask, isIpv4: four, prefixBits } = subnet;
   const bits = prefixBits ?? (four ? mask.subarray(12).join('.') : hexWords(Buffer.from(mask)).join(':'));
   return `${formatHost({ ip: Buffer.from(network) })}/${bits}`;
 }
 
-/** Address and port as a map key of 18 characters. Source: `CService::GetKey`. */
+/** Returns address and port as a map key of 18 latin1 characters. Source: `CService::GetKey`. */
 export function addressKey({ ip, port }: NetAddress): string {
   return ip.toString('latin1') + String.fromCharCode(port >> 8, port & 0xff);
 }
 
-/** 16 bytes and the port, big endian. The address is a copy and may be stored. */
+/** Reads 16 address bytes and a big-endian port. The address is copied, so the caller may store it. */
 export function readNetAddress(reader: Reader): NetAddress {
   const ip = Buffer.from(reader.view(IP_SIZE));
   return { ip, port: (reader.u8() << 8) | reader.u8() };

@@ -1,15 +1,16 @@
 /**
- * Networks that we connect to, and their proxies. It changes only if Tor is found at run time.
- * Source: Core net.cpp `SetLimited`, `IsReachable`, netbase.cpp `SetProxy`, `SetNameProxy`, rpc/net.cpp `GetNetworksInfo`.
+ * Networks (IPv4, IPv6, onion) to which this node connects, and their proxies. The settings change only if Tor is found at
+ * run time. Source: Core net.cpp `SetLimited`, `IsReachable`, netbase.cpp `SetProxy`, `SetNameProxy`, rpc/net.cpp
+ * `GetNetworksInfo`.
  */
 import { networkOf, type HostAddress, type NetworkKind } from './netAddress.js';
 
-/** A SOCKS5 proxy. */
+/** Settings of a SOCKS5 proxy. */
 export interface Proxy {
-  /** A numeric address or a name. */
+  /** Numeric address or host name of the proxy. */
   readonly host: string;
   readonly port: number;
-  /** Whether each connection gets its own credentials, so that Tor isolates it (`-proxyrandomize`). */
+  /** Whether each connection sends different credentials to the proxy, so that Tor uses separate circuits (`-proxyrandomize`). */
   readonly randomizesCredentials: boolean;
 }
 
@@ -24,7 +25,7 @@ export interface NetworkRoute {
 
 export class Networks {
   private readonly routes: Record<NetworkName, NetworkRoute>;
-  /** Proxy that resolves host names; without one we resolve them (`-proxy`). */
+  /** Proxy that resolves host names (`-proxy`); null if this node resolves them itself. */
   readonly nameProxy: Proxy | null;
 
   constructor(routes: Readonly<Record<NetworkName, NetworkRoute>>, nameProxy: Proxy | null) {
@@ -40,7 +41,10 @@ export class Networks {
     this.routes[name] = route;
   }
 
-  /** Always false for addresses outside of public networks. */
+  /**
+   * Whether automatic connections to the address are disabled. Always false for an address that belongs to none of the
+   * public networks.
+   */
   isLimited(address: HostAddress): boolean {
     const name = networkOf(address);
     return name !== 'unroutable' && name !== 'internal' && this.routes[name].isLimited;

@@ -1,6 +1,6 @@
 /**
- * The network layer as a whole: creates its parts, connects them, and starts and stops them in order. It has no rules of its
- * own. Other modules use its public members.
+ * The network layer of the node. Creates its components, connects them, and starts and stops them in order. Contains no
+ * protocol rules. Other modules use its public members.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   folder: string;
   userAgent: string;
   networks: Networks;
-  /** The port that we listen on and announce. */
+  /** Port on which the node listens and which it announces. */
   port: number;
   bindings: readonly Binding[];
   whitelist: readonly Subnet[];
@@ -49,15 +49,18 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   discovers: boolean;
   /** `-addrmantest`. */
   tellsLoopback: boolean;
-  /** One of this many received messages is dropped (`-dropmessagestest`); 0 for none. */
+  /** Drops one of this many received messages at random, for tests (`-dropmessagestest`); 0 drops none. */
   dropsOneIn: number;
-  /** Whether addresses of peers are logged (`-logips`). */
+  /** Whether logs show IP addresses of peers (`-logips`). */
   logsAddresses: boolean;
-  /** Nodes of `-connect`; null for automatic connections. */
+  /** Nodes set by `-connect`; null if the node selects peers automatically. */
   connect: readonly string[] | null;
   addNodes: readonly string[];
   seedNodes: readonly string[];
-  /** Whether name servers are queried for addresses if needed, and whether always (`-dnsseed`, `-forcednsseed`). */
+  /**
+   * Whether DNS seeds are queried when addresses are needed (`-dnsseed`), and whether they are always queried
+   * (`-forcednsseed`).
+   */
   asksDnsSeeds: boolean;
   forcesDnsSeeds: boolean;
   allowsLookup: boolean;
@@ -75,14 +78,14 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   servesBlockFilters: boolean;
   uploadTargetBytes: number;
   reconstructionExtraTransactions: number;
-  /** Null without `-listenonion`. */
+  /** Settings of the onion service; null without `-listenonion`. */
   tor: { target: string; password: string; hasOnionProxy: boolean } | null;
 }
 
 export interface Listening {
-  /** Failures to listen, one line for each address. */
+  /** Error texts of bindings that failed, one per address. */
   readonly failures: readonly string[];
-  /** Whether listening was requested and failed everywhere; then nothing was started. */
+  /** Whether the operator requested listening and all bindings failed. The network layer is not started in this case. */
   readonly isDeaf: boolean;
 }
 
@@ -90,21 +93,21 @@ export interface PeerNetworkDeps {
   chain: Chain;
   reader: ChainReader;
   mempool: Mempool;
-  /** Null without `-blockfilterindex`. */
+  /** Index of compact block filters; null without `-blockfilterindex`. */
   blockFilters?: BlockFilters | null;
-  /** The node's clock, which a test may set. */
+  /** Unix time of the node's clock, which a test may replace. */
   nowSec(): number;
   adjustedTimeSec(): number;
   log: Logger;
-  /** Warns the operator at once. */
+  /** Shows a warning to the operator immediately. */
   warn(message: string): void;
-  /** Reports an unusable file at a start with a terminal; without it only the log is written. */
+  /** Reports an unusable file when the node starts in a terminal. If absent, the warning is only logged. */
   warnOfFile?: (message: string) => void;
-  /** Called for a bug: peers must not be able to cause one. */
+  /** Called for an internal error, which peers must not be able to cause. */
   onBug(error: unknown): void;
 }
 
-/** Number of automatic outbound connections; one more is used for feelers. */
+/** Maximum number of automatic outbound connections, and of additional feeler connections. */
 const MAX_OUTBOUND = 8;
 const MAX_FEELERS = 1;
 /** Source: `EXTRA_PEER_CHECK_INTERVAL`. */
@@ -327,7 +330,7 @@ export class PeerNetwork {
     return this.options.whitelist.some((subnet) => subnet.contains(address.ip));
   }
 
-  /** Services of this node. Source: init.cpp `nLocalServices`. */
+  /** Service bits that this node announces. Source: init.cpp `nLocalServices`. */
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
@@ -363,7 +366,7 @@ export class PeerNetwork {
     };
   }
 
-  /** Loads the stored state, listens, and starts to connect. One working listening address is sufficient. */
+  /** Loads the stored state, starts listening, and starts to connect. The start succeeds if at least one address can be bound. */
   async start(): Promise<Listening> {
     const { options, deps } = this;
     await this.peersFile.load(this.book);
@@ -381,7 +384,7 @@ export class PeerNetwork {
     if (failures.length > 0 && !this.listener.isListening) return { failures, isDeaf: true };
     let isBroken = false;
     const onBug = (error: unknown): void => {
-      // Only the first error counts, since the node then stops.
+      // Only the first internal error is reported, because the node stops after it.
       if (isBroken || this.stopping.signal.aborted) return;
       isBroken = true;
       deps.onBug(error);
@@ -404,7 +407,7 @@ export class PeerNetwork {
     return { failures, isDeaf: false };
   }
 
-  /** Disconnects the surplus outbound peer that was least useful. */
+  /** Disconnects the least useful outbound peer if there are more than `maxOutbound`. */
   private evictExtra(): void {
     const extra = this.peers.countOf('outbound') - this.maxOutbound;
     for (const peer of this.sync.staleTips.peersToEvict(extra)) peer.disconnect('one outbound peer too many');
@@ -420,7 +423,7 @@ export class PeerNetwork {
     );
   }
 
-  /** Whether there is any peer; null if the node does not look for peers. */
+  /** Whether at least one peer is connected; null if the options do not allow the node to look for peers. */
   private hasContact(): boolean | null {
     const { connect, params } = this.options;
     for (const peer of this.peers.peers()) if (peer.isReady) return true;
@@ -440,12 +443,12 @@ export class PeerNetwork {
     this.timers.push(setInterval(run, ms).unref());
   }
 
-  /** Warning that no peer can be reached, with a remedy; empty while connected. */
+  /** Warning that no peer can be reached, with a suggested fix. Empty while at least one peer is connected. */
   get outageWarning(): string {
     return this.outage.warning;
   }
 
-  /** Warnings about the network or the clock; empty without one. */
+  /** Current warning about the network or the clock; empty if there is none. */
   warning(): string {
     return this.outage.warning || this.partition.warning || this.timeOffset.warning;
   }
@@ -454,7 +457,7 @@ export class PeerNetwork {
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
-    // Resolves when the connections of the listener are closed.
+    // Resolves when the listener and the connections it accepted are closed.
     const deaf = this.listener.close();
     await this.connector.stop();
     await this.tor?.stop();

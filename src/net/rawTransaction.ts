@@ -65,7 +65,10 @@ export function isNullTransaction(raw: Buffer): boolean {
   return hasMarker ? raw[6] === 0 && raw[7] === 0 : raw[4] === 0;
 }
 
-/** The transaction without witness, for peers without BIP144; the same bytes if it has none. */
+/**
+ * Returns the transaction without witness, for peers that do not support BIP144. A transaction that has no witness is
+ * returned unchanged.
+ */
 export function withoutWitness(raw: Buffer): Buffer {
   const hasMarker = raw[4] === 0 && raw[5] !== 0;
   return hasMarker ? formatTransaction(parseTransaction(new Reader(raw)), false) : raw;

@@ -1,6 +1,6 @@
 /**
- * Seeds: the first addresses of peers, from DNS seeds or, if these do not respond, from a fixed list. They are stored with a
- * time some days ago, so that addresses from peers have priority. Source: Core net.cpp `ThreadDNSAddressSeed`,
+ * Seeds provide the first peer addresses: DNS seeds or, if these do not respond, a fixed list. Seed addresses get a last
+ * seen time of some days ago, so that addresses from peers have priority. Source: Core net.cpp `ThreadDNSAddressSeed`,
  * `ThreadOpenConnections` (fixed seeds), `convertSeed6`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,22 +13,22 @@ import { internalAddress, parseHost } from './netAddress.js';
 import type { RandomSource } from './messageHandler.js';
 
 const DAY_SEC = 86_400;
-/** Time that connections get if the book has addresses, before DNS seeds are queried. */
+/** Time in ms to wait for connections to addresses of the address book before DNS seeds are queried. */
 const PATIENCE_MS = 11_000;
-/** Number of outbound peers with which DNS seeds are not needed. */
+/** Number of connected outbound peers from which on DNS seeds are not queried. */
 const ENOUGH_PEERS = 2;
 
 export interface SeedOptions {
-  /** Names of the network's seeds. */
+  /** Host names of the network's DNS seeds. */
   readonly dnsSeeds: readonly string[];
   readonly fixedSeeds: readonly SeedAddress[];
-  /** The network's port, for addresses from DNS seeds. */
+  /** Default P2P port of the network, used for addresses from DNS seeds. */
   readonly port: number;
-  /** Services that a peer must offer. */
+  /** Service bits that a peer must offer. */
   readonly services: bigint;
-  /** Whether to query them even with addresses and peers (`-forcednsseed`). */
+  /** Whether to query DNS seeds even if addresses and peers are available (`-forcednsseed`). */
   readonly force: boolean;
-  /** Time to wait for peers; 11 seconds by default. */
+  /** Time in ms to wait for peers; default 11 seconds. */
   readonly patienceMs?: number;
 }
 
@@ -37,17 +37,17 @@ export interface SeedDeps {
   readonly random: RandomSource;
   readonly log: Logger;
   readonly nowSec: () => number;
-  /** Whether a proxy resolves names: then the seeds are connected once as peers. */
+  /** Whether a proxy resolves host names. If so, each seed is not resolved but connected once as a peer. */
   readonly hasNameProxy: () => boolean;
-  /** The IP addresses of a name; none if it does not resolve. */
+  /** Resolves a host name to its IP addresses. The list is empty if the name does not resolve. */
   readonly resolve: (host: string, signal: AbortSignal) => Promise<Buffer[]>;
-  /** Connects to a name once to request addresses. */
+  /** Queues a short connection to a host that only requests addresses. */
   readonly addOneShot: (name: string) => void;
   /** Number of outbound peers with a complete handshake. */
   readonly countOutboundPeers: () => number;
 }
 
-/** Queries the DNS seeds if needed. Resolves when all have responded, or soon after the signal aborts. */
+/** Queries the DNS seeds if needed. Resolves when all seeds have responded, or soon after the signal aborts. */
 export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: AbortSignal): Promise<void> {
   const { book, log } = deps;
   if (options.dnsSeeds.length === 0) return;
@@ -69,19 +69,19 @@ export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: 
   log.info(`${found} addresses found from DNS seeds`);
 }
 
-/** Returns the number of addresses from the seed. */
+/** Queries one DNS seed. Returns the number of addresses received. */
 async function askSeed(
   seed: string,
   { services, port }: SeedOptions,
   { book, random, nowSec, resolve, addOneShot }: SeedDeps,
   signal: AbortSignal,
 ): Promise<number> {
-  // The seed returns only nodes with these services.
+  // The prefix `x<services>` asks the seed for nodes that offer these services only.
   const host = `x${services.toString(16)}.${seed}`;
   const ips = await resolve(host, signal);
   if (signal.aborted) return 0;
   if (ips.length === 0) {
-    // A seed that does not support the filter by services: it is connected as a peer.
+    // The seed does not support the services prefix, so the node connects to the seed once as a peer.
     addOneShot(seed);
     return 0;
   }
@@ -93,7 +93,7 @@ async function askSeed(
   return ips.length;
 }
 
-/** Adds the fixed addresses of the network. Names among them are connected once to request addresses. */
+/** Adds the fixed seed addresses to the address book. Host names in the list are connected once to request addresses. */
 export function addFixedSeeds({ fixedSeeds, services }: SeedOptions, deps: SeedDeps): void {
   if (fixedSeeds.length === 0) return;
   deps.log.info("Adding fixed seed nodes as DNS doesn't seem to be available.");

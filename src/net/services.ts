@@ -1,19 +1,19 @@
 /** Services of a node: the bits of its version message. Source: Core protocol.h `ServiceFlags`. */
 
 export const NODE = {
-  /** The whole chain. */
+  /** Serves the whole block chain. */
   network: 1n,
-  /** BIP64; not offered here. */
+  /** Serves getutxo (BIP64); not offered by this node. */
   getutxo: 2n,
-  /** Bloom filters (BIP111). */
+  /** Serves bloom filters (BIP111). */
   bloom: 4n,
-  /** Blocks and transactions with witness (BIP144). */
+  /** Serves blocks and transactions with witness (BIP144). */
   witness: 8n,
-  /** Compact block filters (BIP157). Source: Core 0.21. */
+  /** Serves compact block filters (BIP157). Source: Core 0.21. */
   compactFilters: 64n,
-  /** Xtreme Thinblocks; not offered here. */
+  /** Serves Xtreme Thinblocks; not offered by this node. */
   xthin: 16n,
-  /** The last 288 blocks (BIP159). */
+  /** Serves only the last 288 blocks (BIP159). */
   networkLimited: 1024n,
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * Requests a connection from a SOCKS5 proxy over a socket that is connected to the proxy (RFC 1928, user name and password
- * by RFC 1929). Names are passed unresolved. Source: Core netbase.cpp `Socks5`, `InterruptibleRecv`.
+ * Requests a connection from a SOCKS5 proxy, over a socket connected to the proxy (RFC 1928; user name and password by RFC
+ * 1929). Host names are sent unresolved. Source: Core netbase.cpp `Socks5`, `InterruptibleRecv`.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';
@@ -13,7 +13,7 @@ const ADDRESS_TYPE = { ipv4: 1, name: 3, ipv6: 4 } as const;
 const MAX_NAME_BYTES = 255;
 const SUCCEEDED = 0;
 
-/** Error texts by reply code. */
+/** Error texts of a SOCKS5 proxy, indexed by reply code. */
 const REPLY_TEXTS: readonly string[] = [
   'succeeded',
   'general failure',
@@ -26,13 +26,13 @@ const REPLY_TEXTS: readonly string[] = [
   'address type not supported',
 ];
 
-/** Time limit for each response of the proxy; Tor is slow. */
+/** Time limit in ms for each response of the proxy. Tor needs many seconds. */
 export const SOCKS5_TIMEOUT_MS = 20_000;
 
 export interface Socks5Options {
   readonly host: string;
   readonly port: number;
-  /** Credentials that are offered but not required; up to 255 bytes each. */
+  /** User name and password that are offered to the proxy, up to 255 bytes each. The proxy need not require them. */
   readonly credentials: { readonly user: string; readonly password: string } | null;
   readonly timeoutMs: number;
   readonly log: Logger;
@@ -41,7 +41,7 @@ export interface Socks5Options {
 
 export class Socks5Error extends Error {
   override readonly name = 'Socks5Error';
-  /** Whether the destination failed, not the proxy. */
+  /** Whether the destination could not be reached. Otherwise the proxy itself failed. */
   readonly isDestinationFailure: boolean;
 
   constructor(message: string, isDestinationFailure = false) {
@@ -50,7 +50,7 @@ export class Socks5Error extends Error {
   }
 }
 
-/** Expected bytes did not arrive. */
+/** Thrown if the expected bytes do not arrive: timeout, disconnection or abort. */
 class ReceiveError extends Error {
   override readonly name = 'ReceiveError';
   readonly isTimeout: boolean;
@@ -62,8 +62,8 @@ class ReceiveError extends Error {
 }
 
 /**
- * Resolves when the socket is connected to the destination, without losing received bytes. Rejects with `Socks5Error`; the
- * caller must then destroy the socket.
+ * Connects to the destination through the proxy. Resolves when the connection is established; bytes received after that stay
+ * readable on the socket. Rejects with `Socks5Error`; the caller must then destroy the socket.
  */
 export async function socks5Connect(socket: Socket, options: Socks5Options): Promise<void> {
   const { host, port, log } = options;
@@ -123,7 +123,7 @@ async function readReply(socket: Socket, options: Socks5Options): Promise<void> 
     head = await receiveExactly(socket, 4, options);
   } catch (error) {
     if (!(error instanceof ReceiveError)) throw error;
-    // Very common with Tor: the destination does not respond.
+    // The destination does not respond. Frequent with Tor.
     if (error.isTimeout) throw new Socks5Error(`Socks5() connect to ${host}:${port} timed out`, true);
     throw new Socks5Error('Error while reading proxy response');
   }
@@ -134,7 +134,7 @@ async function readReply(socket: Socket, options: Socks5Options): Promise<void> 
     throw new Socks5Error(`Socks5() connect to ${host}:${port} failed: ${text}`, true);
   }
   if (reserved !== 0) throw new Socks5Error('Error: malformed proxy response');
-  // The address and port that the proxy connects from are not used, but must be read.
+  // The reply contains the address and port from which the proxy connects. They are read and discarded.
   await receive(socket, await boundAddressBytes(socket, addressType!, options), options);
   await receive(socket, 2, options);
 }
@@ -146,7 +146,7 @@ async function boundAddressBytes(socket: Socket, type: number, options: Socks5Op
   return (await receive(socket, 1, options))[0]!;
 }
 
-/** Reads exactly `count` bytes within the time limit; the error message tells why it failed. */
+/** Reads exactly `count` bytes within the time limit. The error message states the cause of a failure. */
 async function receive(
   socket: Socket,
   count: number,
@@ -176,7 +176,7 @@ function receiveExactly(
     };
     const onReadable = (): void => {
       const got = socket.read(count) as Buffer | null;
-      // An ended stream returns fewer bytes than requested.
+      // `read` returns fewer bytes than requested only when the stream has ended.
       if (got !== null) finish(got.length === count ? got : new ReceiveError('disconnected'));
     };
     const onEnd = (): void => finish(new ReceiveError('disconnected'));

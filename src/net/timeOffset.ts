@@ -1,23 +1,23 @@
 /**
- * Offset of the network time: the median clock offset of the first 200 addresses, within a limit. Source: Core timedata.cpp
- * `AddTimeData`.
+ * Offset between our clock and the network-adjusted time: the median of the clock offsets of the first 200 peer addresses,
+ * within a limit. Source: Core timedata.cpp `AddTimeData`.
  */
 import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { HostAddress } from './netAddress.js';
 
-/** QUIRK: includes the initial zero sample. Test: test/unit/net/timeOffset.test.ts. */
+/** Maximum number of samples. QUIRK: includes the initial sample 0 of our own clock. Test: test/unit/net/timeOffset.test.ts. */
 const MAX_SAMPLES = 200;
-/** Smallest number of samples (including zero) for a median. */
+/** Minimum number of samples for a median, including the initial 0. */
 const MIN_SAMPLES = 5;
-/** Maximum offset of a peer that agrees with our clock. */
+/** Maximum offset in seconds at which a peer's clock agrees with ours. */
 const AGREEMENT_SEC = 5 * 60;
 
 export const CLOCK_WARNING =
   "Please check that your computer's date and time are correct! If your clock is wrong, lbcnode will not work properly.";
 
 export interface TimeOffsetOptions {
-  /** `-maxtimeadjustment`; if the median exceeds it, 0 is used. */
+  /** Maximum median in seconds that is applied (`-maxtimeadjustment`). If the median is larger, the offset is 0. */
   readonly maxAdjustmentSec: number;
 }
 
@@ -31,7 +31,7 @@ export class TimeOffset {
   private readonly maxAdjustmentSec: number;
   private readonly deps: TimeOffsetDeps;
   private readonly known = new Set<string>();
-  /** Sorted; the initial 0 is our own clock. */
+  /** Clock offsets in seconds, sorted. The initial 0 represents our own clock. */
   private readonly samples: number[] = [0];
   private hasWarned = false;
   private offset = 0;
@@ -41,20 +41,21 @@ export class TimeOffset {
     this.deps = deps;
   }
 
-  /** Warning that our clock is probably wrong, or empty. */
+  /** Warning that our clock is probably wrong; empty if it agrees with peers. */
   get warning(): string {
     return this.hasWarned ? CLOCK_WARNING : '';
   }
 
-  /** Seconds to add to our clock. */
+  /** Seconds to add to our clock to get the network-adjusted time. */
   get offsetSec(): number {
     return this.offset;
   }
 
-  /** Adds the offset of a peer's clock; one sample for each address. */
+  /** Adds the clock offset of a peer. Each address counts only once. */
   add(peer: HostAddress, sampleSec: number): void {
     const key = toLatin1(peer.ip);
-    // QUIRK: with 200 samples the number stays even, so the offset never changes again.
+    // QUIRK: the offset is only updated for odd numbers of samples. After 200 samples the number stays even, so the offset
+    // never changes again.
     if (this.known.size >= MAX_SAMPLES || this.known.has(key)) return;
     this.known.add(key);
     if (this.samples.length >= MAX_SAMPLES) return;
@@ -80,7 +81,7 @@ export class TimeOffset {
     );
   }
 
-  /** Our own sample 0 does not count as agreement. */
+  /** Warns if no peer's clock agrees with ours. The sample 0 of our own clock does not count. */
   private warnUnlessSomebodyAgrees(): void {
     if (this.hasWarned) return;
     if (this.samples.some((sample) => sample !== 0 && Math.abs(sample) < AGREEMENT_SEC)) return;

@@ -1,11 +1,11 @@
 /**
- * Runs an onion service for the node through Tor's control port (`-listenonion`), and uses Tor's proxy for onion names when
- * it is found. It reconnects after a lost connection. Errors do not affect the rest of the node. Source: Core torcontrol.cpp
- * `TorController`; Tor control-spec.txt.
+ * Runs an onion service for the node through Tor's control port (`-listenonion`). Uses Tor's SOCKS proxy for onion addresses
+ * when it finds one. Reconnects after a lost connection. Errors do not affect the rest of the node. Source: Core
+ * torcontrol.cpp `TorController`; Tor control-spec.txt.
  *
- * Deviations: the reference requests a service of version 2, which Tor does not support any more (since 2021). Here a
- * service of version 3 is created. Its address does not fit the addr messages of this protocol, so it is not announced; the
- * operator finds it in the log. An existing key of version 2 is tried, and its address is announced if it works.
+ * Deviations: the reference requests a service of version 2, which Tor has not supported since 2021. Here a service of
+ * version 3 is created. Its address does not fit the addr messages of this protocol, so it is not announced; the operator
+ * finds it in the log. An existing key of version 2 is tried, and its address is announced if it works.
  */
 import { createHmac } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -37,22 +37,22 @@ const RETRY_START_MS = 1000;
 const RETRY_GROWTH = 1.5;
 const RETRY_MAX_MS = 600_000;
 
-/** Key types of services of versions 2 and 3. */
+/** Formats of onion service keys: version 2 only, and both versions 2 and 3. */
 const OLD_KEY = /^RSA1024:/;
 const ANY_KEY = /^(RSA1024|ED25519-V3):[A-Za-z0-9+/=]+$/;
 
 export interface TorControlOptions {
-  /** `host:port` of the control port (`-torcontrol`). */
+  /** Address of Tor's control port as `host:port` (`-torcontrol`). */
   readonly target: string;
-  /** `-torpassword`; empty for none. */
+  /** Password for Tor's control port (`-torpassword`); empty for none. */
   readonly password: string;
-  /** `onion_private_key` in the network's folder. */
+  /** Path of the service's private key: `onion_private_key` in the network's folder. */
   readonly keyPath: string;
-  /** Our listening port, which is also the service's port. */
+  /** P2P port of this node. The onion service uses the same port. */
   readonly port: number;
-  /** Whether `-onion` is set: then Tor's own proxy is not searched. */
+  /** Whether the operator set a proxy for onion addresses (`-onion`). Tor's own proxy is not looked up then. */
   readonly hasOnionProxy: boolean;
-  /** Pause before the first reconnection attempt; a second by default. */
+  /** Pause in ms before the first reconnection attempt; default one second. */
   readonly retryStartMs?: number;
 }
 
@@ -63,7 +63,7 @@ export interface TorControlDeps {
   readonly log: Logger;
 }
 
-/** Tor or the disk reports an error. The message says what the operator can do. */
+/** Thrown if Tor or the disk reports an error. The message tells the operator how to fix it. */
 class TorRefusal extends Error {
   override readonly name = 'TorRefusal';
 }
@@ -73,9 +73,9 @@ export class TorControl {
   private readonly deps: TorControlDeps;
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** The last logged error, which is not repeated for every attempt. */
+  /** Last logged error. The same error is not logged again for each attempt. */
   private lastComplaint = '';
-  /** Our service's address while it is advertised. */
+  /** Onion address of this node while it is announced to peers. */
   private advertised: NetAddress | null = null;
 
   constructor(options: TorControlOptions, deps: TorControlDeps) {
@@ -87,7 +87,7 @@ export class TorControl {
     this.running = this.run();
   }
 
-  /** Ends the service. */
+  /** Ends the onion service and the connection to Tor. */
   async stop(): Promise<void> {
     this.abort.abort();
     await this.running;
@@ -109,7 +109,7 @@ export class TorControl {
     }
   }
 
-  /** Runs one connection until its end; returns whether Tor authenticated us. */
+  /** Runs one connection to Tor until it ends. Returns whether Tor accepted our authentication. */
   private async session(): Promise<boolean> {
     const { host, port } = splitHostPort(this.options.target, DEFAULT_CONTROL_PORT);
     const { log } = this.deps;
@@ -127,7 +127,8 @@ export class TorControl {
       if (error instanceof TorRefusal) this.complain(error.message);
       else if (error instanceof ControlError) log.debug('tor', `tor: ${error.message}`);
       else this.complain(`tor: ${(error as Error).message}`);
-      // Other settings from Tor, such as its proxy, are used even if the service failed.
+      // The connection stays open even if the service failed, because other settings from Tor, such as its proxy, are
+      // used.
       if (isLetIn) await connection?.closed;
     } finally {
       connection?.close();
@@ -158,7 +159,10 @@ export class TorControl {
     log.debug('tor', 'tor: Authentication successful');
   }
 
-  /** The authentication command. A cookie is never sent in clear, because the listener could be trying to read a file of ours. */
+  /**
+   * Returns the authentication command. A cookie is never sent in clear, because a false Tor could use it to read one of our
+   * files.
+   */
   private async credentials(
     connection: ControlConnection,
     methods: readonly string[],
@@ -182,7 +186,10 @@ export class TorControl {
     throw new TorRefusal('tor: No supported authentication method');
   }
 
-  /** Both sides prove that they know the cookie without revealing it (SAFECOOKIE). */
+  /**
+   * Authenticates with SAFECOOKIE: both sides prove that they know the cookie without revealing it. Returns the proof to
+   * send.
+   */
   private async answerChallenge(connection: ControlConnection, cookieFile: string): Promise<Buffer> {
     const cookie = await readCookie(cookieFile);
     const clientNonce = this.deps.random.bytes(NONCE_BYTES);
@@ -256,7 +263,7 @@ export class TorControl {
     return `tor: Add onion failed; error code ${code}`;
   }
 
-  /** The stored key of the service; null without one. */
+  /** Reads the stored private key of the service; null if there is none. */
   private async readKey(): Promise<string | null> {
     const { keyPath } = this.options;
     let text: string;
@@ -275,7 +282,7 @@ export class TorControl {
   }
 }
 
-/** The arguments of the reply line with this type; empty without one. */
+/** Returns the arguments of the reply line with this type; empty if there is no such line. */
 function argumentsOf(reply: ControlReply, type: string): Map<string, string> {
   for (const line of reply.lines) {
     const parts = splitReplyLine(line);
@@ -289,7 +296,7 @@ function hexArgument(found: ReadonlyMap<string, string>, name: string): Buffer |
   return text === undefined || !isHex(text) ? null : fromHex(text);
 }
 
-/** `path` is latin1. Throws `TorRefusal`. */
+/** Reads Tor's cookie file. `path` is latin1. Throws `TorRefusal`. */
 async function readCookie(path: string): Promise<Buffer> {
   const named = printable(path);
   const refused = (): never => {
@@ -308,16 +315,16 @@ async function readCookie(path: string): Promise<Buffer> {
   );
 }
 
-/** Replaces a file by one that only its owner can read. */
+/** Replaces a file with one that only its owner can read. */
 async function writePrivately(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
-  // Removed first, because an existing file would keep its mode.
+  // An existing temporary file is removed first, because writing to it would keep its access mode.
   await rm(fresh, { force: true });
   await writeFile(fresh, text, { mode: 0o600 });
   await rename(fresh, path);
 }
 
-/** Text from Tor, made safe for logs. */
+/** Returns text from Tor with unprintable characters replaced, for logs. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

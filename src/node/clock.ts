@@ -1,7 +1,7 @@
-/** The node's clock: the system's, unless a test sets another time (`-mocktime`, `setmocktime`). */
+/** The node's clock: the system clock, unless a test sets a fixed time (`-mocktime`, `setmocktime`). */
 export class AdjustedClock {
   private mockSec: number;
-  /** The offset in seconds of the peers' time from ours; set once there are peers. */
+  /** Returns the offset in seconds between the peers' clocks and ours. Replaced when the peer network exists. */
   peersOffsetSec: () => number = () => 0;
 
   constructor(mockSec: number) {
@@ -12,12 +12,12 @@ export class AdjustedClock {
     return this.mockSec > 0 ? this.mockSec : Math.floor(Date.now() / 1000);
   }
 
-  /** The network's time: our time adjusted by the peers. Source: `GetAdjustedTime`. */
+  /** Network-adjusted time: our time plus the offset of the peers. Source: `GetAdjustedTime`. */
   adjustedSec(): number {
     return this.nowSec() + this.peersOffsetSec();
   }
 
-  /** 0 returns to the system's clock. */
+  /** Sets a fixed Unix time; 0 restores the system clock. */
   setMock(sec: number): void {
     this.mockSec = sec;
   }

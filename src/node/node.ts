@@ -1,6 +1,6 @@
 /**
- * The composition root: the only place where the services are created and connected, in the order of their start; they stop
- * in reverse order. Contains no rule and no protocol. Steps with details of their own are below `start/`.
+ * The composition root: creates and connects all services in start order. They stop in reverse order. Contains no rules and
+ * no protocol code. Larger steps are in `start/`.
  */
 import type { Chain } from '../chain/chain.js';
 import { CLAIM_INDEX_NAME } from '../index/claims/claimIndex.js';
@@ -26,16 +26,16 @@ import { writePidFile } from './start/pidFile.js';
 import { HeapTrim } from './watch/heapTrim.js';
 import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
-/** Indexes that must be at the tip for correct responses to hub clients. */
+/** Indexes that must be at the tip before the hub gives correct responses. */
 const HUB_INDEXES: readonly string[] = ['txindex', 'addressindex', 'claimindex'];
 
 export interface NodeHandle {
   readonly chain: Chain;
-  /** Addresses of the RPC servers. */
+  /** Bound addresses of the RPC servers. */
   readonly rpcPlaces: readonly RpcPlace[];
-  /** Resolves when all files to be imported are read, or the import has ended early. */
+  /** Resolves when all files to be imported are read, or the import has been aborted. */
   readonly imported: Promise<void>;
-  /** Stops everything in order. Resolves when all data is on disk. */
+  /** Stops all services in order. Resolves when all data is on disk. */
   stop(): Promise<void>;
 }
 
@@ -43,8 +43,8 @@ const importHub = () => import('./services/hubService.js');
 type HubStart = Awaited<ReturnType<typeof importHub>>;
 
 /**
- * Starts a node. The caller must hold the lock of its folder (`lockFolder`). Rejects with `StartError`, `FolderError` or
- * `ServerStartError` on failure; everything is closed then.
+ * Starts a node. The caller must hold the lock of the data folder (`lockFolder`). Rejects with `StartError`, `FolderError`
+ * or `ServerStartError`; all services are closed then.
  */
 export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<NodeHandle> {
   const closers = new CloseStack();
@@ -58,7 +58,7 @@ export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<
   }
 }
 
-/** One start, step by step. */
+/** One start of a node, step by step. */
 class NodeStart {
   private readonly loaded: LoadedOptions;
   private readonly deps: NodeDeps;
@@ -66,7 +66,7 @@ class NodeStart {
   private readonly startTimeSec = Math.floor(Date.now() / 1000);
   private readonly giveUp = new AbortController();
   private readonly signal: AbortSignal;
-  /** Largest number of clients of the hub. */
+  /** Maximum number of concurrent hub clients. */
   private hubSessions = 0;
   private wallets: Wallets | null = null;
   private isImporting = false;
@@ -98,7 +98,7 @@ class NodeStart {
       deps.logger.info(
         `best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`,
       );
-    // A service that is missing after a stop cannot be used.
+    // The start was aborted, so services may be missing; the remaining steps would fail.
     if (signal.aborted) return handle;
     if (importing === null) {
       answering.dispatcher.setWarmupStatus('Loading mempool...');
@@ -115,7 +115,10 @@ class NodeStart {
     return handle;
   }
 
-  /** What comes before anything is opened; answers the hub's module where the hub is wanted. */
+  /**
+   * Steps before any service is opened: writes the PID file, logs warnings, loads the addon. Returns the hub module if the
+   * hub is enabled.
+   */
   private async begin(): Promise<HubStart | null> {
     const { loaded, deps, closers } = this;
     const { logger } = deps;
@@ -136,7 +139,7 @@ class NodeStart {
     return hub;
   }
 
-  /** Opens what answers calls during the warm-up. */
+  /** Opens the RPC servers and their context, so that calls are answered during the warm-up. */
   private async openServers(): Promise<{ context: StartContext; answering: Answering }> {
     const { loaded, deps, closers, warn, signal, startTimeSec } = this;
     const { logger } = deps;
@@ -171,7 +174,8 @@ class NodeStart {
   private async afterImport({ parts }: StartContext, chain: Chain): Promise<void> {
     await parts.load(this.deps.onFatal);
     this.isImporting = false;
-    // Unconfirmed wallet transactions were rejected while earlier blocks were missing.
+    // Unconfirmed wallet transactions may have been rejected while blocks were missing, so they are submitted to the
+    // mempool again.
     await this.wallets?.reaccept();
     if (!this.signal.aborted) this.deps.logger.info(`${IMPORT_ENDED}, the tip is at height ${chain.height}`);
   }
@@ -213,7 +217,7 @@ class NodeStart {
     answering.notifications.followWallets(openWallets);
   }
 
-  /** Starts the peer network. Rejects with `StartError` when it cannot listen anywhere. */
+  /** Starts the peer network. Rejects with `StartError` if no address can be bound. */
   private async connect({ parts }: StartContext, answering: Answering): Promise<void> {
     const { deps, closers } = this;
     answering.dispatcher.setWarmupStatus('Starting network threads...');
@@ -227,7 +231,7 @@ class NodeStart {
     );
   }
 
-  /** Starts what works in the background once the node is up. */
+  /** Starts the background tasks after the node is ready. */
   private startBackground({ opened, fill, validation }: StartedChain): void {
     const { loaded, deps, closers } = this;
     fill.start(deps.onFatal);
@@ -263,7 +267,7 @@ class NodeStart {
   }
 }
 
-/** Resolves once there is a tip. */
+/** Resolves when the chain has a tip. */
 function firstTip(chain: Chain): Promise<void> {
   if (chain.height >= 0) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Line charts over block heights, drawn on the server as SVG: they need no script, and a sentence and a table give the same
- * data.
+ * Line charts over block heights, drawn on the server as SVG. They need no script. A sentence and a table provide the same
+ * data as text.
  */
 import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepAfter, line } from 'd3-shape';
@@ -13,16 +13,16 @@ export interface ChartPoint {
 }
 
 interface ChartProps {
-  /** Text alternative of the chart. */
+  /** Text alternative of the chart for screen readers. */
   readonly label: string;
   readonly points: readonly ChartPoint[];
-  /** A value is drawn as constant until the next point; otherwise points are connected by lines. */
+  /** Whether a value is drawn as constant up to the next point. Otherwise points are connected by straight lines. */
   readonly isStep?: boolean;
-  /** Ranges of heights below the line, in two alternating colours. */
+  /** Ranges of heights that are shown below the line in two alternating colours. */
   readonly bands?: readonly { readonly from: number; readonly to: number }[];
-  /** Heights marked below the line. */
+  /** Heights that are marked below the line. */
   readonly marks?: readonly number[];
-  /** Height of the picture, which is 960 units wide. */
+  /** Height of the chart in units of the drawing. The width is 960 units. */
   readonly tall?: number;
 }
 

@@ -1,10 +1,10 @@
-/** Components of all pages. Escaping is Preact's; texts from the chain go through `shownText`. */
+/** Components shared by all pages. Preact escapes HTML; texts from the chain are additionally passed through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
 import { agoText, amountText, isoTime, timeText } from './format.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js';
 import { shownLine, shownText } from './text.js';
 
-/** Maximum length of a title shown. */
+/** Maximum number of characters shown of a title. */
 const MAX_TITLE = 200;
 const MAX_NAME = 120;
 
@@ -16,12 +16,12 @@ export function Name({ name, hex }: { readonly name: string; readonly hex?: stri
   );
 }
 
-/** One line of text from the chain. */
+/** Shows a text from the chain in one line. */
 export function Title({ text }: { readonly text: string }): VNode {
   return <bdi>{shownLine(text, MAX_TITLE)}</bdi>;
 }
 
-/** A text from the chain with its line breaks; cut at 5,000 characters. */
+/** Shows a text from the chain with its line breaks. Cut at 5,000 characters by default. */
 export function LongText({ text, most = 5000 }: { readonly text: string; readonly most?: number }): VNode {
   return <p class="long">{<bdi>{shownText(text, most)}</bdi>}</p>;
 }
@@ -36,7 +36,7 @@ export function Amount({ lbc }: { readonly lbc: number }): VNode {
   );
 }
 
-/** An amount in a column whose head names the unit. */
+/** Shows an amount in a column whose header names the unit. */
 export function Coins({ lbc }: { readonly lbc: number }): VNode {
   const text = amountText(lbc);
   const point = text.indexOf('.');
@@ -55,7 +55,7 @@ interface HashProps {
   readonly isWhole?: boolean;
 }
 
-/** A hash with its middle omitted; screen readers and the tooltip have the complete hash. */
+/** Shows a hash with its middle omitted. The tooltip and screen readers have the complete hash. */
 export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
   const shown = <code class={isWhole ? 'hash whole' : 'hash'}>{text}</code>;
@@ -73,7 +73,7 @@ export const ClaimId = ({ id }: { readonly id: string }): VNode => Hash({ hash: 
 export const Block = ({ height }: { readonly height: number }): VNode => (
   <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
 );
-/** A link to an output, given by transaction and output number. */
+/** Links to an output, which is identified by transaction and output number. */
 export const Output = ({ txid, n }: { readonly txid: string; readonly n: number }): VNode => (
   <a href={txLink(txid, n)} title={`${txid}:${n}`}>
     <code class="hash">
@@ -87,7 +87,7 @@ export const Address = ({ address }: { readonly address: string }): VNode => (
   </a>
 );
 
-/** A point in time: relative, with the exact time as a tooltip. */
+/** Shows a time relative to now, with the exact time as tooltip. */
 export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
   return (
     <time dateTime={isoTime(sec)} title={timeText(sec)}>
@@ -96,7 +96,7 @@ export function Time({ sec, now }: { readonly sec: number; readonly now: number 
   );
 }
 
-/** A link to another host; only this component creates such links. Null if the URL is not HTTPS. */
+/** Links to another host. Only this component creates such links. Null if the URL is not HTTPS. */
 export function Outside({
   url,
   children,
@@ -116,14 +116,14 @@ export function Outside({
 
 export interface Column<Row> {
   readonly title: string;
-  /** The unit of all values of the column. */
+  /** Unit of all values of the column, shown in its header. */
   readonly unit?: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
-  /** Numbers are right-aligned. */
+  /** Whether the column contains numbers, which are right-aligned. */
   readonly isNumber?: boolean;
-  /** Cells do not wrap. */
+  /** Whether text in the cells does not wrap. */
   readonly isTight?: boolean;
-  /** The cell names the row. */
+  /** Whether the cell is the header of its row. */
   readonly isHead?: boolean;
 }
 
@@ -131,7 +131,7 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Shown in place of rows when there are none. */
+  /** Content shown instead of the table if it has no rows. */
   readonly empty: ComponentChildren;
   readonly idOf?: (row: Row) => string | undefined;
 }
@@ -139,7 +139,7 @@ interface TableProps<Row> {
 /** A table with at most this many columns is not stretched over the page: its columns would be too far apart to be read. */
 const NARROW_COLUMNS = 2;
 
-/** A table in a scrollable element that can be reached by keyboard. */
+/** Shows a table in a scrollable element that can be focused by keyboard. */
 export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   return (
@@ -176,7 +176,7 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
   );
 }
 
-/** A list of names and values. A value that is null or undefined is omitted. */
+/** Shows a list of names and values. A row whose value is null or undefined is omitted. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }): VNode {
   return (
     <dl class="facts">
@@ -192,7 +192,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
   );
 }
 
-/** A text with a copy button, if scripts are enabled. */
+/** Shows a text with a copy button. The button appears only if scripts are enabled. */
 export function Copied({ text }: { readonly text: string }): VNode {
   return (
     <span class="copied">
@@ -204,7 +204,7 @@ export function Copied({ text }: { readonly text: string }): VNode {
   );
 }
 
-/** Figures in a row, for the head of a page. */
+/** Shows key figures side by side at the top of a page. */
 export function Figures({
   items,
 }: {
@@ -244,7 +244,7 @@ export function Section({ title, id, more, children }: SectionProps): VNode {
 export type Tone = 'info' | 'good' | 'warning';
 const SIGNS: Readonly<Record<Tone, string>> = { info: '›', good: '✓', warning: '⚠' };
 
-/** A note whose kind is shown by a sign and a word, not by its colour alone. */
+/** Shows a note. A sign and a word, not only the colour, show how serious it is. */
 export function Notice({
   tone = 'info',
   children,
@@ -269,7 +269,7 @@ export function Tag({
   return <span class={`tag ${tone}`}>{children}</span>;
 }
 
-/** Links to the previous and next pages. */
+/** Links to the previous and next pages of a list. */
 export function Pager({
   next,
   first,
@@ -290,12 +290,12 @@ export function Pager({
   );
 }
 
-/** Number of squares in a row of the pattern; the right half mirrors the left one. */
+/** Number of squares per row and column of the generated picture. The right half mirrors the left half. */
 const CELLS = 5;
 
 /**
- * A picture for a claim, generated from its id: two claims of one name look different. One path for all squares, drawn as
- * thick lines, because a page has a hundred patterns.
+ * Shows a picture generated from a claim id, so that claims of the same name can be distinguished. All squares are drawn as
+ * one path of thick lines, because a page may have a hundred pictures.
  */
 export function Pattern({ id }: { readonly id: string }): VNode {
   const byte = (at: number): number => parseInt(id.slice(2 * at, 2 * at + 2), 16) || 0;

@@ -1,34 +1,34 @@
-/** The frame of every page: head, navigation, search, banners, footer. */
+/** Frame of every page: head, navigation, search field, banners and footer. */
 import type { ComponentChildren, VNode } from 'preact';
 import { render } from 'preact-render-to-string';
 import { agoText, integerText } from './format.js';
 import { shownLine, shownMarkup } from './text.js';
 
-/** The visitor's display settings. */
+/** Display settings that the visitor chose. */
 export interface Look {
   readonly scheme: 'dark' | 'light' | null;
 }
 
 export interface Assets {
   readonly style: string;
-  /** Null if the bundler was missing in the build: pages work without it. */
+  /** URL of the script. Null if the bundler was missing when the package was built; pages work without the script. */
   readonly script: string | null;
 }
 
 export interface Frame {
   readonly title: string;
   readonly description: string;
-  /** The path of the page, to which links of the frame return. */
+  /** Path of the page. Forms of the frame return to this path. */
   readonly path: string;
-  /** Search text of the visitor. */
+  /** Text that the visitor searched for. */
   readonly query?: string | undefined;
   readonly network: string;
-  /** Null while the node starts. */
+  /** Tip of the active chain; null while the node starts. */
   readonly tip: { readonly height: number; readonly hash: string; readonly timeSec: number } | null;
-  /** Topics whose changes affect the page, as named by hints. */
+  /** Topics of the page. The page is reloaded when the server announces a change of one of them. */
   readonly topics: readonly string[];
   readonly strip?: ComponentChildren;
-  /** Seconds after which the page is reloaded until it is available. */
+  /** Interval in seconds at which the browser reloads the page until it is available. */
   readonly againSec?: number | undefined;
   readonly nowSec: number;
   readonly isIndexable: boolean;
@@ -136,7 +136,7 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
   );
 }
 
-/** The whole page as HTML. */
+/** Returns the whole page as HTML. */
 export function documentText(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): string {
   const { title, description, strip, topics, tip, againSec, isIndexable } = frame;
   const html = render(

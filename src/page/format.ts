@@ -1,13 +1,16 @@
-/** Numbers, amounts, sizes and times as the pages show them. English; times are UTC. */
+/** Formats numbers, amounts, sizes and times for pages. In English; times are in UTC. */
 
 const INTEGER = new Intl.NumberFormat('en');
 const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-/** Formatting takes longer than the rest of a table's cell, and most figures need no separators. */
+/**
+ * Formats an integer with thousands separators. Small numbers need none and skip the formatter, which takes longer than the
+ * rest of a table cell.
+ */
 export const integerText = (value: number): string =>
   Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : INTEGER.format(value);
 
-/** LBC with all of its decimals, at least two. */
+/** Formats an amount in LBC with all its decimals, at least two. */
 export function amountText(lbc: number): string {
   const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
   const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
@@ -24,7 +27,7 @@ export function sizeText(bytes: number): string {
 
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
 
-/** A number with an SI prefix: `3.21 T`. */
+/** Formats a number with an SI prefix: `3.21 T`. */
 export function prefixedText(number: number, unit = ''): string {
   let [value, prefix] = [number, 0];
   for (; value >= 1000 && prefix < PREFIXES.length - 1; prefix++) value /= 1000;
@@ -40,24 +43,24 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
   [1, 'second'],
 ];
 
-/** A duration in its largest unit: `3 days`. */
+/** Formats a duration in its largest unit: `3 days`. */
 export function durationText(seconds: number): string {
   const [step, unit] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? STEPS.at(-1)!;
   const count = Math.round(Math.abs(seconds) / step);
   return `${INTEGER.format(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Maximum distance of a block's time into the future. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
+/** Maximum time in seconds by which a block's time may be in the future. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
 const FUTURE_SEC = 7200;
 
-/** `2 minutes ago`, or `in 3 hours` for a future time. */
+/** Formats a time relative to now: `2 minutes ago`, or `in 3 hours` for a future time. */
 export function agoText(timeSec: number, nowSec: number): string {
   const age = nowSec - timeSec;
   if (age < 1 && age > -FUTURE_SEC) return 'just now';
   return age >= 0 ? `${durationText(age)} ago` : `in ${durationText(age)}`;
 }
 
-/** `2026-11-27 18:20:05 UTC`. */
+/** Formats a time as `2026-11-27 18:20:05 UTC`. */
 export const timeText = (timeSec: number): string =>
   Number.isFinite(timeSec) && Math.abs(timeSec) < 8.64e12
     ? new Date(timeSec * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC')
@@ -68,11 +71,11 @@ export const dateText = (timeSec: number): string => timeText(timeSec).slice(0, 
 
 export const isoTime = (timeSec: number): string => new Date(timeSec * 1000).toISOString();
 
-/** The approximate duration of this many blocks: `≈ 9 hours`. */
+/** Formats the approximate duration of a number of blocks: `≈ 9 hours`. */
 export const blocksText = (blocks: number, spacingSec: number): string =>
   `≈ ${durationText(Math.max(1, blocks) * spacingSec)}`;
 
-/** `3 claims`, `1 claim`. */
+/** Formats a count with its noun: `3 claims`, `1 claim`. */
 export const countText = (count: number, noun: string, plural = `${noun}s`): string =>
   `${INTEGER.format(count)} ${count === 1 ? noun : plural}`;
 

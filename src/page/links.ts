@@ -1,12 +1,15 @@
-/** Addresses of the explorer's pages. All parts are URL-encoded here. */
+/** URLs of the explorer's pages. All path segments are URL-encoded here. */
 
-/** Half of a surrogate pair cannot be encoded and is replaced by U+FFFD. */
+/** Encodes a path segment. An unpaired surrogate cannot be encoded and is replaced by U+FFFD. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** Path parts that browsers resolve themselves. */
+/** Matches the path segments `.` and `..`, which browsers remove from a URL. */
 const DOTS = /^\.{1,2}$/;
 
-/** The page of a name; a name that is not UTF-8, or that a browser would resolve, is given by its bytes in hex. */
+/**
+ * Returns the path of a name's page. A name that is not UTF-8, or that a browser would change in a URL, is written as hex
+ * bytes.
+ */
 export function nameLink(name: string, nameHex?: string): string {
   if (nameHex !== undefined) return `/name-hex/${nameHex}`;
   if (DOTS.test(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
@@ -19,7 +22,7 @@ export const txLink = (txid: string, output?: number): string =>
 export const blockLink = (block: string | number): string => `/block/${encoded(String(block))}`;
 export const addressLink = (address: string): string => `/address/${encoded(address)}`;
 
-/** A path with parameters; those without a value are omitted. */
+/** Returns a path with query parameters. Parameters without a value are omitted. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | undefined>>,

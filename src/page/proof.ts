@@ -1,18 +1,18 @@
 /**
- * Verifies that a proof of a name leads to the root of the claim trie in a block's header. It runs in the browser and on the
- * server, with the hashes of Web Cryptography. Source: lbrycrd claimtrieforks.cpp `getProofForName`; claimtrie.cpp
+ * Verifies that a proof of a name leads to the claim trie root in a block header. Runs in the browser and on the server,
+ * with the hash function of Web Cryptography. Source: lbrycrd claimtrieforks.cpp `getProofForName`; claimtrie.cpp
  * `getValueHash`.
  */
 
 export interface ProofPair {
-  /** The verifier's hash is on the right. */
+  /** Whether the computed hash is the right input of the pair; otherwise it is the left input. */
   readonly odd: boolean;
-  /** Id in the hex form that programs print. */
+  /** Hash in hex, in display order (as programs print it). */
   readonly hash: string;
 }
 
 export interface ProvenClaim {
-  /** Id in the hex form that programs print. */
+  /** Hash in hex, in display order (as programs print it). */
   readonly txid: string;
   readonly n: number;
   readonly lastTakeoverHeight: number;
@@ -41,7 +41,7 @@ async function sha256d(...parts: readonly Uint8Array[]): Promise<Uint8Array<Arra
   return sha256(await sha256(whole));
 }
 
-/** The hash of a claim: H(H(txid) ‖ H(decimal text of n) ‖ H(takeover height in 8 bytes, big endian)). */
+/** Returns the hash of a claim: H(H(txid) ‖ H(decimal text of n) ‖ H(takeover height in 8 bytes, big endian)). */
 async function claimHash({ txid, n, lastTakeoverHeight }: ProvenClaim): Promise<Uint8Array<ArrayBuffer>> {
   const height = new DataView(new ArrayBuffer(8));
   height.setUint32(4, lastTakeoverHeight);
@@ -52,27 +52,27 @@ async function claimHash({ txid, n, lastTakeoverHeight }: ProvenClaim): Promise<
   );
 }
 
-/** The root of a trie without names. Source: lbrycrd claimtrie.cpp `getMerkleHash`. */
+/** Root hash of a claim trie without names, in display order. Source: lbrycrd claimtrie.cpp `getMerkleHash`. */
 export const EMPTY_TRIE = `${'0'.repeat(63)}1`;
 
-/** A node of the trie on the path to the name, in proofs of the old form (below the all-claims fork). */
+/** A trie node on the path to the name. Used in proofs of the old form, below the all-claims fork. */
 export interface ProofNode {
   readonly children: readonly {
     readonly child: {
-      /** The byte that leads to the child, as the character with that code point. */
+      /** Byte of the name that leads to the child, as the character with that code point. */
       readonly character: string;
-      /** As printed; absent for the child on the path to the name. */
+      /** Hash of the child in display order. Absent for the child on the path to the name. */
       readonly nodeHash?: string;
     };
   }[];
-  /** As printed; absent for the name itself, and if a node has no claim. */
+  /** Hash of the node's claim in display order. Absent for the node of the name itself, and for nodes without a claim. */
   readonly valueHash?: string;
 }
 
 /**
- * The hashes of the nodes, as printed: the deepest first, the root last. A node hashes the bytes and hashes of its children
- * in order, then the hash of its value. `claim` belongs to the deepest node; null proves that the name has none. Throws
- * `Error` for nodes that are not connected. Source: lbrycrd claimtrie.cpp `recursiveComputeMerkleHash`.
+ * Returns the hashes of the nodes in display order, from the deepest node to the root. A node hashes the bytes and hashes of
+ * its children in order, then the hash of its claim. `claim` belongs to the deepest node; null proves that the name has no
+ * claim. Throws `Error` if the nodes are not connected. Source: lbrycrd claimtrie.cpp `recursiveComputeMerkleHash`.
  */
 export async function nodeSteps(
   claim: ProvenClaim | null,
@@ -107,7 +107,7 @@ export async function nodeSteps(
   return { steps, path: Uint8Array.from(path) };
 }
 
-/** The hashes on the path, as printed: that of the claim first, the root last. */
+/** Returns the hashes on the path in display order, from the claim's hash to the root. */
 export async function proofSteps(claim: ProvenClaim, pairs: readonly ProofPair[]): Promise<string[]> {
   let hash = await claimHash(claim);
   const steps = [printedOf(hash)];

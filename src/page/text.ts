@@ -1,12 +1,12 @@
 /**
- * Makes text from the chain safe to display: characters that hide or reorder text are shown by their code point, and names
- * that could be confused with others are detected. All text from the chain must be treated as hostile until it has passed
+ * Makes text from the chain safe to display. Characters that hide or reorder text are replaced by their code point, and
+ * names that could be confused with others are detected. Text from the chain must be treated as hostile until it has passed
  * these functions.
  */
 
 /**
- * Control characters, directional marks (Unicode TR9), zero-width and tag characters, lone surrogates. `shownText` keeps
- * line breaks and tabs of longer texts.
+ * Characters that `shownText` replaces: control characters, directional marks (Unicode TR9), zero-width and tag characters,
+ * unpaired surrogates. Line breaks and tabs are kept.
  */
 const HIDDEN_BELOW_65536 =
   '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
@@ -14,12 +14,12 @@ const HIDDEN_BELOW_65536 =
 const HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}]|[\\u{e0000}-\\u{e0fff}]|\\p{Surrogate}`, 'gu');
 
 /**
- * Finds all that `HIDDEN` finds, and every other character from 65,536 on. A search without the flag `u` is ten times as fast,
- * and most texts have no such character.
+ * Fast pre-check: finds every character that `HIDDEN` finds, and all other characters from 65,536 on. A search without the
+ * flag `u` is ten times as fast, and most texts have no such character.
  */
 const PERHAPS_HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}\\ud800-\\udfff]`);
 
-/** The text with every hidden character replaced by ⟨its code point⟩. */
+/** Returns the text with each hidden character replaced by its code point in angle brackets. Cut at `most` characters. */
 export function shownText(text: string, most = Infinity): string {
   const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
   if (!PERHAPS_HIDDEN.test(cut)) return cut;
@@ -29,10 +29,10 @@ export function shownText(text: string, most = Infinity): string {
   );
 }
 
-/** The characters that most of a page does not have. */
+/** Matches characters outside printable ASCII and line breaks, which are rare in a page. */
 const BEYOND_ASCII = /[^\n -~]/g;
 
-/** Whether the markup has a character that `PERHAPS_HIDDEN` finds. Only the few characters beyond ASCII are compared with it. */
+/** Whether the markup has a character that `PERHAPS_HIDDEN` finds. Only the few characters outside ASCII are tested. */
 function mayHide(html: string): boolean {
   BEYOND_ASCII.lastIndex = 0;
   while (BEYOND_ASCII.test(html)) if (PERHAPS_HIDDEN.test(html[BEYOND_ASCII.lastIndex - 1]!)) return true;
@@ -40,8 +40,9 @@ function mayHide(html: string): boolean {
 }
 
 /**
- * The same for a whole page of markup, as a last line of defence. The contents of form fields are not changed, and return to
- * the server as typed. Other text of the templates contains no plain quotes, so it cannot be mistaken for such a field.
+ * Replaces hidden characters in a whole page of HTML, as a last line of defence. Contents of form fields are not changed, so
+ * that they return to the server as typed. Other text in the templates contains no plain quotes, so it cannot be mistaken
+ * for a form field.
  */
 export const shownMarkup = (html: string): string =>
   mayHide(html)
@@ -51,7 +52,7 @@ export const shownMarkup = (html: string): string =>
         .join('')
     : html;
 
-/** The same in one line. */
+/** Returns the text with hidden characters replaced and all white space reduced to single spaces. */
 export const shownLine = (text: string, most = Infinity): string =>
   shownText(text.replaceAll(/\s+/g, ' ').trim(), most);
 
@@ -59,7 +60,7 @@ const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew',
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
 
-/** Warning that a name could be confused with another; null without one. */
+/** Returns a warning if a name could be confused with another name; otherwise null. */
 export function nameWarning(name: string): string | null {
   HIDDEN.lastIndex = 0;
   if (HIDDEN.test(name))

@@ -1,7 +1,6 @@
 /**
- * The genesis block of each network, built from its parts.
- * Contains the coinbase that all networks share; the proof of work of each network comes from its parameters.
- * Source: lbrycrd chainparams.cpp `CreateGenesisBlock`.
+ * Builds the genesis block of each network. Contains the coinbase that all networks share; the proof of work comes from the
+ * network's parameters. Source: lbrycrd chainparams.cpp `CreateGenesisBlock`.
  */
 import { sha256d } from '../crypto/hash.js';
 import { fromHex, type Bytes } from '../util/bytes.js';
@@ -9,12 +8,12 @@ import { Writer } from '../util/writer.js';
 
 const GENESIS_TIMESTAMP_TEXT = 'insert timestamp string';
 const GENESIS_PUBKEY_HASH = fromHex('345991dbf57bfb014b87006acdfafbfc5fe8292f');
-/** 400,000,000 coins. An ordinary coin: it matures like any other coinbase. */
+/** Value of the genesis coinbase: 400,000,000 coins. It is spendable after maturity like any other coinbase. */
 const GENESIS_VALUE_SAT = 400_000_000n * 100_000_000n;
-/** Pushes of 486604799 (four bytes) and of 4 (one byte, as data), as in Bitcoin's own genesis. */
+/** Start of the coinbase script: pushes of 486604799 (four bytes) and 4 (one byte of data), as in Bitcoin's genesis block. */
 const GENESIS_SCRIPT_PREFIX = fromHex('04ffff001d0104');
 const GENESIS_BLOCK_VERSION = 1;
-/** The root of an empty claim trie: the number one, little endian. */
+/** Claim trie root of an empty trie: the number one, little endian. */
 const EMPTY_CLAIM_ROOT: Bytes = Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? 1 : 0));
 
 export interface GenesisProof {
@@ -25,21 +24,21 @@ export interface GenesisProof {
 
 export interface GenesisBlock extends GenesisProof {
   readonly version: number;
-  /** 32 bytes, wire order; also the id of the coinbase. */
+  /** Merkle root, 32 bytes in wire order. Equal to the id of the only transaction, the coinbase. */
   readonly merkleRoot: Buffer;
   readonly claimRoot: Bytes;
-  /** The 112-byte header. */
+  /** The serialized header of 112 bytes. */
   readonly header: Buffer;
-  /** The serialized block: header, count, coinbase. */
+  /** The serialized block: header, transaction count, coinbase. */
   readonly block: Buffer;
-  /** Block id, wire order. */
+  /** Id of the genesis block, 32 bytes in wire order. */
   readonly hash: Buffer;
 }
 
 function genesisCoinbase(): Buffer {
   const text = Buffer.from(GENESIS_TIMESTAMP_TEXT, 'latin1');
   const scriptSig = new Writer().raw(GENESIS_SCRIPT_PREFIX).varBytes(text).finish();
-  // DUP HASH160 <20 bytes> EQUALVERIFY CHECKSIG
+  // Standard script: DUP HASH160 <20 bytes> EQUALVERIFY CHECKSIG
   const script = new Writer().u8(0x76).u8(0xa9).varBytes(GENESIS_PUBKEY_HASH).u8(0x88).u8(0xac).finish();
   return new Writer()
     .i32(1)
@@ -55,7 +54,7 @@ function genesisCoinbase(): Buffer {
     .finish();
 }
 
-/** The genesis block with the given proof of work. */
+/** Builds the genesis block with the given proof of work. */
 export function buildGenesis(proof: GenesisProof): GenesisBlock {
   const coinbase = genesisCoinbase();
   const merkleRoot = sha256d(coinbase);

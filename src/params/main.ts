@@ -1,4 +1,7 @@
-/** The main network. Source: lbrycrd chainparams.cpp `CMainParams`, chainparamsbase.cpp; servers: data/networks/main.json. */
+/**
+ * Parameters of the main network. Source: lbrycrd chainparams.cpp `CMainParams`, chainparamsbase.cpp; servers:
+ * data/networks/main.json.
+ */
 import { fromHex, hashFromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
 import type { NetworkParams } from './network.js';

@@ -1,45 +1,48 @@
 /**
- * The parameters in which the networks of the chain differ. Defines types and the constants of version-bit deployments; the
- * values are in `main.ts`, `test.ts`, `regtest.ts`. Source: lbrycrd `CChainParams`, `CBaseChainParams`, `Consensus::Params`.
+ * Parameters in which the networks differ. Defines the types and the constants of version-bit deployments; `main.ts`,
+ * `test.ts` and `regtest.ts` contain the values. Source: lbrycrd `CChainParams`, `CBaseChainParams`, `Consensus::Params`.
  */
 import type { Bytes } from '../util/bytes.js';
 import type { GenesisBlock } from './genesis.js';
 
 export type NetworkName = 'main' | 'test' | 'regtest';
 
-/** Order matters: it is the order of Core's `DeploymentPos`, in which RPC results list them. */
+/** Version-bit deployments in the order of Core's `DeploymentPos`. RPC results list them in this order. */
 export const DEPLOYMENT_IDS = ['testdummy', 'csv', 'segwit'] as const;
 
 export type DeploymentId = (typeof DEPLOYMENT_IDS)[number];
 
-/** A deployment with this start is active from genesis on. Source: `BIP9Deployment::ALWAYS_ACTIVE`. */
+/** Start time of a deployment that is active from the genesis block on. Source: `BIP9Deployment::ALWAYS_ACTIVE`. */
 export const ALWAYS_ACTIVE = -1n;
 
-/** The largest signed 64-bit number; RPC prints it unchanged. Source: `BIP9Deployment::NO_TIMEOUT`. */
+/**
+ * Timeout of a deployment that never expires: the maximum signed 64-bit number, which RPC results show unchanged. Source:
+ * `BIP9Deployment::NO_TIMEOUT`.
+ */
 export const NO_TIMEOUT = 0x7fffffffffffffffn;
 
-/** One BIP9 deployment. The times are compared with median times past and are bigint because of `NO_TIMEOUT`. */
+/** One BIP9 deployment. Its times are compared with median times past. They are bigint because of `NO_TIMEOUT`. */
 export interface Deployment {
-  /** Position in the block version, 0 to 28. */
+  /** Bit number in the block version, 0 to 28. */
   readonly bit: number;
   readonly startTimeSec: bigint;
   readonly timeoutSec: bigint;
 }
 
-/** Heights at which the rules of claims change, as heights of the block being connected. */
+/** Heights of the first blocks to which changed claim rules apply. */
 export interface ClaimForks {
-  /** Lifetime of a claim or support in blocks, before and after the extension fork. */
+  /** Lifetime in blocks of a claim or support, before and after the fork that extended it. */
   readonly originalExpiration: number;
   readonly extendedExpiration: number;
   readonly extendedExpirationForkHeight: number;
   readonly normalizationForkHeight: number;
-  /** Exclusive limits of the takeover workaround; -1 and -1 disable it. */
+  /** Range of heights of the takeover workaround, without both limits. −1 and −1 disable it. */
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
 }
 
-/** Version bytes of base58 strings. */
+/** Version bytes of base58 addresses and keys. */
 export interface Base58Prefixes {
   readonly pubkeyHash: Bytes;
   readonly scriptHash: Bytes;
@@ -48,7 +51,7 @@ export interface Base58Prefixes {
   readonly extSecret: Bytes;
 }
 
-/** A parent whose height is in [minHeight, maxHeight) may be followed by a block of minimum difficulty. */
+/** A block may have the minimum difficulty if the height of its parent is in [minHeight, maxHeight). */
 export interface MinDifficultyRange {
   readonly minHeight: number;
   readonly maxHeight: number;
@@ -56,7 +59,7 @@ export interface MinDifficultyRange {
 
 export interface Checkpoint {
   readonly height: number;
-  /** Block id, wire order. */
+  /** Block id, 32 bytes in wire order. */
   readonly hash: Bytes;
 }
 
@@ -65,7 +68,7 @@ export interface SeedAddress {
   readonly port: number;
 }
 
-/** A known number of transactions at a point in time, to estimate progress. Source: `ChainTxData`. */
+/** Number of transactions of the chain at a known time, used to estimate progress. Source: `ChainTxData`. */
 export interface ChainTxData {
   readonly timeSec: number;
   readonly txCount: number;
@@ -74,11 +77,11 @@ export interface ChainTxData {
 
 export interface NetworkParams {
   readonly name: NetworkName;
-  /** The reference's name of the network: in the configuration file and in the result of `getblockchaininfo`. */
+  /** Name of the network in lbrycrd: used in its configuration file and in the result of `getblockchaininfo`. */
   readonly referenceName: 'lbrycrd' | 'lbrycrdtest' | 'lbrycrdreg';
-  /** Folder below the data folder; empty for main. */
+  /** Folder name in the data folder; empty for the main network. */
   readonly dataFolder: string;
-  /** Four bytes at the start of each P2P message and of each block in a block file. */
+  /** Four bytes that precede each P2P message and each block in a block file. */
   readonly magic: Buffer;
   readonly p2pPort: number;
   readonly rpcPort: number;
@@ -87,28 +90,31 @@ export interface NetworkParams {
   /** Wire order. */
   readonly genesisHash: Buffer;
 
-  /** Maximum target of a block. */
+  /** Maximum target (lowest difficulty) of a block. */
   readonly powLimit: bigint;
   readonly powLimitBits: number;
   readonly targetSpacingSec: number;
   readonly targetTimespanSec: number;
   readonly minDifficultyRange: MinDifficultyRange | null;
   readonly noRetargeting: boolean;
-  /** Blocks per step of the subsidy's decline. Source: `nSubsidyLevelInterval`. */
+  /** Number of blocks per step of the subsidy's decline. Source: `nSubsidyLevelInterval`. */
   readonly subsidyLevelInterval: number;
 
   readonly claimForks: ClaimForks;
 
-  /** Activation height of BIP141, BIP143 and BIP147; version bits have no effect on it here. Source: `nWitnessForkHeight`. */
+  /**
+   * Activation height of BIP141, BIP143 and BIP147. On this chain version bits do not activate them. Source:
+   * `nWitnessForkHeight`.
+   */
   readonly segwitHeight: number;
-  /** The one block without P2SH, wire order; it is a block of Bitcoin and does not exist on this chain. */
+  /** Id of the only block without P2SH rules, in wire order. It is a block of Bitcoin that does not exist on this chain. */
   readonly bip16Exception: Buffer | null;
   readonly bip34Height: number;
-  /** Block id at `bip34Height`, wire order. Descendants of this block skip the BIP30 check. */
+  /** Id of the block at `bip34Height`, in wire order. Descendants of this block skip the BIP30 check. */
   readonly bip34Hash: Buffer | null;
   readonly bip65Height: number;
   readonly bip66Height: number;
-  /** Number of signalling blocks in a window that locks in a deployment. */
+  /** Number of signalling blocks in a window that are needed to lock in a deployment. */
   readonly ruleChangeActivationThreshold: number;
   readonly minerConfirmationWindow: number;
   readonly deployments: Readonly<Record<DeploymentId, Deployment>>;
@@ -117,24 +123,24 @@ export interface NetworkParams {
   readonly bech32Hrp: string;
 
   readonly minimumChainWork: bigint;
-  /** Block id, wire order. */
+  /** Block id, 32 bytes in wire order. */
   readonly assumeValid: Buffer | null;
-  /** Snapshots known to this release: the block (printed id), and the SHA-256 of the file in hex. */
+  /** Snapshots known to this release: height and id of the block in display order, and SHA-256 of the file in hex. */
   readonly snapshots: readonly { readonly height: number; readonly block: string; readonly hash: string }[];
   /** Ascending heights. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Hashes over a thousand headers each, from the first block on, wire order; read from disk at the first call. */
+  /** Returns hashes that each cover 1,000 headers, from the genesis block on, in wire order. Read from disk at the first call. */
   readonly headerChunks: () => Buffer;
   readonly chainTxData: ChainTxData;
 
   readonly dnsSeeds: readonly string[];
-  /** IP addresses, or host names that are queried once for known addresses. */
+  /** IP addresses of nodes, or host names that are connected once to request addresses. */
   readonly fixedSeeds: readonly SeedAddress[];
 
-  /** No block file is pruned below this height. */
+  /** Height below which no block file is pruned. */
   readonly pruneAfterHeight: number;
   readonly miningRequiresPeers: boolean;
-  /** Default of `-checkmempool` and `-checkblockindex`. */
+  /** Whether consistency checks are on by default (`-checkmempool`, `-checkblockindex`). */
   readonly defaultConsistencyChecks: boolean;
   readonly requireStandard: boolean;
   readonly mineBlocksOnDemand: boolean;

@@ -1,7 +1,7 @@
 /**
- * Facts about a network that change over time: its servers, and blocks known to be valid. They are in
- * `data/networks/<network>.json`, each with its source and the date of that source, so that a release can update them
- * without code changes. Lists begin with servers named by maintained programs, and end with those named only by older lists.
+ * Facts about a network that change over time: its servers, and blocks known to be valid. Stored in
+ * `data/networks/<network>.json` with source and date, so that a release can update them without code changes. Lists begin
+ * with servers that maintained programs name, and end with servers that only older lists name.
  */
 import { readFileSync } from 'node:fs';
 import { hashFromHex, type Bytes } from '../util/bytes.js';
@@ -10,9 +10,9 @@ import { projectFile } from '../util/project.js';
 const HASH_BYTES = 32;
 
 interface Sourced {
-  /** Repository and file of the source. */
+  /** Repository and file from which the fact was taken. */
   readonly source: string;
-  /** The day, or the month, of the source. */
+  /** Day or month of the source. */
   readonly date: string;
 }
 
@@ -46,16 +46,16 @@ interface FactsFile {
 
 const factsFile = (name: string): string => projectFile('data', 'networks', name);
 
-/** The facts of `main` or `test`. */
+/** Reads the facts of the network `main` or `test`. */
 export function networkFacts(network: 'main' | 'test'): FactsFile {
   return JSON.parse(readFileSync(factsFile(`${network}.json`), 'utf8')) as FactsFile;
 }
 
-/** Servers as pairs of host and port, in order. */
+/** Returns the servers as pairs of host and port, in order. */
 export const hostPorts = (servers: readonly ServerFact[] = []): (readonly [host: string, port: number])[] =>
   servers.map(({ host, port }) => [host, port]);
 
-/** The network parameters derived from the facts. */
+/** Returns the network parameters that are derived from the facts. */
 export function paramsOfFacts(facts: FactsFile): {
   minimumChainWork: bigint;
   assumeValid: Buffer;
@@ -77,7 +77,10 @@ export function paramsOfFacts(facts: FactsFile): {
   };
 }
 
-/** Hashes of 32 bytes, wire order, concatenated; empty if none are known. Throws for a malformed file. */
+/**
+ * Reads the header chunk hashes: 32 bytes each, wire order, concatenated. Empty if none are known. Throws for a malformed
+ * file.
+ */
 function readHeaderChunks({ headerChunks }: FactsFile): Buffer {
   if (headerChunks === undefined) return Buffer.alloc(0);
   const lines = readFileSync(factsFile(headerChunks.file), 'utf8').trimEnd().split('\n');

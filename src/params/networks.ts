@@ -1,4 +1,4 @@
-/** Finds a network's parameters by name. */
+/** Returns a network's parameters by name. */
 import { mainParams } from './main.js';
 import type { NetworkName, NetworkParams } from './network.js';
 import { regtestParams } from './regtest.js';
@@ -15,7 +15,7 @@ export function networkParams(name: NetworkName): NetworkParams {
 }
 
 /**
- * Lifetime in blocks of a claim or support that is created or updated in a block at `height`. Source:
+ * Returns the lifetime in blocks of a claim or support that is created or updated in a block at `height`. Source:
  * `Params::GetExpirationTime`.
  */
 export function claimExpirationBlocks(params: NetworkParams, height: number): number {

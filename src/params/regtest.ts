@@ -1,6 +1,6 @@
 /**
- * The regression-test network, and the options that move its forks. Parses `-forkheight`, `-claimexpiration` and
- * `-vbparams`; the caller checks that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`, init.cpp
+ * Parameters of the regression-test network, and the options that change its forks. Parses `-forkheight`, `-claimexpiration`
+ * and `-vbparams`; the caller checks that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`, init.cpp
  * `AppInitParameterInteraction` for `-vbparams`.
  */
 import { fromHex } from '../util/bytes.js';
@@ -88,22 +88,22 @@ export const regtestParams: NetworkParams = {
   fallbackFeeEnabled: true,
 };
 
-/** Settings that the command line may change on regtest; each entry is the text after the option's `=`. */
+/** Changes of regtest parameters by the command line. Each entry is the text after the option's `=`. */
 export interface RegtestOverrides {
-  /** `<name>@<height>`, or `takeoverworkaround@<min>-<max>`. */
+  /** Values of `-forkheight`: `<name>@<height>`, or `takeoverworkaround@<min>-<max>`. */
   readonly forkHeights?: readonly string[] | undefined;
-  /** `<original>,<extended>`, in blocks. */
+  /** Value of `-claimexpiration`: `<original>,<extended>`, in blocks. */
   readonly claimExpiration?: string | undefined;
-  /** `<deployment>:<start>:<end>`, in seconds since 1970. */
+  /** Values of `-vbparams`: `<deployment>:<start>:<end>`, in Unix time. */
   readonly vbParams?: readonly string[] | undefined;
 }
 
-/** An override does not parse. The message is for the operator. */
+/** Thrown if an override cannot be parsed. The message is for the operator. */
 export class OverrideError extends Error {
   override readonly name = 'OverrideError';
 }
 
-/** Heights are signed 32-bit in the reference. */
+/** Maximum height, a signed 32-bit number in the reference. */
 const MAX_HEIGHT = 0x7fffffff;
 const MIN_INT64 = -(1n << 63n);
 
@@ -153,7 +153,10 @@ function parseVbParams(text: string): { id: DeploymentId; startTimeSec: bigint; 
   return { id, startTimeSec, timeoutSec };
 }
 
-/** Regtest with its forks moved; a later entry for the same fork wins. Throws `OverrideError` on text that does not parse. */
+/**
+ * Returns the regtest parameters with changed forks. A later entry for the same fork wins. Throws `OverrideError` for text
+ * that cannot be parsed.
+ */
 export function regtestWith(overrides: RegtestOverrides): NetworkParams {
   const claimForks: MutableForks = { ...regtestParams.claimForks };
   const heights: Partial<Record<HeightField, number>> = {};

@@ -1,4 +1,7 @@
-/** The public test network. Source: lbrycrd chainparams.cpp `CTestNetParams`, chainparamsbase.cpp; newer seeds: lbcd chaincfg/params.go. */
+/**
+ * Parameters of the public test network. Source: lbrycrd chainparams.cpp `CTestNetParams`, chainparamsbase.cpp; newer seeds:
+ * lbcd chaincfg/params.go.
+ */
 import { fromHex, hashFromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
 import type { NetworkParams } from './network.js';
@@ -60,7 +63,7 @@ export const testParams: NetworkParams = {
 
   ...paramsOfFacts(networkFacts('test')),
   checkpoints: [{ height: 0, hash: genesis.hash }],
-  // The reference kept Bitcoin's values here; they only affect the progress estimate.
+  // Bitcoin's values, which lbrycrd did not change for its test network. They affect only the progress estimate.
   chainTxData: { timeSec: 1531929919, txCount: 19438708, txPerSec: 0.626 },
 
   pruneAfterHeight: 1000,

@@ -1,7 +1,7 @@
 /**
- * The readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): one pass over the bytes that
- * fills the offset table. Contains deserialization rules only, the same as `transaction.ts`.
- * Source: Core 0.17 `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
+ * Readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): fills the offset table in one
+ * pass over the bytes. Contains only deserialization rules, the same as `transaction.ts`. Source: Core 0.17
+ * `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
  */
 import { sha256d } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
@@ -38,7 +38,7 @@ function emptyRows(): Rows {
   return { txs: [], inputs: [], outputs: [], txids: [], wtxids: [], strippedSizeBytes: 0, sizeBytes: 0 };
 }
 
-/** Reads an input list into rows without witness; returns the sigops of its scripts. */
+/** Appends a row for each input of an input list, without witness. Returns the number of sigops in the scriptSigs. */
 function scanInputs(reader: Reader, rows: Rows): number {
   const count = reader.compactSize();
   let sigops = 0;
@@ -73,7 +73,7 @@ function scanOutputs(reader: Reader, rows: Rows): { sigops: number; claims: numb
   return { sigops, claims };
 }
 
-/** Reads the witness stacks of the input rows from `firstInput` on; returns whether any of them has an item. */
+/** Reads the witness stacks of the input rows from `firstInput` on. Returns whether at least one stack has an item. */
 function scanWitness(reader: Reader, rows: Rows, firstInput: number): boolean {
   let any = false;
   for (let row = firstInput * INPUT_STRIDE; row < rows.inputs.length; row += INPUT_STRIDE) {
@@ -105,7 +105,7 @@ function scanTx(reader: Reader, rows: Rows): void {
     outputs = scanOutputs(reader, rows);
   } else {
     marker = reader.u8();
-    // Flag 0: this is a transaction without inputs and outputs, and the two bytes are its empty lists.
+    // If the flag byte is 0, the transaction has no inputs and no outputs, and the two bytes are its empty lists.
     if (marker !== 0) {
       bodyAt = reader.offset;
       sigops = scanInputs(reader, rows);
@@ -189,7 +189,7 @@ export function parseTxFallback(bytes: Bytes): ParsedBlock {
   return finish(rows, reader, 0);
 }
 
-/** Fallback of the addon's `scanTx`. */
+/** Fallback of the addon's `scanTx`; see `scanTransaction`. */
 export function scanTxFallback(bytes: Bytes, ids: Bytes): number {
   try {
     const { txids, wtxids, consumedBytes } = parseTxFallback(bytes);

@@ -1,7 +1,7 @@
 /**
- * A block as a table of offsets into its own bytes: one call parses it and computes all ids and roots, without creating
- * objects. Chooses between the addon and the fallback (`blockScan.ts`), and contains the accessors that hide the column
- * layout (`blockLayout.ts`). Contains no rules beyond deserialization.
+ * A block as a table of offsets into its bytes. One call parses the block and computes all ids and roots without creating
+ * objects. Selects the addon or the fallback (`blockScan.ts`), and contains functions that hide the column layout
+ * (`blockLayout.ts`). Contains only deserialization rules.
  */
 import { loadNative, type ParsedBlock } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -28,7 +28,7 @@ import { parseBlockFallback, parseTxFallback, scanTxFallback } from './blockScan
 
 export type { ParsedBlock } from '../native/binding.js';
 
-/** Converts the addon's error for malformed bytes. */
+/** Converts the addon's error for malformed bytes to a `ReadError`. */
 function readErrorOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'Error' ? new ReadError(error.message) : error;
 }
@@ -49,8 +49,8 @@ function checkConsumed(parsed: ParsedBlock, bytes: Bytes, refuseTrailing: boolea
 }
 
 /**
- * Parses a whole block that starts at byte 0. Throws `ReadError` on bytes that the reference would not deserialize, and with
- * `refuseTrailing` on trailing bytes; otherwise `consumedBytes` is the end of the block.
+ * Parses a whole block that starts at byte 0. Throws `ReadError` for bytes that the reference would not deserialize. With
+ * `refuseTrailing` it also throws for trailing bytes; otherwise `consumedBytes` is the end of the block.
  */
 export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
@@ -59,8 +59,8 @@ export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBloc
 }
 
 /**
- * The same on another thread, for bytes that callers may make larger than any valid block; the bytes must not change before
- * the promise settles. Without the addon it runs synchronously.
+ * Like `parseBlockView`, but on another thread, for blocks that a caller may make larger than any valid block. The bytes
+ * must not change before the promise settles. Without the addon the block is parsed synchronously.
  */
 export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   const native = loadNative();
@@ -72,7 +72,7 @@ export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   }
 }
 
-/** The same for one transaction; a witness marker is allowed. `witnessMerkleRoot` is zero. */
+/** Like `parseBlockView`, for one transaction, which may have a witness marker. `witnessMerkleRoot` is zero. */
 export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
   const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxFallback(bytes);
@@ -83,14 +83,14 @@ export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
 export const TX_IDS_BYTES = 64;
 
 /**
- * Length of the transaction at the start of the bytes, 0 if there is no complete one. Writes its ids to `ids`
- * (`TX_IDS_BYTES`).
+ * Returns the length of the transaction at the start of the bytes; 0 if it is incomplete or malformed. Writes txid and wtxid
+ * to `ids`, which has `TX_IDS_BYTES`.
  */
 export function scanTransaction(bytes: Bytes, ids: Bytes): number {
   return loadNative()?.scanTx(bytes, ids) ?? scanTxFallback(bytes, ids);
 }
 
-/** Id of transaction `tx`, a view of 32 bytes in wire order. */
+/** Returns the txid of transaction `tx` of the block as a view of 32 bytes, wire order. */
 export function txidAt(parsed: ParsedBlock, tx: number): Buffer {
   return parsed.txids.subarray(tx * 32, tx * 32 + 32);
 }
@@ -99,45 +99,48 @@ export function wtxidAt(parsed: ParsedBlock, tx: number): Buffer {
   return parsed.wtxids.subarray(tx * 32, tx * 32 + 32);
 }
 
-/** Size of transaction `tx` with witness, as the reference serializes it. */
+/** Returns the size in bytes of transaction `tx` with witness, as the reference serializes it. */
 export function txSizeBytes(parsed: ParsedBlock, tx: number): number {
   const row = tx * TX_STRIDE;
   if (parsed.txs[row + TX_FLAGS]! & TX_EMPTY_MARKER) return parsed.txs[row + TX_STRIPPED_SIZE]!;
   return parsed.txs[row + TX_END]! - parsed.txs[row + TX_START]!;
 }
 
-/** BIP141 weight of transaction `tx`. */
+/** Returns the BIP141 weight of transaction `tx` of the block. */
 export function txWeight(parsed: ParsedBlock, tx: number): number {
   return parsed.txs[tx * TX_STRIDE + TX_STRIPPED_SIZE]! * 3 + txSizeBytes(parsed, tx);
 }
 
-/** The raw bytes of transaction `tx`, a view. With `TX_EMPTY_MARKER` they differ from the reference's serialization. */
+/**
+ * Returns the bytes of transaction `tx` as a view of the block. With `TX_EMPTY_MARKER` they differ from the reference's
+ * serialization.
+ */
 export function txBytes(block: Buffer, parsed: ParsedBlock, tx: number): Buffer {
   const row = tx * TX_STRIDE;
   return block.subarray(parsed.txs[row + TX_START], parsed.txs[row + TX_END]);
 }
 
-/** Key of the coin that running input `input` spends, a view of 36 bytes. */
+/** Returns the key of the coin that an input spends, as a view of 36 bytes. `input` counts the inputs of the whole block. */
 export function prevoutAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer {
   const at = parsed.inputs[input * INPUT_STRIDE + INPUT_PREVOUT]!;
   return block.subarray(at, at + 36);
 }
 
-/** Script of running output `output`, a view. */
+/** Returns the script of an output as a view. `output` counts the outputs of the whole block. */
 export function outputScriptAt(block: Buffer, parsed: ParsedBlock, output: number): Buffer {
   const row = output * OUTPUT_STRIDE;
   const at = parsed.outputs[row + OUTPUT_SCRIPT]!;
   return block.subarray(at, at + parsed.outputs[row + OUTPUT_SCRIPT_LENGTH]!);
 }
 
-/** scriptSig of running input `input`, a view. */
+/** Returns the scriptSig of an input as a view. `input` counts the inputs of the whole block. */
 export function inputScriptAt(block: Buffer, parsed: ParsedBlock, input: number): Buffer {
   const row = input * INPUT_STRIDE;
   const at = parsed.inputs[row + INPUT_SCRIPT]!;
   return block.subarray(at, at + parsed.inputs[row + INPUT_SCRIPT_LENGTH]!);
 }
 
-/** Satoshis of running output `output`; signed, range not checked. */
+/** Returns the amount of an output in satoshis; signed, range not checked. `output` counts the outputs of the whole block. */
 export function outputAmountAt(block: Buffer, parsed: ParsedBlock, output: number): bigint {
   return block.readBigInt64LE(parsed.outputs[output * OUTPUT_STRIDE + OUTPUT_VALUE]!);
 }
@@ -148,7 +151,10 @@ function openWitness(block: Buffer, parsed: ParsedBlock, input: number): Reader 
   return start === 0 ? null : new Reader(block, start, parsed.inputs[row + INPUT_WITNESS_END]!);
 }
 
-/** Witness stack of running input `input`, bottom first, as views; empty without a witness. At most the first `atMost` items. */
+/**
+ * Returns at most the first `atMost` items of an input's witness stack, bottom first, as views. Empty if the input has no
+ * witness. `input` counts the inputs of the whole block.
+ */
 export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atMost = Infinity): Buffer[] {
   const reader = openWitness(block, parsed, input);
   if (!reader) return [];
@@ -157,8 +163,8 @@ export function witnessAt(block: Buffer, parsed: ParsedBlock, input: number, atM
 }
 
 /**
- * The same, but at most the last `atMost` items, which include the witness script. A view costs some hundred bytes, and a
- * block can have millions of items: readers should request no more than they need.
+ * Returns at most the last `atMost` items of an input's witness stack, which include the witness script. A view takes some
+ * hundred bytes and a block can have millions of items, so callers should request only the items that they need.
  */
 export function witnessTopAt(block: Buffer, parsed: ParsedBlock, input: number, atMost: number): Buffer[] {
   const reader = openWitness(block, parsed, input);

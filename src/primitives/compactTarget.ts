@@ -1,6 +1,6 @@
 /**
- * The compact form of targets, and the work represented by a target. Numbers are unsigned 256-bit in bigint. Source: Core
- * arith_uint256.cpp `SetCompact`, `GetCompact`; chain.cpp `GetBlockProof`.
+ * Compact form of targets, and the work that a target represents. Numbers are unsigned 256-bit integers as bigint. Source:
+ * Core arith_uint256.cpp `SetCompact`, `GetCompact`; chain.cpp `GetBlockProof`.
  */
 import { assert } from '../util/assert.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
@@ -10,13 +10,13 @@ const SIGN_BIT = 0x00800000;
 const MANTISSA_MASK = 0x007fffff;
 
 export interface DecodedTarget {
-  /** The low 256 bits of the value without its sign. */
+  /** Magnitude of the target, reduced to its low 256 bits. */
   target: bigint;
   negative: boolean;
   overflow: boolean;
 }
 
-/** Decodes any 32 bits, valid or not. Source: `arith_uint256::SetCompact`. */
+/** Decodes any 32-bit compact target, valid or not. Source: `arith_uint256::SetCompact`. */
 export function decodeCompact(bits: number): DecodedTarget {
   const size = bits >>> 24;
   let word = bits & MANTISSA_MASK;
@@ -34,12 +34,12 @@ export function decodeCompact(bits: number): DecodedTarget {
   };
 }
 
-/** Number of bits up to the highest one; 0 for 0. */
+/** Returns the position of the highest set bit, starting at 1; 0 for the value 0. */
 function bitLength(value: bigint): number {
   return value === 0n ? 0 : value.toString(2).length;
 }
 
-/** The compact form; precision is lost towards zero. Source: `arith_uint256::GetCompact`. */
+/** Encodes a target in compact form. Precision is lost towards zero. Source: `arith_uint256::GetCompact`. */
 export function encodeCompact(target: bigint, negative = false): number {
   assert(target >= 0n && target <= MASK_256, 'a target has 256 bits');
   let size = Math.ceil(bitLength(target) / 8);
@@ -57,19 +57,22 @@ export function hashToNumber(hash: Bytes): bigint {
   return BigInt(`0x${Buffer.from(asBuffer(hash)).reverse().toString('hex')}`);
 }
 
-/** Expected number of hashes for a block with these bits; 0 for bits that are not a valid target. Source: `GetBlockProof`. */
+/**
+ * Returns the expected number of hashes for a block with the compact target `bits`; 0 if the target is invalid. Source:
+ * `GetBlockProof`.
+ */
 export function blockWork(bits: number): bigint {
   const { target, negative, overflow } = decodeCompact(bits);
   if (negative || overflow || target === 0n) return 0n;
   return (1n << 256n) / (target + 1n);
 }
 
-/** INT64_MAX seconds, the result when the difference is too large. */
+/** INT64_MAX: result in seconds if the difference of work is too large. */
 const MAX_INT64 = (1n << 63n) - 1n;
 
 /**
- * Time needed, at the rate of `tipBits`, to make up the difference of work between two blocks: negative when `toWork` is
- * smaller. Source: `GetBlockProofEquivalentTime`; determines how deep assume-valid reaches.
+ * Returns the time in seconds to mine the difference of work between two blocks at the difficulty `tipBits`; negative if
+ * `toWork` is smaller. It determines which blocks assume-valid covers. Source: `GetBlockProofEquivalentTime`.
  */
 export function workEquivalentTimeSec(
   toWork: bigint,
@@ -85,8 +88,8 @@ export function workEquivalentTimeSec(
 }
 
 /**
- * Difficulty of these bits relative to the target 0x1f00ffff, as RPC shows it.
- * Source: lbrycrd rpc/blockchain.cpp `GetDifficulty` (31 where Bitcoin has 29); the loops keep its rounding.
+ * Returns the difficulty as RPC shows it, relative to the target 0x1f00ffff. The loops reproduce the rounding of the
+ * reference. Source: lbrycrd rpc/blockchain.cpp `GetDifficulty` (31 where Bitcoin has 29).
  */
 export function difficultyOf(bits: number): number {
   let difficulty = 0xffff / (bits & 0xffffff);

@@ -1,4 +1,4 @@
-/** The 112-byte block header: parse, format, id and proof-of-work hash. */
+/** The block header of 112 bytes: parsing, serialization, id and proof-of-work hash. */
 import { sha256, sha256d, sha512, ripemd160 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
@@ -9,10 +9,10 @@ export const HEADER_SIZE_BYTES = 112;
 export interface BlockHeader {
   /** Signed 32-bit. */
   version: number;
-  /** 32 bytes, wire order. */
+  /** Id of the previous block and merkle root: 32 bytes each, wire order. */
   prevHash: Bytes;
   merkleRoot: Bytes;
-  /** Root of the claim trie after this block. */
+  /** Root hash of the claim trie after the block was connected. */
   claimRoot: Bytes;
   timeSec: number;
   /** Compact target. */
@@ -47,21 +47,21 @@ export function writeHeader(writer: Writer, header: BlockHeader): void {
     .u32(header.nonce);
 }
 
-/** The 112 bytes. */
+/** Serializes a header to 112 bytes. */
 export function formatHeader(header: BlockHeader): Buffer {
   const writer = new Writer(HEADER_SIZE_BYTES);
   writeHeader(writer, header);
   return writer.finish();
 }
 
-/** Block id: double SHA-256 of the 112 bytes, wire order. */
+/** Returns the block id: double SHA-256 of the 112 bytes, wire order. */
 export function headerHash(headerBytes: Bytes): Buffer {
   return sha256d(headerBytes.subarray(0, HEADER_SIZE_BYTES));
 }
 
 /**
- * The hash that is compared with the target, wire order (little endian number).
- * Source: lbrycrd `PoWHash` (hash.h): SHA-512 of the id, RIPEMD-160 of each half, double SHA-256 of both.
+ * Returns the hash that is compared with the target, in wire order (a little endian number): SHA-512 of the block id,
+ * RIPEMD-160 of each half, double SHA-256 of both results. Source: lbrycrd `PoWHash` (hash.h).
  */
 export function powHash(headerBytes: Bytes): Buffer {
   const wide = sha512(headerHash(headerBytes));

@@ -1,22 +1,22 @@
 /**
- * Checkpoints that cover a thousand headers each: the double SHA-256 of their 112,000 bytes. They fix the headers up to
- * heights for which no single block hash is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
+ * Checkpoints that cover 1,000 headers each: the double SHA-256 of their 112,000 bytes. They fix headers at heights for
+ * which no single block hash is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Bytes } from '../util/bytes.js';
 
-/** Source: lbry-sdk lbry/wallet/checkpoints.py. */
+/** Number of headers that one checkpoint hash covers. Source: lbry-sdk lbry/wallet/checkpoints.py. */
 export const HEADERS_PER_CHUNK = 1000;
 const HASH_BYTES = 32;
 
-/** Whether the header at a height is the last of a known chunk. */
+/** Whether a header at this height is the last one of a chunk whose hash is known. */
 export function endsKnownChunk(chunks: Buffer, height: number): boolean {
   return (
     (height + 1) % HEADERS_PER_CHUNK === 0 && (height + 1) / HEADERS_PER_CHUNK <= chunks.length / HASH_BYTES
   );
 }
 
-/** Whether headers match the chunk that ends at a height. `headers` are 112 bytes each, lowest first. */
+/** Whether headers match the known hash of the chunk that ends at `height`. `headers` are 112 bytes each, lowest height first. */
 export function isKnownChunk(chunks: Buffer, height: number, headers: Iterable<Bytes>): boolean {
   const hash = createHash('sha256');
   for (const header of headers) hash.update(header);
@@ -35,27 +35,31 @@ interface Begun {
 }
 
 /**
- * Checks headers as they arrive, on several branches, without reading earlier ones again. A chunk whose first headers were
- * not seen (after a restart, or on a branch that forks within it) is not checked: then only proof of work counts.
+ * Checks chunks as headers arrive, on several branches, without reading earlier headers again. A chunk whose first headers
+ * were not seen (after a restart, or on a branch that forks within the chunk) is not checked; only proof of work protects it
+ * then.
  */
 export class ChunkChecks {
   private readonly chunks: Buffer;
-  /** Chunks in progress, by the id of the last header. */
+  /** Incomplete chunks by the id of their last header, with the hash state so far. */
   private readonly begun = new Map<number, Begun>();
 
-  /** `chunks` are the known hashes, 32 bytes each. */
+  /** Creates the checks. `chunks` are the known hashes, 32 bytes each, concatenated. */
   constructor(chunks: Buffer) {
     this.chunks = chunks;
   }
 
-  /** Whether a header may follow: false when it completes a chunk with a wrong hash. Changes nothing. */
+  /**
+   * Whether a header may follow `parent`. False if the header completes a chunk whose hash is wrong. Does not change the
+   * state.
+   */
   allows(parent: number, height: number, header: Bytes): boolean {
     const begun = this.begun.get(parent);
     if (!endsKnownChunk(this.chunks, height) || begun?.nextHeight !== height) return true;
     return isChunkHash(this.chunks, height, begun.hash.copy().update(header));
   }
 
-  /** Adds an accepted header. */
+  /** Updates the hash of the chunk that contains an accepted header. */
   accepted(id: number, parent: number, height: number, header: Bytes): void {
     const isFirst = height % HEADERS_PER_CHUNK === 0;
     const begun = isFirst ? { hash: createHash('sha256') } : this.begun.get(parent);
@@ -63,10 +67,10 @@ export class ChunkChecks {
     const isBeyond = height >= (this.chunks.length / HASH_BYTES) * HEADERS_PER_CHUNK;
     if (begun === undefined || isBeyond || (height + 1) % HEADERS_PER_CHUNK === 0) return;
     this.begun.set(id, { hash: begun.hash.update(header), nextHeight: height + 1 });
-    // There are few branches; the oldest is dropped first.
+    // Few branches have an incomplete chunk; above the limit the oldest one is dropped.
     if (this.begun.size > MAX_BRANCHES) this.begun.delete(this.begun.keys().next().value!);
   }
 }
 
-/** Maximum number of branches with a chunk in progress. Arbitrary. */
+/** Maximum number of branches with an incomplete chunk. Arbitrary. */
 const MAX_BRANCHES = 16;

@@ -1,10 +1,10 @@
 /**
- * Computes the target of the next block: this chain changes it at every block.
- * Source: lbrycrd lbry.cpp `CalculateLbryNextWorkRequired`, pow.cpp `GetNextWorkRequired`.
+ * Computes the target of the next block. This chain changes the target at every block. Source: lbrycrd lbry.cpp
+ * `CalculateLbryNextWorkRequired`, pow.cpp `GetNextWorkRequired`.
  */
 import { decodeCompact, encodeCompact } from './compactTarget.js';
 
-/** The network parameters that determine the targets. */
+/** Network parameters that determine the targets. */
 interface RetargetParams {
   readonly powLimit: bigint;
   readonly powLimitBits: number;
@@ -14,10 +14,10 @@ interface RetargetParams {
   readonly noRetargeting: boolean;
 }
 
-/** Headers by non-negative numbers: ids of a header tree, or the heights of one chain. */
+/** Access to headers by non-negative numbers: ids in a header tree, or heights in a single chain. */
 interface RetargetHeaders {
   heightOf(id: number): number;
-  /** The ancestor (or `id` itself) at that height. */
+  /** Returns the ancestor of a header at that height, or `id` itself. */
   ancestorOf(id: number, height: number): number;
   timeOf(id: number): number;
   bitsOf(id: number): number;
@@ -26,7 +26,7 @@ interface RetargetHeaders {
 const MASK_256 = (1n << 256n) - 1n;
 
 /**
- * Number of blocks between the two times that a retarget compares: one on every network. Source:
+ * Returns the number of blocks between the two block times that a retarget compares: one on every network. Source:
  * `DifficultyAdjustmentInterval`.
  */
 export function retargetIntervalBlocks(params: RetargetParams): number {
@@ -34,8 +34,9 @@ export function retargetIntervalBlocks(params: RetargetParams): number {
 }
 
 /**
- * The bits after a block with `parentBits` that came `actualTimespanSec` after the block one interval before it. An eighth
- * of the deviation is applied, limited to 7/8 to 3/2 of the timespan; divisions truncate towards zero as in C.
+ * Returns the compact target after a block with `parentBits` that was mined `actualTimespanSec` after the block one interval
+ * before it. One eighth of the deviation from the target timespan is applied. The result is limited to 7/8 to 3/2 of the
+ * timespan. Divisions truncate towards zero as in C.
  */
 export function retarget(parentBits: number, actualTimespanSec: number, params: RetargetParams): number {
   if (params.noRetargeting) return parentBits;
@@ -49,9 +50,9 @@ export function retarget(parentBits: number, actualTimespanSec: number, params: 
 }
 
 /**
- * The required bits of a block after `parent` with the time `newTimeSec`; a negative `parent` means none. On the test
- * network there is a range of parent heights after which a block that took more than twice the spacing may have minimum
- * difficulty.
+ * Returns the required compact target of a block after `parent` with the time `newTimeSec`. A negative `parent` means that
+ * there is none. On the test network, in a range of parent heights, a block may have the minimum difficulty if it took more
+ * than twice the target spacing.
  */
 export function nextWorkRequired(
   tree: RetargetHeaders,

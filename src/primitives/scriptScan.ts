@@ -1,7 +1,7 @@
 /**
- * Script functions for the block parser, independent of the script layer: ends of operations, the legacy sigop count, and
- * claim prefixes. No evaluation, no allocation. Source: `GetScriptOp` and `GetSigOpCount` (script/script.cpp),
- * `DecodeClaimScript` (nameclaim.cpp).
+ * Script functions for the block parser, without dependency on the script module: ends of operations, the legacy sigop
+ * count, and claim prefixes. They evaluate no script and allocate no memory. Source: `GetScriptOp` and `GetSigOpCount`
+ * (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
  */
 import type { Bytes } from '../util/bytes.js';
 
@@ -19,12 +19,12 @@ const OP_CHECKSIGVERIFY = 0xad;
 const OP_CHECKMULTISIG = 0xae;
 const OP_CHECKMULTISIGVERIFY = 0xaf;
 
-/** Sigops counted for a multisig by the inaccurate count, regardless of its keys. */
+/** Number of sigops that the inaccurate count assumes for a multisig, whatever its number of keys. */
 const MAX_PUBKEYS_PER_MULTISIG = 20;
 
 const CLAIM_ID_SIZE = 20;
 
-/** Offset after the operation at `at`, including its pushed bytes; -1 when `end` cuts it off. */
+/** Returns the offset after the operation at `at`, including its pushed bytes; −1 if the operation exceeds `end`. */
 export function nextOp(script: Bytes, at: number, end: number): number {
   const opcode = script[at]!;
   const next = at + 1;
@@ -38,7 +38,7 @@ export function nextOp(script: Bytes, at: number, end: number): number {
   return start + length <= end ? start + length : -1;
 }
 
-/** Sigops of `script[start, end)` by the inaccurate count of blocks; bytes after a cut-off push are not counted. */
+/** Returns the sigops of `script[start, end)` by the inaccurate count of blocks. Counting stops at a push that exceeds `end`. */
 export function countLegacySigops(script: Bytes, start: number, end: number): number {
   let count = 0;
   let at = start;
@@ -54,19 +54,22 @@ export function countLegacySigops(script: Bytes, start: number, end: number): nu
   return count;
 }
 
-/** Offset after the push of a claim parameter (opcodes 0 to OP_PUSHDATA4), -1 when there is none. */
+/** Returns the offset after the push of a claim parameter (opcodes 0 to OP_PUSHDATA4) at `at`; −1 if there is none. */
 function nextPush(script: Bytes, at: number, end: number): number {
   return at < end && script[at]! <= OP_PUSHDATA4 ? nextOp(script, at, end) : -1;
 }
 
-/** Number of bytes that the push at `at`, known to end at `next`, puts on the stack. */
+/** Returns the number of bytes that the push at `at` puts on the stack. `next` is the offset after the push. */
 function pushedLength(script: Bytes, at: number, next: number): number {
   const opcode = script[at]!;
   if (opcode < OP_PUSHDATA1) return opcode;
   return next - at - 1 - (opcode === OP_PUSHDATA1 ? 1 : opcode === OP_PUSHDATA2 ? 2 : 4);
 }
 
-/** Length in bytes of the claim prefix at the start of `script[start, end)`; 0 if there is none. Its first byte is the kind. */
+/**
+ * Returns the length in bytes of the claim prefix at the start of `script[start, end)`; 0 if there is none. The first byte
+ * of the prefix is its opcode.
+ */
 export function claimPrefixLength(script: Bytes, start: number, end: number): number {
   if (start >= end) return 0;
   const kind = script[start]!;
@@ -88,7 +91,7 @@ export function claimPrefixLength(script: Bytes, start: number, end: number): nu
   return at + 2 - start;
 }
 
-/** The opcode of the claim prefix at the start of `script[start, end)`, or 0. */
+/** Returns the opcode of the claim prefix at the start of `script[start, end)`; 0 if there is none. */
 export function claimKind(script: Bytes, start: number, end: number): number {
   return claimPrefixLength(script, start, end) === 0 ? 0 : script[start]!;
 }

@@ -1,7 +1,7 @@
 /**
- * Transactions as plain data: parse, format (with and without witness), ids and sizes.
- * Scripts and witness items are views into the bytes they were parsed from.
- * Source: Core 0.17 primitives/transaction.h (UnserializeTransaction, SerializeTransaction), BIP144.
+ * Transactions as plain objects: parsing, serialization with and without witness, ids and sizes. Scripts and witness items
+ * are views of the parsed bytes. Source: Core 0.17 primitives/transaction.h (UnserializeTransaction, SerializeTransaction),
+ * BIP144.
  */
 import { sha256d } from '../crypto/hash.js';
 import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
@@ -9,9 +9,9 @@ import { ReadError, type Reader } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
 
 export interface OutPoint {
-  /** 32 bytes, wire order. */
+  /** Txid of the transaction with the output: 32 bytes, wire order. */
   hash: Bytes;
-  /** Output number, unsigned 32-bit. */
+  /** Number of the output in its transaction, unsigned 32-bit. */
   index: number;
 }
 
@@ -20,12 +20,12 @@ export interface TxInput {
   scriptSig: Bytes;
   /** Unsigned 32-bit. */
   sequence: number;
-  /** Witness stack, bottom first; empty without witness. */
+  /** Witness stack, bottom item first; empty without a witness. */
   witness: Bytes[];
 }
 
 export interface TxOutput {
-  /** Satoshis; signed 64-bit on the wire. */
+  /** Amount in satoshis; serialized as signed 64-bit integer. */
   value: bigint;
   script: Bytes;
 }
@@ -57,12 +57,12 @@ export function hasWitness(tx: Transaction): boolean {
   return tx.inputs.some((input) => input.witness.length > 0);
 }
 
-/** 36 bytes: hash, then the index little endian. The key of a coin. */
+/** Serializes an outpoint to 36 bytes: the txid, then the output number in little endian. This is the database key of a coin. */
 export function formatOutPoint(outPoint: OutPoint): Buffer {
   return new Writer(36).raw(outPoint.hash).u32(outPoint.index).finish();
 }
 
-/** Reads inputs up to a total of `count`. */
+/** Appends inputs until `inputs` has `count` entries. */
 export function readInputs(reader: Reader, inputs: TxInput[], count: number): void {
   while (inputs.length < count) {
     const hash = reader.hash();
@@ -72,7 +72,7 @@ export function readInputs(reader: Reader, inputs: TxInput[], count: number): vo
   }
 }
 
-/** Reads outputs up to a total of `count`. */
+/** Appends outputs until `outputs` has `count` entries. */
 export function readOutputs(reader: Reader, outputs: TxOutput[], count: number): void {
   while (outputs.length < count) {
     const value = reader.i64();
@@ -92,7 +92,7 @@ function parseOutputs(reader: Reader): TxOutput[] {
   return outputs;
 }
 
-/** Parses one transaction. Throws `ReadError` on bytes that the reference would not deserialize. */
+/** Parses one transaction. Throws `ReadError` for bytes that the reference would not deserialize. */
 export function parseTransaction(reader: Reader, allowWitness = true): Transaction {
   const version = reader.i32();
   let inputs = parseInputs(reader);
@@ -151,17 +151,17 @@ export function formatTransaction(tx: Transaction, withWitness = true): Buffer {
   return writer.finish();
 }
 
-/** Hash without witness, wire order. */
+/** Returns the double SHA-256 of the serialization without witness, wire order. */
 export function txid(tx: Transaction): Buffer {
   return sha256d(formatTransaction(tx, false));
 }
 
-/** Hash with witness, wire order; equals `txid` without one. */
+/** Returns the double SHA-256 of the serialization with witness, wire order. Equals `txid` if the transaction has no witness. */
 export function wtxid(tx: Transaction): Buffer {
   return sha256d(formatTransaction(tx, true));
 }
 
-/** BIP141 weight: three times the stripped size plus the total size. */
+/** Returns the BIP141 weight: three times the size without witness plus the total size. */
 export function transactionWeight(tx: Transaction): number {
   const stripped = formatTransaction(tx, false).length;
   return stripped * (WITNESS_SCALE_FACTOR - 1) + formatTransaction(tx, true).length;

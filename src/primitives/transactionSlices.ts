@@ -1,6 +1,6 @@
 /**
- * Parses, serializes and hashes transactions in slices, since callers may send ones larger than any block. The results equal
- * those of `transaction.ts`; tests compare both.
+ * Parses, serializes and hashes transactions in slices, because callers may send transactions larger than any block. The
+ * results equal those of `transaction.ts`; tests compare both.
  */
 import { createHash } from 'node:crypto';
 import { sha256 } from '../crypto/hash.js';
@@ -20,9 +20,9 @@ import {
   type TxOutput,
 } from './transaction.js';
 
-/** Inputs, outputs or witness items between two pauses. */
+/** Number of inputs, outputs or witness items processed per slice. */
 const ITEMS_AT_ONCE = 256;
-/** Bytes hashed between two pauses. */
+/** Number of bytes hashed per slice. */
 const HASHED_AT_ONCE = 1 << 18;
 
 function* parseInputs(reader: Reader): Slices<TxInput[]> {
@@ -42,8 +42,8 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
 }
 
 /**
- * Upper limit: no block has this much weight, and each item weighs at least one unit. The reference has no such limit; here,
- * growing a list of this size would copy the whole list.
+ * Maximum number of witness items. Each item adds at least one weight unit, and no block may have this weight. The reference
+ * has no such limit; here, growing a larger list would copy all its items at once.
  */
 const MAX_WITNESS_ITEMS = 8_000_000;
 
@@ -67,8 +67,8 @@ function* parseWitnesses(reader: Reader, inputs: readonly TxInput[], mostBytes: 
 }
 
 /**
- * `parseTransaction` in slices. If a witness exceeds `mostWitnessBytes`, only its first items beyond that size are kept:
- * enough to find the transaction too heavy.
+ * Like `parseTransaction`, in slices. If a witness exceeds `mostWitnessBytes`, items are kept only until that size is
+ * exceeded; they suffice to reject the transaction as too heavy.
  */
 export function* parseTransactionInSlices(
   reader: Reader,
@@ -96,7 +96,7 @@ export function* parseTransactionInSlices(
   return { version, inputs, outputs, lockTime: reader.u32() };
 }
 
-/** `writeTransaction` in slices. */
+/** Like `writeTransaction`, in slices. */
 export function* writeTransactionInSlices(writer: Writer, tx: Transaction, withWitness = true): Slices<void> {
   const { inputs, outputs } = tx;
   const witness = withWitness && hasWitness(tx);
@@ -129,19 +129,19 @@ export function* writeTransactionInSlices(writer: Writer, tx: Transaction, withW
   writer.u32(tx.lockTime);
 }
 
-/** `formatTransaction` in slices. */
+/** Like `formatTransaction`, in slices. */
 export function* formatTransactionInSlices(tx: Transaction, withWitness = true): Slices<Buffer> {
   const writer = new Writer(512);
   yield* writeTransactionInSlices(writer, tx, withWitness);
   return writer.finish();
 }
 
-/** `txid` in slices. */
+/** Like `txid`, in slices. */
 export function* txidInSlices(tx: Transaction): Slices<Buffer> {
   return yield* sha256dInSlices(yield* formatTransactionInSlices(tx, false));
 }
 
-/** `sha256d` in slices. */
+/** Like `sha256d`, in slices. */
 export function* sha256dInSlices(bytes: Bytes): Slices<Buffer> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_AT_ONCE, yield)

@@ -1,26 +1,29 @@
 /**
  * Shares a thread's time among clients. A few clients work at a time, each in a slot; the others wait in a fair queue, in
- * which the usage of a client is multiplied by the number of its open requests. A client with few requests is therefore
- * hardly delayed by many clients with heavy ones. Long work yields regularly, and a client that waits for another thread has
- * no slot. In each round of the event loop all clients together work for some milliseconds; the rest of the process gets the
- * same time.
+ * which a client's usage is multiplied by the number of its open requests. A client with few requests is therefore hardly
+ * delayed by many clients with heavy requests. Long work yields regularly, and a client that waits for another thread
+ * occupies no slot. In each round of the event loop, all clients together work for some milliseconds; the rest of the
+ * process gets the same time.
  */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
 import { runSlices } from './slices.js';
 
-/** Number of slots: more than one, since most clients wait for other threads most of the time. */
+/** Number of clients that may work at a time. More than one, because most clients wait for other threads most of the time. */
 const SLOTS = 4;
-/** After this time a client yields to others, and no work starts or continues in this round of the event loop. */
+/**
+ * Time in ms after which a client yields to others. After this time in a round of the event loop, no work starts or
+ * continues in that round.
+ */
 const SLICE_MS = 4;
-/** Minimum time charged for a turn, so that equal clients alternate. */
+/** Minimum time in ms charged for a turn. It makes clients with equal usage alternate. */
 const LEAST_COST_MS = 0.01;
-/** Half-life of a client's usage. Arbitrary: an active wallet needs some milliseconds in this time. */
+/** Half-life in ms of a client's usage. Arbitrary: an active wallet needs some milliseconds of work in this time. */
 const HALF_LIFE_MS = 10_000;
 /**
- * The initial usage of a new client: more than that of a light client, so that reconnecting gives no advantage, but small
- * enough to be served before heavy clients. Arbitrary.
+ * Initial usage in ms of a new client: more than that of a light client, so that reconnecting gives no advantage, but so low
+ * that the new client is served before heavy clients. Arbitrary.
  */
 const ENTRY_MS = 10;
 
@@ -29,12 +32,12 @@ export class ClientQueue {
   private readonly slots: number;
   private readonly queue: FairQueue<() => void>;
   private working = 0;
-  /** Time at which work started in this round of the event loop; null before. */
+  /** Time at which work started in the current round of the event loop; null if none has started. */
   private roundSinceMs: number | null = null;
-  /** The time up to which work has been charged. */
+  /** Time up to which work has been charged. */
   private lapMs: number;
 
-  /** `nowMs` is a monotonic clock. */
+  /** Creates the queue. `nowMs` must be a monotonic clock. */
   constructor(nowMs: () => number = () => performance.now(), slots = SLOTS) {
     this.nowMs = nowMs;
     this.slots = slots;
@@ -43,8 +46,9 @@ export class ClientQueue {
   }
 
   /**
-   * The time since the last lap. It belongs to the client that is working now: no other can have worked in that time. Called
-   * before another client may work. A time longer than a slice was other work of the process.
+   * Returns the time since the last call, limited to one slice. This time is charged to the client that is working now,
+   * because only it can have worked since the last call. Must be called before another client may work. Time beyond a slice
+   * was other work of the process.
    */
   lap(): number {
     const now = this.nowMs();
@@ -62,7 +66,7 @@ export class ClientQueue {
   }
 
   /**
-   * Waits for a turn of a client, which ends with `Turn.leave`. `weight` is approximately the number of the client's open
+   * Waits for a turn of a client. `Turn.leave` ends the turn. `weight` is approximately the number of the client's open
    * requests.
    */
   async enter(client: object, weight = 1): Promise<Turn> {
@@ -70,7 +74,7 @@ export class ClientQueue {
     return new Turn(this, client, weight, this.nowMs);
   }
 
-  /** Whether the time of one round of the event loop is used up. Starts the round's time if it has not started. */
+  /** Whether the time for clients in this round of the event loop is used up. The first call in a round starts this time. */
   isRoundOver(): boolean {
     if (this.roundSinceMs === null) {
       this.roundSinceMs = this.nowMs();
@@ -84,7 +88,7 @@ export class ClientQueue {
     return this.nowMs() - this.roundSinceMs >= SLICE_MS;
   }
 
-  /** Resolves when the client has a slot. */
+  /** Resolves when the client has got a slot. */
   takeSlot(client: object, weight: number): Promise<void> {
     if (this.working < this.slots && this.queue.size === 0 && !this.isRoundOver()) {
       this.lap();
@@ -94,14 +98,14 @@ export class ClientQueue {
     return new Promise((resolve) => this.queue.add(client, resolve, weight));
   }
 
-  /** Frees a client's slot after `usedMs` of work. */
+  /** Frees a client's slot and charges `usedMs` of work to the client. */
   giveSlot(client: object, usedMs: number): void {
     this.queue.charge(client, Math.max(usedMs, LEAST_COST_MS));
     this.working--;
     this.serve();
   }
 
-  /** Charges a client for time that other threads worked for it. */
+  /** Charges a client for time that other threads spent on its work. */
   charge(client: object, usedMs: number): void {
     this.queue.charge(client, usedMs);
   }
@@ -110,25 +114,25 @@ export class ClientQueue {
     while (this.working < this.slots && this.queue.size > 0 && !this.isRoundOver()) {
       const { client, item: wake } = this.queue.take()!;
       this.working++;
-      // The length of a turn is known only at its end. Until then the minimum is charged, so that other requests of this
-      // client wait.
+      // The length of a turn is known only at its end. Until then the minimum is charged, so that the client's other
+      // requests rank behind those of equal clients.
       this.queue.charge(client, LEAST_COST_MS);
       wake();
     }
   }
 }
 
-/** One client's turn. Parts of its work may run concurrently: they share the one slot. */
+/** A turn of one client. Concurrent parts of the client's work share its single slot. */
 export class Turn {
   /** Approximate number of the client's open requests. */
   readonly weight: number;
-  /** Time that the client has worked in this turn, up to the last release of its slot. */
+  /** Time in ms that the client has worked in this turn, up to the last release of its slot. */
   workedMs = 0;
   private readonly queue: ClientQueue;
   private readonly client: object;
   private readonly nowMs: () => number;
   private sinceMs: number;
-  /** Time worked since the slot was taken. */
+  /** Time in ms worked since the slot was taken. */
   private usedMs = 0;
   private hasSlot = true;
   private isOver = false;
@@ -141,14 +145,17 @@ export class Turn {
     this.sinceMs = nowMs();
   }
 
-  /** Call it often during long work: null if the work may continue, else resolves when it may continue. */
+  /**
+   * Returns null if the work may continue, otherwise a promise that resolves when it may continue. Must be called often
+   * during long work.
+   */
   yieldIfDue(): Promise<void> | null {
     if (this.hasSlot) this.usedMs += this.queue.lap();
     const mayGoOn = this.nowMs() - this.sinceMs < SLICE_MS && !this.queue.isRoundOver();
     return mayGoOn ? null : this.outside(() => nextRound());
   }
 
-  /** Waits for other work, without occupying a slot. */
+  /** Waits for other work, such as another thread, without occupying the slot. */
   async outside<T>(wait: () => Promise<T>): Promise<T> {
     const hadSlot = this.hasSlot;
     this.release();
@@ -179,14 +186,14 @@ export class Turn {
     this.queue.giveSlot(this.client, usedMs);
   }
 
-  /** Ends the turn. */
+  /** Ends the turn and frees its slot. */
   leave(): void {
     this.isOver = true;
     this.release();
   }
 }
 
-/** Runs work in slices, and yields when the turn requires it. */
+/** Runs work in slices, with yields when the turn requires them. */
 export function inTurn<T>(turn: Turn, work: Slices<T>): Promise<T> {
   return runSlices(work, () => turn.yieldIfDue());
 }

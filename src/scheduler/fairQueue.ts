@@ -1,27 +1,30 @@
 /**
- * A fair queue: items of several clients, and the usage of each client. The next item belongs to the client with the least
- * usage; among equals the earliest item. Manages the accounts and the choice. It is independent of the kind of turns:
- * `PeerQueue`, `ClientQueue` and `FairSlots` use it to assign turns.
+ * A fair queue: holds waiting items of several clients, and the usage of each client. The next item belongs to the client
+ * with the least usage; if usage is equal, the earliest item is next. `PeerQueue`, `ClientQueue` and `FairSlots` use it to
+ * assign turns.
  */
 
 export interface FairQueueOptions {
-  /** A monotonic clock. */
+  /** A monotonic clock in ms. */
   readonly nowMs: () => number;
-  /** Half-life of usage. Without it, usage does not decay. */
+  /** Half-life of usage in ms. If absent, usage does not decay. */
   readonly halfLifeMs?: number;
-  /** Initial usage of a new client. */
+  /** Initial usage of a new client in ms. */
   readonly entryMs?: number;
   /**
-   * Maximum by which the usage of a returning client may be below that of the client served last: idle clients cannot save
-   * up more. Without it there is no limit.
+   * Maximum by which the usage of a returning client may be below that of the last served client, so that idle clients
+   * cannot save up more. If absent, there is no limit.
    */
   readonly creditMs?: number;
 }
 
-/** Usage is scaled by a power of two that grows with time, so that the order of clients does not change as their usage decays. */
+/**
+ * Usage of a client. It is scaled by a power of two that grows with time. Decay therefore does not require updates of stored
+ * values, and the order of clients does not change.
+ */
 interface Account {
   use: number;
-  /** Era in which the scale starts. */
+  /** Number of the era to which the scale of `use` belongs. */
   era: number;
 }
 
@@ -31,7 +34,7 @@ interface Waiting<Item> {
   readonly items: { readonly item: Item; readonly arrival: number }[];
 }
 
-/** Number of half-lives in an era. A larger power of two would exceed the range of numbers. */
+/** Number of half-lives in an era. Scaling by a larger power of two would exceed the range of numbers. */
 const ERA_HALF_LIVES = 256;
 
 export class FairQueue<Item> {
@@ -42,7 +45,7 @@ export class FairQueue<Item> {
   private readonly accounts = new WeakMap<object, Account>();
   private readonly waiting = new Map<object, Waiting<Item>>();
   private era = 0;
-  /** The largest usage at which an item was taken. */
+  /** Highest usage of a client when one of its items was taken. */
   private mark = 0;
   private arrivals = 0;
   private count = 0;
@@ -54,22 +57,22 @@ export class FairQueue<Item> {
     this.creditMs = creditMs;
   }
 
-  /** Items that wait. */
+  /** Number of waiting items. */
   get size(): number {
     return this.count;
   }
 
-  /** Whether only items of this client are waiting. */
+  /** Whether no other client has waiting items. */
   isAlone(client: object): boolean {
     return this.waiting.size === 0 || (this.waiting.size === 1 && this.waiting.has(client));
   }
 
-  /** Waiting items, unordered. */
+  /** Waiting items in no particular order. */
   *items(): Generator<Item> {
     for (const { items } of this.waiting.values()) for (const { item } of items) yield item;
   }
 
-  /** Adds an item of a client. `weight` multiplies the client's usage from now on. */
+  /** Adds an item of a client. From now on `weight` multiplies the client's usage. */
   add(client: object, item: Item, weight = 1): void {
     const account = this.account(client);
     account.use = Math.max(account.use, this.mark - this.creditMs);
@@ -80,13 +83,13 @@ export class FairQueue<Item> {
     this.count++;
   }
 
-  /** Charges time to a client. */
+  /** Charges time in ms to a client. */
   charge(client: object, ms: number): void {
     const account = this.account(client);
     account.use += ms * this.scale();
   }
 
-  /** Takes the next item for which `isEligible` is true; undefined if there is none. */
+  /** Removes and returns the next item for which `isEligible` is true; undefined if there is none. */
   take(
     isEligible: (item: Item) => boolean = () => true,
   ): { readonly client: object; readonly item: Item } | undefined {
@@ -119,7 +122,10 @@ export class FairQueue<Item> {
     if (waiting !== undefined && at >= 0) this.cut(client, waiting, at);
   }
 
-  /** Removes the last item of the client with the most items; among equals the latest item. */
+  /**
+   * Removes and returns the last item of the client with the most items. If several clients have the same number, the latest
+   * item is removed.
+   */
   takeLast(): Item | undefined {
     let most: [object, Waiting<Item>] | undefined;
     for (const entry of this.waiting) {
@@ -150,13 +156,16 @@ export class FairQueue<Item> {
     return account;
   }
 
-  /** The factor between current usage and usage at the start of the era. */
+  /** Returns the factor by which usage charged now is scaled, relative to the start of the era. */
   private scale(): number {
     if (this.halfLifeMs === Infinity) return 1;
     return 2 ** (this.nowMs() / this.halfLifeMs - this.era * ERA_HALF_LIVES);
   }
 
-  /** Starts a new era when needed. Accounts that are not waiting are updated on their next use. */
+  /**
+   * Starts a new era if the current one has ended. Accounts of clients without waiting items are updated when they are used
+   * next.
+   */
   private age(): void {
     const era = Math.floor(this.nowMs() / this.halfLifeMs / ERA_HALF_LIVES);
     if (era === this.era) return;

@@ -1,23 +1,23 @@
 /**
- * Tasks that run concurrently, limited by the number of slots (threads, connections), and a bounded fair queue of waiting
- * tasks. Waiting counts towards a task's timeout. Most tasks are short: one that takes longer releases its slot and starts
- * again later as a long task. Long tasks never occupy all slots.
+ * Runs tasks concurrently, limited by the number of slots (threads, connections). Other tasks wait in a bounded fair queue,
+ * and waiting counts towards a task's timeout. Most tasks are short. A task that takes longer than `SHORT_MS` is stopped,
+ * releases its slot and starts again later as a long task. Long tasks never occupy all slots.
  */
 import { FairQueue } from './fairQueue.js';
 
-/** Maximum number of waiting tasks; above it, a task of the client with the most tasks is rejected. Arbitrary. */
+/** Maximum number of waiting tasks. Above it, a task of the client with the most waiting tasks is rejected. Arbitrary. */
 const MAX_WAITING = 1000;
-/** Maximum time of a short task. Arbitrary: many times the time of the slowest common searches. */
+/** Maximum time in ms of a short task. Arbitrary: many times the time of the slowest common searches. */
 const SHORT_MS = 500;
-/** Half-life of a client's usage. */
+/** Half-life in ms of a client's usage. */
 const HALF_LIFE_MS = 10_000;
 
-/** The errors of tasks that are not completed. */
+/** Creates the errors of tasks that are not completed. */
 export interface SlotErrors {
   closed(): Error;
   full(): Error;
   timeout(): Error;
-  /** Whether a task ended by its timeout. */
+  /** Whether the error means that a task exceeded its time. */
   isTimeout(error: Error): boolean;
 }
 
@@ -25,7 +25,7 @@ export interface FairSlotsOptions {
   readonly timeoutMs: number;
   readonly shortMs?: number;
   readonly maxWaiting?: number;
-  /** A monotonic clock. */
+  /** A monotonic clock in ms. */
   readonly nowMs?: () => number;
 }
 
@@ -58,7 +58,7 @@ export class FairSlots<Slot, Task, Result> {
   private longRunning = 0;
   private isClosed = false;
 
-  /** `run` executes a task within the remaining time. */
+  /** Creates the queue. `run` executes a task in a slot and must end within the remaining time. */
   constructor(
     slots: readonly Slot[],
     { timeoutMs, shortMs = SHORT_MS, maxWaiting = MAX_WAITING, nowMs }: FairSlotsOptions,
@@ -80,7 +80,7 @@ export class FairSlots<Slot, Task, Result> {
     return { running: this.slots - this.idle.length, waiting: this.queue.size };
   }
 
-  /** Runs a task of a client: it waits for tasks of clients with less usage. */
+  /** Runs a task of a client. Tasks of clients with less usage are run first. */
   do(task: Task, client: object): Promise<Result> {
     if (this.isClosed) return Promise.reject(this.errors.closed());
     return new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export class FairSlots<Slot, Task, Result> {
     });
   }
 
-  /** Rejects waiting tasks; running tasks continue. */
+  /** Rejects all waiting tasks and later calls. Running tasks continue. */
   close(): void {
     this.isClosed = true;
     for (const entry of [...this.queue.items()]) {

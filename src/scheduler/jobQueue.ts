@@ -1,12 +1,12 @@
 /**
- * A queue of asynchronous jobs with limits for running and for waiting jobs. Long jobs yield: jobs that have not had a turn
- * yet are run first, for one slice of time, and then the long job that arrived first. So short jobs wait for one slice at
- * most, and long jobs finish in order of arrival.
+ * A queue of asynchronous jobs that limits running and waiting jobs. A long job yields after each slice. Jobs that have not
+ * had a turn yet are then run for up to one slice, and then the long job that arrived first. Short jobs therefore wait for
+ * one slice at most, and long jobs finish in order of arrival.
  */
 import { SLICE_MS } from '../util/slices.js';
 import { isSliceOverdue, nextSlice } from './yield.js';
 
-/** The queue's interface to the event loop, which tests replace. */
+/** Interface of the queue to the event loop. Tests replace it. */
 export interface LoopSlices {
   nowMs(): number;
   /** See `isSliceOverdue`. */
@@ -21,17 +21,17 @@ const PROCESS_LOOP: LoopSlices = {
   next: nextSlice,
 };
 
-/** A long job waiting to continue. */
+/** A long job that has yielded and waits to continue. */
 interface Yielding {
   readonly arrival: number;
   readonly go: () => void;
 }
 
-/** Jobs that wait under a separate limit. */
+/** A group of waiting jobs with a separate limit. */
 export class QueueShare {
-  /** Maximum number of waiting jobs. */
+  /** Maximum number of waiting jobs of the group. */
   readonly depth: number;
-  /** Number of waiting jobs; modified only by the queue. */
+  /** Number of waiting jobs of the group; modified only by the queue. */
   waiting = 0;
 
   constructor(depth: number) {
@@ -46,15 +46,15 @@ export class JobQueue {
   private arrivals = 0;
   private running = 0;
   private readonly waiting: (() => void)[] = [];
-  /** Jobs that had a turn before. */
+  /** Jobs that wait for another turn after an earlier one. */
   private readonly returning: (() => void)[] = [];
-  /** Calls that yielded, in order of arrival. */
+  /** Long jobs that have yielded, in order of arrival. */
   private readonly yielding: Yielding[] = [];
-  /** Time since which new jobs have been run before yielding ones; null if a yielding job ran last. */
+  /** Time since which new jobs have been run before yielded jobs; null if a yielded job ran last. */
   private newcomersSinceMs: number | null = null;
   private isFilling = false;
 
-  /** At most `concurrency` jobs run; at most `depth` more wait for a turn, in order of arrival. */
+  /** Creates the queue. At most `concurrency` jobs run, and at most `depth` more wait for a turn, in order of arrival. */
   constructor(concurrency: number, depth: number, loop: LoopSlices = PROCESS_LOOP) {
     this.concurrency = concurrency;
     this.common = new QueueShare(depth);
@@ -66,19 +66,19 @@ export class JobQueue {
     return this.running;
   }
 
-  /** Number of jobs waiting for a turn, including those that had one before. */
+  /** Number of jobs that wait for a turn, including jobs that had one before. */
   get waitingCount(): number {
     return this.waiting.length + this.returning.length + this.yielding.length;
   }
 
-  /** Sequence number of a job in the order of arrival. */
+  /** Returns the next sequence number in the order of arrival. */
   nextArrival(): number {
     return this.arrivals++;
   }
 
   /**
-   * Takes a turn if one is free; each turn taken ends with one call of `leave`. No turn is free while long work of the
-   * process waits for a slice that new jobs have used up.
+   * Takes a turn if one is free; returns whether it was taken. Each turn must be ended by one call of `leave`. No turn is
+   * free if other long work of the process waits for a slice whose time new jobs have used up.
    */
   tryEnter(): boolean {
     if (this.waiting.length > 0 || this.loop.isOverdue()) return false;
@@ -92,8 +92,8 @@ export class JobQueue {
   }
 
   /**
-   * Waits for a turn, which ends with one call of `leave`; null at once when the maximum number of jobs is waiting. Jobs of
-   * a share do not count against the others, which have the whole depth of the queue.
+   * Waits for a turn, which must be ended by one call of `leave`. Returns null if the maximum number of jobs is waiting.
+   * Jobs of a separate `share` do not count towards the common limit.
    */
   enter(share: QueueShare = this.common): Promise<void> | null {
     if (this.tryEnter()) return Promise.resolve();
@@ -108,50 +108,50 @@ export class JobQueue {
     });
   }
 
-  /** Gives free turns to waiting jobs, as many as fit in a slice. */
+  /** Gives free turns to waiting jobs, as many as fit in one slice. */
   private async fill(): Promise<void> {
     this.isFilling = true;
     while (this.waiting.length > 0 && this.running < this.concurrency) {
       const sinceMs = await this.loop.next();
       while (this.waiting.length > 0 && this.loop.nowMs() - sinceMs < SLICE_MS && this.takeFree()) {
         this.waiting.shift()!();
-        // Waits until the job's synchronous part is done.
+        // Waits until the synchronous part of the job has run.
         await new Promise<void>((resolve) => process.nextTick(resolve));
       }
     }
     this.isFilling = false;
   }
 
-  /** Waits for another turn, with priority over new jobs, however many wait. */
+  /** Waits for another turn, with priority over all new jobs. */
   reenter(): Promise<void> {
     if (this.takeFree()) return Promise.resolve();
     return new Promise((resolve) => this.returning.push(resolve));
   }
 
-  /** The same for a long job: it continues after earlier long jobs. */
+  /** Waits for another turn of a long job, which continues after long jobs that arrived earlier. */
   reenterLong(arrival: number): Promise<void> {
     if (this.takeFree()) return Promise.resolve();
     return this.yield(arrival);
   }
 
   /**
-   * Passes the turn to a waiting job and waits for another turn; null if the job, which has the arrival number `arrival`,
-   * may continue at once. Long jobs should call it after each slice.
+   * Passes the turn to a waiting job and returns a promise for another turn. Returns null if the job with the number
+   * `arrival` may continue at once. Long jobs should call it after each slice.
    */
   giveWay(arrival: number): Promise<void> | null {
     const next = this.returning.shift() ?? this.newcomer() ?? this.older(arrival);
     if (next === undefined) {
-      // The next slice belongs to a yielding job.
+      // The next slice is used by a yielded job, so new jobs get a full slice after it.
       this.newcomersSinceMs = null;
       return null;
     }
     const turn = this.yield(arrival);
-    // The slot passes directly to the other job.
+    // The slot is passed directly to the next job.
     next();
     return turn;
   }
 
-  /** Ends a turn. */
+  /** Ends a turn and starts the next waiting job. */
   leave(): void {
     const isOverdue = this.loop.isOverdue();
     const next =
@@ -159,7 +159,7 @@ export class JobQueue {
       (isOverdue ? undefined : this.newcomer()) ??
       this.older(Infinity) ??
       (isOverdue ? undefined : this.waiting.shift());
-    // The next job takes over this job's slot.
+    // The next job takes over the slot of the ended job.
     if (next !== undefined) next();
     else {
       this.running--;
@@ -175,7 +175,7 @@ export class JobQueue {
     });
   }
 
-  /** The next new job, unless new jobs have used a slice since a yielding job ran. */
+  /** Returns the next new job, unless new jobs have used up a slice since a yielded job ran. */
   private newcomer(): (() => void) | undefined {
     if (this.waiting.length === 0) return undefined;
     const now = this.loop.nowMs();
@@ -183,7 +183,7 @@ export class JobQueue {
     return now - this.newcomersSinceMs < SLICE_MS ? this.waiting.shift() : undefined;
   }
 
-  /** The first yielding job, if it arrived earlier. */
+  /** Returns the first yielded job if it arrived earlier than `arrival`. */
   private older(arrival: number): (() => void) | undefined {
     const first = this.yielding[0];
     if (first === undefined || first.arrival >= arrival) return undefined;

@@ -1,16 +1,17 @@
 /**
- * Long work in parallel with the rest of the node. Work that waits for nothing external (connecting hundreds of blocks in a
- * row, filling an index) would monopolize the event loop, and peers and callers would wait; on regtest, where a block is due
- * every second, so long that peers disconnect. Therefore other work has its turn after each piece.
+ * Lets long work run in parallel with the rest of the node. Long work that waits for nothing external, such as connecting
+ * hundreds of blocks or filling an index, would monopolize the event loop, so that peers and RPC clients wait. On regtest,
+ * where blocks may be mined every second, peers would even disconnect. Therefore other work gets time after each piece.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** A turn of the event loop shorter than this had no other work. */
+/** Maximum duration in ms of a turn of the event loop that counts as having no other work. */
 const IDLE_TURN_MS = 0.2;
 
 /**
- * Yields the event loop to other work: for one turn, and for further turns while there is other work, until it has run for
- * `workedMs`, the time of the last piece. Other work thus gets at least half of the time, and the long work continues.
+ * Yields the event loop to other work. It waits for one turn, and for further turns while there is other work, until other
+ * work has run for `workedMs`, the duration of the last piece of long work. Other work thus gets at least half of the time,
+ * and the long work still continues.
  */
 export async function letOthersWork(
   workedMs: number,

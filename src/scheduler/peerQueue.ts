@@ -1,29 +1,32 @@
 /**
- * Shares the event loop's time among peers. Work for peers waits in a fair queue; one turn is given in each round of the
- * loop. A hundred busy peers therefore take no more of the loop's time than one, and RPC, timers and the chain continue. The
- * peer with the least usage is served first: a peer that sends little does not wait for those that send much. There is one
- * queue per process, as there is one event loop.
+ * Shares the event loop's time among peers. Work for peers waits in a fair queue, and each round of the loop gives one turn.
+ * A hundred busy peers therefore take no more time than one, and RPC, timers and the chain are not blocked. The peer with
+ * the least usage is served first, so a peer that sends little does not wait for peers that send much. There is one queue
+ * per process, because there is one event loop.
  */
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
 import { runSlices } from './slices.js';
 
-/** Maximum length of a turn; indivisible work may take longer. */
+/** Maximum length of a turn in ms. Indivisible work may take longer. */
 const TURN_MS = 4;
-/** Credit of an idle peer: its next message is handled first if it takes less time. */
+/** Maximum usage credit in ms of an idle peer. Its next message is handled first if it takes less time than this. */
 const CREDIT_MS = TURN_MS;
-/** Idle time left to other work after turns while more than one peer waits, as a share of those turns. Arbitrary. */
+/**
+ * Rest after turns while more than one peer waits, as a share of the duration of the turns. Other work runs during the rest.
+ * Arbitrary.
+ */
 const REST_SHARE = 0.5;
-/** Rests are accumulated up to this time: a timer cannot wait less, and turns of microseconds need none. */
+/** Minimum rest in ms; shorter rests are accumulated. A timer cannot wait for less, and turns of microseconds need no rest. */
 const MIN_REST_MS = 2;
 
-/** The event loop, which tests replace. */
+/** Interface to the event loop. Tests replace it. */
 export interface Loop {
-  /** A monotonic clock, in milliseconds. */
+  /** Monotonic time in ms. */
   nowMs(): number;
-  /** Runs both in the loop's next round, the second directly after the first and its microtasks. */
+  /** Runs both functions in the next round of the event loop: `second` directly after `first` and its microtasks. */
   nextRound(first: () => void, second: () => void): void;
-  /** Runs a task after this many milliseconds. */
+  /** Runs a task after `ms` milliseconds. */
   after(ms: number, task: () => void): void;
 }
 
@@ -37,7 +40,7 @@ const PROCESS_LOOP: Loop = {
   after: (ms, task) => void setTimeout(task, ms),
 };
 
-/** The client for work that belongs to no peer. */
+/** Client to which work is charged that belongs to no peer. */
 const NO_PEER = {};
 
 export class PeerQueue {
@@ -46,9 +49,9 @@ export class PeerQueue {
   private isMoving = false;
   private owedMs = 0;
   private turns = 0;
-  /** The peer of the current turn. */
+  /** Peer that has the current turn; null between turns. */
   private present: object | null = null;
-  /** Whether the work of the current turn serves the node: then it is not charged. */
+  /** Whether the work of the current turn benefits the node. Such work is not charged to the peer. */
   private isUseful = false;
   private sinceMs = 0;
 
@@ -57,12 +60,12 @@ export class PeerQueue {
     this.queue = new FairQueue({ nowMs: () => loop.nowMs(), creditMs: CREDIT_MS });
   }
 
-  /** The queue's clock, in milliseconds. */
+  /** Monotonic time in ms. */
   nowMs(): number {
     return this.loop.nowMs();
   }
 
-  /** Always waits for a turn. Resolves with its start time. */
+  /** Waits for a turn in any case. Resolves with the start time of the turn. */
   nextTurn(peer: object | null = null): Promise<number> {
     return new Promise((go) => {
       this.queue.add(peer ?? NO_PEER, go);
@@ -71,25 +74,25 @@ export class PeerQueue {
   }
 
   /**
-   * Call it often with the start time of the current turn: it waits for the next turn when this one is used up. The work is
-   * charged to `peer`. Returns the start time of the turn that is current afterwards.
+   * Returns `sinceMs`, the start time of the current turn, if the turn may continue. Otherwise waits for the next turn of
+   * `peer`, which is charged for the work, and resolves with its start time. Must be called often during long work.
    */
   yieldIfDue(sinceMs: number, peer: object | null = null): Promise<number> | number {
     if (this.loop.nowMs() - sinceMs < TURN_MS) return sinceMs;
     return this.nextTurn(peer);
   }
 
-  /** The number of the current turn, for `isOver`. */
+  /** Number of the current turn, to be passed to `isOver`. */
   get turn(): number {
     return this.turns;
   }
 
-  /** Whether a turn has ended, or has reached its maximum length. */
+  /** Whether the turn with this number has ended or has reached its maximum length. */
   isOver(turn: number): boolean {
     return turn !== this.turns || this.present === null || this.loop.nowMs() - this.sinceMs >= TURN_MS;
   }
 
-  /** Records that the current turn of this peer serves the node more than the peer: it is not charged. */
+  /** Marks the current turn, if it belongs to `peer`, as useful for the node. The turn is then not charged to the peer. */
   noteUseful(peer: object): void {
     if (peer === this.present) this.isUseful = true;
   }
@@ -110,14 +113,14 @@ export class PeerQueue {
     go(this.sinceMs);
   }
 
-  /** Ends the turn: all synchronous work is done. */
+  /** Ends the turn after all its synchronous work is done. */
   private end(): void {
     const peer = this.present!;
     const tookMs = this.isUseful ? 0 : this.loop.nowMs() - this.sinceMs;
     this.isUseful = false;
     this.queue.charge(peer, tookMs);
     this.present = null;
-    // A single peer needs no rest: other work has had its part of each round.
+    // No rest is needed for a single peer, because other work gets time in each round.
     this.owedMs = this.queue.isAlone(peer) ? 0 : this.owedMs + tookMs * REST_SHARE;
     if (this.queue.size === 0) this.isMoving = false;
     else if (this.owedMs < MIN_REST_MS) this.move();
@@ -128,7 +131,7 @@ export class PeerQueue {
   }
 }
 
-/** The queue of the process. */
+/** Queue that all components of the process share. */
 export const peerQueue = new PeerQueue();
 
 /** Calls `PeerQueue.yieldIfDue` of the process's queue. */
@@ -136,7 +139,7 @@ export function yieldIfDue(sinceMs: number, peer: object | null = null): Promise
   return peerQueue.yieldIfDue(sinceMs, peer);
 }
 
-/** Runs work in turns of a peer: the current one, and as many more as needed. */
+/** Runs work in turns of a peer: in the current turn, and in as many further turns as needed. */
 export function inTurns<T>(work: Slices<T>, peer: object): Promise<T> {
   let since = peerQueue.nowMs();
   const begin = (nowMs: number): void => {

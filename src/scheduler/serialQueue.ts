@@ -1,8 +1,8 @@
-/** Runs asynchronous tasks one after the other, in the order of their submission. */
+/** Runs asynchronous tasks one after the other, in the order of submission. */
 export class SerialQueue {
   private tail: Promise<unknown> = Promise.resolve();
 
-  /** Resolves or rejects as the task does; a failed task does not stop the next one. */
+  /** Runs a task after all earlier ones. Resolves or rejects like the task; a failed task does not stop later ones. */
   run<T>(task: () => Promise<T>): Promise<T> {
     const result = this.tail.then(task, task);
     this.tail = result.catch(() => undefined);

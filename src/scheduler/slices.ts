@@ -1,8 +1,8 @@
-/** Runs work in slices (`util/slices.ts`): whenever a slice is used up, the event loop runs. */
+/** Runs work in slices (`util/slices.ts`). When the time of a slice is used up, the work yields to the event loop. */
 import type { Slices } from '../util/slices.js';
 import { yieldIfDue } from './yield.js';
 
-/** Runs the work to its end. After each part `pause` returns a promise to wait for, or null to continue at once. */
+/** Runs work to its end. After each part, `pause` returns a promise to wait for, or null to continue at once. */
 export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown> | null): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
@@ -12,10 +12,10 @@ export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown
   }
 }
 
-/** Start time of the first slice in the current round of the event loop; 0 if none has started. */
+/** Start time of the slice in the current round of the event loop; 0 if no slice has started. */
 let sliceSinceMs = 0;
 
-/** Start time of the current slice. All work in one round of the event loop shares one slice. */
+/** Returns the start time of the current slice. All work in one round of the event loop shares one slice. */
 function presentSlice(): number {
   return sliceSinceMs === 0 ? beginSlice(performance.now()) : sliceSinceMs;
 }
@@ -30,7 +30,7 @@ function endSlice(): void {
   sliceSinceMs = 0;
 }
 
-/** Runs the work in slices of the process's common queue. */
+/** Runs work in slices that it shares with other long work of the process. */
 export async function inSlices<T>(work: Slices<T>): Promise<T> {
   let since = presentSlice();
   const begin = (nowMs: number): void => {

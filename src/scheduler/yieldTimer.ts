@@ -1,8 +1,8 @@
-/** Long work with priority over other long work. */
+/** Slices for long work that has priority over other long work. */
 import { SLICE_MS } from '../util/slices.js';
 import { nextSlice } from './yield.js';
 
-/** The current slice of the work, which waits for at most one slice of other work. */
+/** Current slice of the work. After it ends, the work waits for at most one slice of other work. */
 export class YieldTimer {
   private sinceMs = performance.now();
 
@@ -10,12 +10,12 @@ export class YieldTimer {
     return performance.now() - this.sinceMs >= SLICE_MS;
   }
 
-  /** Waits for the next slice if this one is used up. */
+  /** Waits for the next slice if the current one is used up. */
   async pause(): Promise<void> {
     if (this.isDue) this.sinceMs = await nextSlice();
   }
 
-  /** Runs steps to their end, with pauses. */
+  /** Runs steps to their end, with yields when a slice is used up. */
   async run(steps: Iterable<void>): Promise<void> {
     for (const _ of steps) if (this.isDue) await this.pause();
   }

@@ -1,17 +1,17 @@
 /**
- * Converts result schemas to JSON Schema (draft 7, as used by OpenRPC). A named type is written once, among the components,
- * and referenced elsewhere.
+ * Converts result schemas to JSON Schema (draft 7, as used by OpenRPC). A named type is defined once as a component and
+ * referenced elsewhere.
  */
 import type { JsonOut } from '../util/json/jsonWrite.js';
 import type { OptionalSchema, Schema } from './schema.js';
 
 export type JsonSchema = { readonly [key: string]: JsonOut | undefined };
 
-/** Collects the named types of the results it converts. */
+/** Converts schemas and collects the named types in them. */
 export class JsonSchemas {
   private readonly named = new Map<string, JsonSchema>();
 
-  /** The named types found so far. */
+  /** Definitions of the named types that were converted so far. */
   get components(): JsonSchema {
     return Object.fromEntries([...this.named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -19,7 +19,7 @@ export class JsonSchemas {
   of(schema: Schema): JsonSchema {
     const { name } = schema;
     if (name === undefined) return this.shapeOf(schema);
-    // Registered before the type is converted: it may contain itself.
+    // The name is registered before the type is converted, because the type may contain itself.
     if (!this.named.has(name)) {
       this.named.set(name, {});
       this.named.set(name, { title: name, ...this.shapeOf(schema) });
@@ -39,7 +39,7 @@ export class JsonSchemas {
       case 'integer':
         return { type: schema.kind, description };
       case 'coins':
-        // No `multipleOf`: a validator that divides doubles does not accept 0.07 as a multiple of 1e-8.
+        // `multipleOf` is not used, because a validator that divides doubles does not accept 0.07 as a multiple of 1e-8.
         return {
           type: 'number',
           description: [description, '(in coins, with eight decimals)'].join(' ').trim(),

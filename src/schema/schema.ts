@@ -12,7 +12,7 @@
  */
 
 export type Schema = SchemaShape & {
-  /** Name of a type that is written once, if several results have it (`t.named`). */
+  /** Name of a type that is defined once because several results contain it (`t.named`). */
   readonly name?: string;
 };
 
@@ -21,7 +21,7 @@ type SchemaShape =
       readonly kind: 'null' | 'any' | 'boolean' | 'string' | 'hex' | 'number' | 'integer' | 'coins';
       readonly description: string;
     }
-  /** A string of hex digits of a fixed number of bytes (32 for a hash, 20 for a claim id). */
+  /** A string of hex digits with a fixed number of bytes (32 for a hash, 20 for a claim id). */
   | { readonly kind: 'hash'; readonly bytes: number; readonly description: string }
   | { readonly kind: 'enum'; readonly values: readonly string[]; readonly description: string }
   | { readonly kind: 'array'; readonly item: Schema; readonly description: string }
@@ -41,34 +41,34 @@ export type SchemaFields = Readonly<Record<string, Schema | OptionalSchema>>;
 export interface OptionalSchema {
   readonly kind: 'optional';
   readonly schema: Schema;
-  /** Condition under which the field is present. */
+  /** Description of the condition under which the field is present. */
   readonly when: string;
 }
 
 export interface SchemaVariant {
-  /** Condition under which the result has this type: `for verbosity = 0`, `in the lbrycrd profile`. */
+  /** Description of the condition under which the result has this type: `for verbosity = 0`, `in the lbrycrd profile`. */
   readonly when: string;
   readonly schema: Schema;
 }
 
-/** Builders of schemas. Descriptions are phrases, lower case, without a full stop. */
+/** Functions that build schemas. Descriptions are phrases in lower case without a full stop. */
 export const t = {
   none: (description = ''): Schema => ({ kind: 'null', description }),
   any: (description = ''): Schema => ({ kind: 'any', description }),
   bool: (description = ''): Schema => ({ kind: 'boolean', description }),
   str: (description = ''): Schema => ({ kind: 'string', description }),
-  /** Hex digits of any even number, possibly none. */
+  /** String with an even number of hex digits; may be empty. */
   hex: (description = ''): Schema => ({ kind: 'hex', description }),
   num: (description = ''): Schema => ({ kind: 'number', description }),
   int: (description = ''): Schema => ({ kind: 'integer', description }),
-  /** Seconds since 1970. */
+  /** Integer Unix time in seconds. */
   time: (description = ''): Schema => ({
     kind: 'integer',
     description: `${description} (seconds since 1970)`,
   }),
-  /** An integer number of satoshis. */
+  /** Integer amount in satoshis. */
   sats: (description = ''): Schema => ({ kind: 'integer', description: `${description} (in satoshis)` }),
-  /** A number in coins with eight decimals. */
+  /** Amount in coins, a number with eight decimals. */
   coins: (description = ''): Schema => ({ kind: 'coins', description }),
   hash: (description = ''): Schema => ({ kind: 'hash', bytes: 32, description }),
   claimId: (description = ''): Schema => ({ kind: 'hash', bytes: 20, description }),
@@ -94,7 +94,7 @@ export const t = {
     variants,
     description,
   }),
-  /** A recurring type: the OpenRPC document and the typed client write it once, under this name (`BlockHeader`). */
+  /** Type with a name, which is defined once in the OpenRPC document and the typed client (`BlockHeader`). */
   named: (name: string, schema: Schema): Schema => ({ ...schema, name }),
   optional: (schema: Schema, when = ''): OptionalSchema => ({ kind: 'optional', schema, when }),
 };

@@ -1,20 +1,20 @@
 /**
- * Checks results against their declared schemas, for tests. The result is first serialized and parsed, so that the check
- * sees what a client would see, including number literals.
+ * Checks results against their declared schemas, for tests. The result is serialized and parsed first, so that the check
+ * sees the text that a client receives, including number literals.
  */
 import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json/json.js';
 import { parseJson } from '../util/json/jsonParse.js';
 import { jsonChunks, type JsonOut } from '../util/json/jsonWrite.js';
 import type { Schema, SchemaFields } from './schema.js';
 
-/** All differences between the result and its declaration, as `path: problem`; empty if it matches. */
+/** Returns all differences between a result and its schema as `path: problem`; empty if the result matches. */
 export async function checkResult(schema: Schema, answer: JsonOut): Promise<string[]> {
   let text = '';
   for await (const chunk of jsonChunks(answer)) text += chunk;
   return checkJson(schema, parseJson(text));
 }
 
-/** The same for a parsed result. */
+/** Returns all differences between a parsed result and its schema, like `checkResult`. */
 export function checkJson(schema: Schema, value: JsonValue, path = 'result'): string[] {
   switch (schema.kind) {
     case 'any':
@@ -87,7 +87,10 @@ function checkFields(fields: SchemaFields, open: boolean, value: JsonObject, pat
   return problems;
 }
 
-/** Matches if one variant matches; else returns the problems of the closest variant, preferring one of the right JSON type. */
+/**
+ * Checks a value against variants. If none matches, returns the problems of the closest variant; variants with the right
+ * JSON type are preferred.
+ */
 function checkUnion(schemas: readonly Schema[], value: JsonValue, path: string): string[] {
   const attempts = schemas.map((schema) => checkJson(schema, value, path));
   const distance = (problems: string[]): number =>

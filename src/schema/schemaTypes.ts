@@ -1,23 +1,23 @@
-/** Converts schemas to TypeScript types, for the generated clients. */
+/** Converts schemas to TypeScript types for generated clients. */
 import type { OptionalSchema, Schema } from './schema.js';
 
-/** Schemas as types; named types are written once. */
+/** Converts schemas to types. Named types are defined once, in a separate file. */
 export class SchemaTypes {
   private readonly named = new Map<string, string>();
   private readonly heading: string;
 
-  /** `heading` is the beginning of the file of named types. */
+  /** Creates the converter. `heading` is the start of the file with the named types. */
   constructor(heading: string) {
     this.heading = heading;
   }
 
-  /** The file of the named types found. */
+  /** Returns the text of the file with the named types that were found. */
   file(): string {
     const texts = [...this.named].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
     return this.heading + texts.map((text) => `// prettier-ignore\n${text}`).join('\n');
   }
 
-  /** The type of a schema; the names that it refers to are added to `used`. */
+  /** Returns the type of a schema. The names of the types that it references are added to `used`. */
   typeOf(schema: Schema, used: Set<string>): string {
     const { name } = schema;
     if (name === undefined) return this.bare(schema, used);
@@ -83,7 +83,7 @@ export class SchemaTypes {
   }
 }
 
-/** A name as a property of a type: quoted if necessary. */
+/** Returns a name as a property of a type, quoted if necessary. */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name).replace(/^"|"$/g, "'");
 }

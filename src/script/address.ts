@@ -8,13 +8,13 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
 import type { Destination } from './standard.js';
 
-/** The prefixes of a network's addresses and keys. */
+/** Prefixes of a network's addresses and keys. */
 export interface AddressPrefixes {
-  /** First byte of a P2PKH address. */
+  /** Version byte of a P2PKH address. */
   pubkeyHash: number;
-  /** First byte of a P2SH address. */
+  /** Version byte of a P2SH address. */
   scriptHash: number;
-  /** First byte of an exported private key. */
+  /** Version byte of an exported private key. */
   secretKey: number;
   /** Lower case. */
   bech32Hrp: string;
@@ -24,7 +24,7 @@ export interface AddressPrefixes {
   extSecret: number;
 }
 
-/** The prefixes from a network's parameters; compute them once. */
+/** Returns the address prefixes of a network. Callers should store the result, because it is computed at each call. */
 export function addressPrefixesOf({
   base58,
   bech32Hrp,
@@ -56,7 +56,7 @@ function encodeWitness(hrp: string, version: number, program: Bytes): string {
   return bech32.encode(hrp, [version, ...bech32.toWords(program)]);
 }
 
-/** The address of a destination. */
+/** Returns the address of a destination. */
 export function encodeDestination(destination: Destination, prefixes: AddressPrefixes): string {
   switch (destination.type) {
     case 'pubkeyhash':
@@ -81,7 +81,7 @@ function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Desti
 
 function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
   if (text.length > MAX_BECH32_LENGTH) return null;
-  // The package's own check would accept letters outside ASCII whose lower case is ASCII.
+  // The check of the package `bech32` would accept some letters outside ASCII, because their lower case is ASCII.
   if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);
   if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0)
@@ -98,7 +98,7 @@ function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Dest
   return { type: 'witness_unknown', version, program };
 }
 
-/** The destination of an address of this network, or null. Any text is allowed. */
+/** Returns the destination of an address of this network, or null. `text` may be any text. */
 export function decodeDestination(text: string, prefixes: AddressPrefixes): Destination | null {
   return decodeBase58Destination(text, prefixes) ?? decodeWitnessDestination(text, prefixes);
 }

@@ -1,6 +1,6 @@
 /**
- * Scripts as text: the `asm` of RPC results.
- * Source: lbrycrd core_write.cpp `ScriptToAsmStr`, `SighashToStr`.
+ * Formats scripts as text, for the field `asm` of RPC results. Source: lbrycrd core_write.cpp `ScriptToAsmStr`,
+ * `SighashToStr`.
  */
 import { toHex, type Bytes } from '../util/bytes.js';
 import type { Slices } from '../util/slices.js';
@@ -20,12 +20,12 @@ const SIGHASH_NAMES = new Map<number, string>([
   [0x83, 'SINGLE|ANYONECANPAY'],
 ]);
 
-/** `ALL`, `NONE|ANYONECANPAY` and so on; empty for an undefined type. */
+/** Returns the name of a signature hash type: `ALL`, `NONE|ANYONECANPAY` and so on. Empty for an undefined type. */
 export function sighashName(hashType: number): string {
   return SIGHASH_NAMES.get(hashType) ?? '';
 }
 
-/** Hex of a push; for a signature, the hash type byte is replaced by its name in brackets. */
+/** Formats a push as hex. With `decodeSighash`, the hash type byte of a signature is replaced by its name in brackets. */
 function formatPush(data: Bytes, decodeSighash: boolean): string {
   if (!decodeSighash || checkSignatureEncoding(data, SCRIPT_VERIFY.STRICTENC) !== SCRIPT_ERROR.OK)
     return toHex(data);
@@ -33,16 +33,16 @@ function formatPush(data: Bytes, decodeSighash: boolean): string {
   return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
 }
 
-/** State of the formatting of a script. */
+/** State of formatting a script; `at` is the offset of the next operation. */
 interface AsmState {
   at: number;
-  /** Whether a claim opcode has occurred. */
+  /** Whether a claim opcode has occurred before `at`. All later pushes are then formatted as hex. */
   isClaim: boolean;
-  /** Whether the hash types of signatures are shown by name. */
+  /** Whether hash types of signatures are shown by name. */
   readonly decode: boolean;
 }
 
-/** The words of up to `count` operations. */
+/** Formats up to `count` operations, each as one word. */
 function nextWords(script: Bytes, state: AsmState, count: number): string[] {
   const words: string[] = [];
   while (state.at < script.length && words.length < count) {
@@ -71,18 +71,18 @@ function beginAsm(script: Bytes, decodeSighash: boolean): AsmState {
 }
 
 /**
- * Operations separated by spaces: pushes of up to 4 bytes as numbers, longer ones as hex, `[error]` for a push that exceeds
- * the script. `decodeSighash` is meant for scriptSigs. QUIRK: after a claim opcode all pushes are hex, so an empty name
- * gives two spaces. Test: test/unit/script/asm.test.ts.
+ * Formats a script as operations separated by spaces. Pushes of up to 4 bytes are numbers, longer ones hex; a push that
+ * exceeds the script is `[error]`. `decodeSighash` is meant for scriptSigs. QUIRK: after a claim opcode all pushes are hex,
+ * so an empty name gives two spaces. Test: test/unit/script/asm.test.ts.
  */
 export function formatAsm(script: Bytes, decodeSighash = false): string {
   return nextWords(script, beginAsm(script, decodeSighash), Infinity).join(' ');
 }
 
-/** Operations between two pauses. */
+/** Number of operations formatted between two yields. */
 const WORDS_AT_ONCE = 256;
 
-/** The same in slices. */
+/** Like `formatAsm`, in slices. */
 export function* formatAsmInSlices(script: Bytes, decodeSighash = false): Slices<string> {
   const state = beginAsm(script, decodeSighash);
   let text = '';

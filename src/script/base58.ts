@@ -1,7 +1,7 @@
 /**
- * Base58 and Base58Check, for addresses and exported keys. The package computes the digits. This file implements the
- * reference's handling of the text (surrounding white space is ignored, and everything after a NUL character), and the
- * checksum, which with the addon's hash takes a third of the time of the package `bs58check`. Source: Core base58.cpp.
+ * Base58 and Base58Check for addresses and exported keys. The package `bs58` converts the digits. This file handles the text
+ * like the reference: surrounding white space and everything after a NUL character are ignored. It also computes the
+ * checksum; with the addon's hash this takes a third of the time of the package `bs58check`. Source: Core base58.cpp.
  */
 import bs58 from 'bs58';
 import { sha256d } from '../crypto/hash.js';
@@ -9,13 +9,13 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 
 const CHECKSUM_SIZE = 4;
 /**
- * Maximum number of digits decoded for Base58Check. Decoding takes quadratic time, and real texts are much shorter: an
- * extended key has 112 digits. The exact value is arbitrary.
+ * Maximum number of digits that are decoded for Base58Check. Decoding takes quadratic time, and valid texts are much
+ * shorter: an extended key has 112 digits. Arbitrary.
  */
 const MAX_CHECKED_DIGITS = 1024;
 const WHITE_SPACE = ' \t\n\v\f\r';
 
-/** Every leading zero byte becomes a `1`; the rest is encoded as one big number. */
+/** Encodes bytes as base58. Each leading zero byte becomes a `1`; the remaining bytes are encoded as one big number. */
 export function encodeBase58(bytes: Bytes): string {
   return bs58.encode(bytes);
 }
@@ -23,8 +23,8 @@ export function encodeBase58(bytes: Bytes): string {
 const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
 
 /**
- * The part of a text that the reference decodes: up to the first NUL, without surrounding white space. If it is longer than
- * `maxDigits`, only `maxDigits` + 1 characters.
+ * Returns the part of a text that the reference decodes: up to the first NUL, without surrounding white space. If it is
+ * longer than `maxDigits`, only the first `maxDigits` + 1 characters are returned.
  */
 function digitsOf(text: string, maxDigits: number): string {
   const nul = text.indexOf('\0');
@@ -38,12 +38,12 @@ function digitsOf(text: string, maxDigits: number): string {
   if (end === whole.length || end - start > maxDigits) return whole.slice(start, end);
   LEADING_SPACE.lastIndex = end;
   LEADING_SPACE.test(whole);
-  // White space between digits is kept; it is an invalid digit.
+  // White space between digits is not removed; it is an invalid digit.
   return whole.slice(start, LEADING_SPACE.lastIndex === whole.length ? end : end + 1);
 }
 
 /**
- * The bytes, or null when a character is not in the alphabet or there are more than `maxDigits` digits. White space around
+ * Decodes base58. Null if a character is not in the alphabet or there are more than `maxDigits` digits. White space around
  * the text is ignored.
  */
 export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
@@ -53,7 +53,7 @@ export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null 
   return bytes === undefined ? null : asBuffer(bytes);
 }
 
-/** Base58 of the payload and the first four bytes of its double SHA-256. */
+/** Encodes a payload followed by the first four bytes of its double SHA-256. */
 export function encodeBase58Check(payload: Bytes): string {
   const bytes = Buffer.allocUnsafe(payload.length + CHECKSUM_SIZE);
   bytes.set(payload);
@@ -62,7 +62,10 @@ export function encodeBase58Check(payload: Bytes): string {
   return encodeBase58(bytes);
 }
 
-/** The payload, or null for an invalid character, a missing or wrong checksum, or a text that is too long. */
+/**
+ * Decodes Base58Check and returns the payload. Null for an invalid character, a missing or wrong checksum, or a text that is
+ * too long.
+ */
 export function decodeBase58Check(text: string): Buffer | null {
   const bytes = decodeBase58(text, MAX_CHECKED_DIGITS);
   if (bytes === null || bytes.length < CHECKSUM_SIZE) return null;

@@ -1,7 +1,7 @@
 /**
- * Checks of a script against the spending transaction: signatures, lock time, sequence.
- * The encoding rules of signatures and keys are checked before, in `signatureEncoding.ts`.
- * Source: Core interpreter.cpp `GenericTransactionSignatureChecker`, `BaseSignatureChecker`.
+ * Checks that a script makes against the spending transaction: signatures, lock time, sequence. `signatureEncoding.ts`
+ * checks the encoding of signatures and keys before. Source: Core interpreter.cpp `GenericTransactionSignatureChecker`,
+ * `BaseSignatureChecker`.
  */
 import { ecdsaBackend, type SignatureVerifier } from '../crypto/ecdsa.js';
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
@@ -10,18 +10,24 @@ import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { LOCKTIME_THRESHOLD } from './script.js';
 import { PrecomputedSighash, signatureHash, type SigVersion } from './sighash.js';
 
-/** BIP68: a sequence with this bit is not a relative lock time. */
+/** Bit of a sequence number that disables its use as relative lock time (BIP68). */
 const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
-/** BIP68: the relative lock time counts units of 512 seconds, not blocks. */
+/** Bit of a sequence number: the relative lock time is in units of 512 seconds, not in blocks (BIP68). */
 const SEQUENCE_LOCKTIME_TYPE_FLAG = 0x00400000;
 const SEQUENCE_LOCKTIME_MASK = 0x0000ffff;
 
 export interface SignatureChecker {
-  /** `signature` ends with its hash type byte; an empty one, or a key of unknown form, fails. */
+  /**
+   * Whether a signature is valid. `signature` ends with its hash type byte. Returns false for an empty signature or a key of
+   * unknown form.
+   */
   checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean;
-  /** BIP65, for an operand from 0 to 2^39 - 1. */
+  /** Whether OP_CHECKLOCKTIMEVERIFY succeeds (BIP65). `lockTime` is in the range 0 to 2^39 − 1. */
   checkLockTime(lockTime: number): boolean;
-  /** BIP112, for an operand in the same range, without the disable flag. */
+  /**
+   * Whether OP_CHECKSEQUENCEVERIFY succeeds (BIP112). `sequence` is in the range 0 to 2^39 − 1 and does not have the disable
+   * flag.
+   */
   checkSequence(sequence: number): boolean;
 }
 
@@ -30,7 +36,7 @@ export function isSequenceCheckDisabled(sequence: number): boolean {
   return (sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0;
 }
 
-/** Checker without a transaction: signatures and locks fail. */
+/** Checker for scripts that are run without a transaction: signatures and lock times always fail. */
 export const NO_TRANSACTION: SignatureChecker = {
   checkSignature: () => false,
   checkLockTime: () => false,
@@ -44,13 +50,16 @@ export class TransactionChecker implements SignatureChecker {
   private readonly shared: PrecomputedSighash;
   private readonly verifier: SignatureVerifier;
 
-  /** The last hash computed: a multisig script needs the same one for every key. */
+  /** Last signature hash that was computed. A multisig script needs the same hash for each key. */
   private lastHash: Bytes = EMPTY_BYTES;
   private lastScriptCode: Bytes | null = null;
   private lastHashType = 0;
   private lastVersion: SigVersion = 0;
 
-  /** `amount` is the amount of the spent output; all inputs of a transaction should share one `PrecomputedSighash`. */
+  /**
+   * Creates the checker for one input. `amount` is the amount of the spent output. All inputs of a transaction should share
+   * one `PrecomputedSighash`.
+   */
   constructor(
     tx: Transaction,
     inputIndex: number,
@@ -76,13 +85,14 @@ export class TransactionChecker implements SignatureChecker {
     const txLockTime = this.tx.lockTime;
     if (txLockTime < LOCKTIME_THRESHOLD !== lockTime < LOCKTIME_THRESHOLD) return false;
     if (lockTime > txLockTime) return false;
-    // A final input would disable the transaction's own lock time.
+    // A final sequence number would disable the transaction's lock time, so OP_CHECKLOCKTIMEVERIFY fails for such an
+    // input.
     return this.tx.inputs[this.inputIndex]!.sequence !== SEQUENCE_FINAL;
   }
 
   checkSequence(sequence: number): boolean {
     const txSequence = this.tx.inputs[this.inputIndex]!.sequence;
-    // The version is compared as an unsigned number: negative versions are large.
+    // The version is compared as an unsigned number, so negative versions count as large.
     if (this.tx.version >>> 0 < 2) return false;
     if (isSequenceCheckDisabled(txSequence)) return false;
     const mask = SEQUENCE_LOCKTIME_TYPE_FLAG | SEQUENCE_LOCKTIME_MASK;

@@ -1,7 +1,7 @@
 /**
- * The prefix by which an output creates, updates or supports a claim: detecting, stripping, building; claim ids. The effect
- * of a claim is defined in the claim trie. No function here throws, whatever the bytes. Source: lbrycrd nameclaim.cpp
- * `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
+ * Claim prefixes, by which outputs create, update or support claims: detects, removes and creates them, and computes claim
+ * ids. The claim trie defines the effect of a claim. The functions that read scripts do not throw, whatever the bytes.
+ * Source: lbrycrd nameclaim.cpp `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
  */
 import { hash160 } from '../crypto/hash.js';
 import { concatBytes, type Bytes } from '../util/bytes.js';
@@ -12,29 +12,29 @@ export const CLAIM_ID_SIZE = 20;
 
 export type ClaimKind = 'claim' | 'support' | 'update';
 
-/** The contents of a prefix. The byte arrays are views into the script. */
+/** Contents of a claim prefix. The byte arrays are views of the script. */
 export interface ClaimScript {
   kind: ClaimKind;
-  /** May be empty: the claim is then at the root of the trie. */
+  /** Name of the claim. May be empty; the claim is then at the root of the trie. */
   name: Bytes;
-  /** 20 bytes; absent for a new claim, whose id is computed from its outpoint. */
+  /** Claim id of 20 bytes. Absent for a new claim, whose id is computed from its outpoint. */
   claimId?: Bytes;
-  /** Absent for a support without metadata. */
+  /** Value (metadata). Absent for a support without metadata. */
   value?: Bytes;
-  /** Length of the claim prefix before the ordinary script. */
+  /** Length in bytes of the claim prefix, which precedes the ordinary script. */
   prefixLength: number;
 }
 
 /**
- * Offset after the push at `at`, or -1 when there is none or it is truncated. Pushes of a prefix are the opcodes 0 to
- * OP_PUSHDATA4 in any length form; OP_1NEGATE and OP_1 to OP_16 are not allowed.
+ * Returns the offset after the push at `at`, or −1 if there is none or it is truncated. A push in a claim prefix is an
+ * opcode from 0 to OP_PUSHDATA4, of any length form; OP_1NEGATE and OP_1 to OP_16 are not allowed.
  */
 function skipPush(script: Bytes, at: number): number {
   return at < script.length && script[at]! <= OP.OP_PUSHDATA4 ? nextOp(script, at) : -1;
 }
 
 /**
- * Length in bytes of the claim prefix, 0 if there is no complete one. The fast variant of `decodeClaimScript`.
+ * Returns the length in bytes of the claim prefix; 0 if there is no complete one. Faster than `decodeClaimScript`.
  *
  * The forms: claim, name, value, 2DROP, DROP; update, name, id, value, 2DROP, 2DROP; support, name, id, 2DROP, DROP;
  * support, name, id, value, 2DROP, 2DROP (only if `allowSupportMetadata`).
@@ -62,7 +62,7 @@ export function claimPrefixLength(script: Bytes, allowSupportMetadata = true): n
   return script[at] === OP.OP_2DROP && script[at + 1] === lastDrop ? at + 2 : 0;
 }
 
-/** Length of the claim's name in bytes, 0 if there is no complete prefix. Source: `ClaimNameSize`. */
+/** Returns the length of the claim's name in bytes; 0 if there is no complete prefix. Source: `ClaimNameSize`. */
 export function claimNameLength(script: Bytes): number {
   if (claimPrefixLength(script) === 0) return 0;
   return nextOp(script, 1) - opDataStart(script[1]!, 1);
@@ -72,7 +72,7 @@ function pushAt(script: Bytes, at: number): Bytes {
   return script.subarray(opDataStart(script[at]!, at), nextOp(script, at));
 }
 
-/** The claim operation of an output script, or null without one. */
+/** Returns the claim operation in an output script; null if there is none. */
 export function decodeClaimScript(script: Bytes, allowSupportMetadata = true): ClaimScript | null {
   const prefixLength = claimPrefixLength(script, allowSupportMetadata);
   if (prefixLength === 0) return null;
@@ -88,34 +88,37 @@ export function decodeClaimScript(script: Bytes, allowSupportMetadata = true): C
   return { kind, name, claimId, value: pushAt(script, third), prefixLength };
 }
 
-/** The output script without a claim prefix: a view, or the script itself if it has none. */
+/** Returns the output script without its claim prefix as a view, or the script itself if it has no prefix. */
 export function stripClaimPrefix(script: Bytes): Bytes {
   const length = claimPrefixLength(script);
   return length === 0 ? script : script.subarray(length);
 }
 
 /**
- * Whether the script begins with a claim opcode, even if the prefix is incomplete. QUIRK: the reference reports the
- * operation before it has read the rest. The opcode alone therefore disables MINIMALDATA and sets `isclaim`/`issupport` in
- * RPC results, while stripping needs the complete prefix. Test: test/unit/script/claimScript.test.ts.
+ * Whether a script begins with a claim opcode, even if the prefix is incomplete. QUIRK: the reference detects the operation
+ * before it has read the rest. The opcode alone therefore disables MINIMALDATA and sets `isclaim`/`issupport` in RPC
+ * results, whereas removing the prefix requires that it is complete. Test: test/unit/script/claimScript.test.ts.
  */
 export function startsWithClaimOpcode(script: Bytes): boolean {
   return script.length > 0 && isClaimOpcode(script[0]!);
 }
 
-/** Id of the claim created by output `index` of the transaction (txid in wire order): HASH160 of txid and big-endian index. */
+/**
+ * Returns the id of the claim that output `index` of a transaction creates: HASH160 of txid (wire order) and big-endian
+ * index.
+ */
 export function claimIdOf(txid: Bytes, index: number): Buffer {
   const indexBytes = Buffer.alloc(4);
   indexBytes.writeUInt32BE(index, 0);
   return hash160(concatBytes(txid, indexBytes));
 }
 
-/** Prefix of a new claim. Source: `ClaimNameScript`. */
+/** Creates the claim prefix of a new claim. Source: `ClaimNameScript`. */
 export function buildClaimPrefix(name: Bytes, value: Bytes): Buffer {
   return buildScript(OP.OP_CLAIM_NAME, name, value, OP.OP_2DROP, OP.OP_DROP);
 }
 
-/** Prefix of a support; an empty value means no metadata. Source: `SupportClaimScript`. */
+/** Creates the claim prefix of a support. An empty value means no metadata. Source: `SupportClaimScript`. */
 export function buildSupportPrefix(name: Bytes, claimId: Bytes, value?: Bytes): Buffer {
   if (value === undefined || value.length === 0) {
     return buildScript(OP.OP_SUPPORT_CLAIM, name, claimId, OP.OP_2DROP, OP.OP_DROP);
@@ -123,7 +126,7 @@ export function buildSupportPrefix(name: Bytes, claimId: Bytes, value?: Bytes): 
   return buildScript(OP.OP_SUPPORT_CLAIM, name, claimId, value, OP.OP_2DROP, OP.OP_2DROP);
 }
 
-/** Prefix of an update. Source: `UpdateClaimScript`. */
+/** Creates the claim prefix of an update. Source: `UpdateClaimScript`. */
 export function buildUpdatePrefix(name: Bytes, claimId: Bytes, value: Bytes): Buffer {
   return buildScript(OP.OP_UPDATE_CLAIM, name, claimId, value, OP.OP_2DROP, OP.OP_2DROP);
 }

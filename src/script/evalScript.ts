@@ -1,7 +1,7 @@
 /**
- * The interpreter's loop: reads one operation after another, enforces the limits, executes flow, lock time and hash
- * operations itself and dispatches the others. `interpreter.ts` combines scripts into a verdict. Source: Core
- * interpreter.cpp `EvalScript`; lbrycrd's claim opcodes.
+ * Loop of the script interpreter: reads operations in order, enforces the limits, executes flow control, lock time and hash
+ * operations, and calls other files for the remaining ones. `interpreter.ts` combines the scripts of an input into a
+ * verdict. Source: Core interpreter.cpp `EvalScript`; lbrycrd's claim opcodes.
  */
 import { hash160, ripemd160, sha1, sha256, sha256d } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
@@ -24,7 +24,7 @@ import { SIG_VERSION, type SigVersion } from './sighash.js';
 import { checkMultisigOp, checkSigOp } from './signatureOps.js';
 import { stackOp } from './stackOps.js';
 
-/** Opcodes that make a script fail even if they are not executed. */
+/** Opcodes that make a script fail even in a branch that is not executed. */
 const DISABLED = new Uint8Array(256);
 for (const opcode of [
   OP.OP_CAT,
@@ -46,7 +46,7 @@ for (const opcode of [
   DISABLED[opcode] = 1;
 }
 
-/** Whether the push is the shortest one for these bytes (BIP62 rule 3). */
+/** Whether the push uses the shortest encoding for its data (BIP62 rule 3). */
 function isMinimalPush(data: Bytes, opcode: number): boolean {
   const size = data.length;
   if (size === 0) return opcode === OP.OP_0;
@@ -98,7 +98,10 @@ function verifyOp(evaluation: Evaluation): ScriptErrorCode {
   return SCRIPT_ERROR.OK;
 }
 
-/** BIP65 and BIP112. The operand stays on the stack, so that each operation is a no-op without its flag. */
+/**
+ * Executes OP_CHECKLOCKTIMEVERIFY (BIP65) or OP_CHECKSEQUENCEVERIFY (BIP112). The operand stays on the stack, so that the
+ * operation is a no-op if its flag is not set.
+ */
 function lockTimeOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, checker } = evaluation;
   const relative = opcode === OP.OP_CHECKSEQUENCEVERIFY;
@@ -114,7 +117,7 @@ function lockTimeOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   return satisfied ? SCRIPT_ERROR.OK : SCRIPT_ERROR.UNSATISFIED_LOCKTIME;
 }
 
-/** ( in -- hash ) */
+/** Replaces the top stack element by its hash. */
 function hashOp(evaluation: Evaluation, hash: (data: Bytes) => Bytes): ScriptErrorCode {
   const { stack } = evaluation;
   const depth = stack.length;
@@ -123,7 +126,7 @@ function hashOp(evaluation: Evaluation, hash: (data: Bytes) => Bytes): ScriptErr
   return SCRIPT_ERROR.OK;
 }
 
-/** Runs one operation above OP_PUSHDATA4. `next` is the offset after it. */
+/** Executes one operation above OP_PUSHDATA4. `next` is the offset after the operation. */
 function execute(evaluation: Evaluation, opcode: number, next: number): ScriptErrorCode {
   switch (opcode) {
     case OP.OP_NOP:
@@ -166,8 +169,8 @@ function execute(evaluation: Evaluation, opcode: number, next: number): ScriptEr
     case OP.OP_CLAIM_NAME:
     case OP.OP_SUPPORT_CLAIM:
     case OP.OP_UPDATE_CLAIM:
-      // QUIRK: claim opcodes push an empty element, so that the prefix's drops restore the stack; they are not discouraged
-      // no-ops. Test: test/unit/script/interpreter.test.ts.
+      // QUIRK: claim opcodes push an empty element, so that the drops of the claim prefix restore the stack. They are not
+      // treated as discouraged no-ops. Test: test/unit/script/interpreter.test.ts.
       evaluation.stack.push(FALSE_ELEMENT);
       return SCRIPT_ERROR.OK;
     case OP.OP_NOP1:
@@ -202,7 +205,7 @@ function execute(evaluation: Evaluation, opcode: number, next: number): ScriptEr
   return SCRIPT_ERROR.BAD_OPCODE;
 }
 
-/** Reads, checks and executes the operation at `at`, whose data end at `next`. */
+/** Reads, checks and executes the operation at offset `at`, whose data ends at `next`. */
 function step(evaluation: Evaluation, at: number, next: number): ScriptErrorCode {
   const { script, flags } = evaluation;
   const opcode = script[at]!;
@@ -224,15 +227,15 @@ function step(evaluation: Evaluation, at: number, next: number): ScriptErrorCode
   ) {
     return SCRIPT_ERROR.OP_CODESEPARATOR;
   }
-  // Flow operations are executed in skipped branches too; OP_VERIF and OP_VERNOTIF, which are among them, fail there as
-  // well.
+  // Flow control operations are executed in skipped branches too. OP_VERIF and OP_VERNOTIF are in this range, so they also
+  // fail there.
   if (evaluation.skipping > 0 && (opcode < OP.OP_IF || opcode > OP.OP_ENDIF)) return SCRIPT_ERROR.OK;
   return execute(evaluation, opcode, next);
 }
 
 /**
- * Runs a script on `stack`, which is modified in place, even on failure. The elements pushed are views of the script, so
- * neither may be modified afterwards.
+ * Runs a script on `stack`, which is modified in place, also on failure. Pushed elements are views of the script, so neither
+ * the script nor the elements may be modified afterwards.
  */
 export function evalScript(
   stack: Bytes[],

@@ -1,7 +1,7 @@
 /**
- * The state of one script's evaluation, shared by the files of operations.
- * Elements are never modified, so stacks contain views of scripts and witnesses, and only references are copied.
- * Source: Core interpreter.cpp `EvalScript` (its local variables), `CastToBool`.
+ * State of the evaluation of one script, shared by the files that implement operations. Elements are never modified, so
+ * stacks contain views of scripts and witnesses, and only references are copied. Source: Core interpreter.cpp `EvalScript`
+ * (local variables), `CastToBool`.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import type { SignatureChecker } from './checker.js';
@@ -11,7 +11,10 @@ import type { SigVersion } from './sighash.js';
 export const FALSE_ELEMENT: Bytes = EMPTY_BYTES;
 export const TRUE_ELEMENT: Bytes = Uint8Array.of(1);
 
-/** An element is false if it is empty or all zeros; the last byte may have the sign bit (negative zero). */
+/**
+ * Converts a stack element to a boolean. An element is false if it is empty or all zeros; its last byte may have the sign
+ * bit (negative zero).
+ */
 export function castToBool(element: Bytes): boolean {
   const last = element.length - 1;
   for (let i = 0; i <= last; i++) {
@@ -27,15 +30,15 @@ export class Evaluation {
   readonly flags: number;
   readonly checker: SignatureChecker;
   readonly version: SigVersion;
-  /** Whether MINIMALDATA is on: numbers must be minimal too. */
+  /** Whether MINIMALDATA is set. Numbers must then have the minimal encoding too. */
   readonly requireMinimal: boolean;
-  /** Counts against MAX_OPS_PER_SCRIPT. */
+  /** Number of executed operations that count towards MAX_OPS_PER_SCRIPT. */
   opCount = 0;
-  /** Start of the signed part: after the last executed OP_CODESEPARATOR. */
+  /** Offset at which the signed part of the script starts: after the last executed OP_CODESEPARATOR. */
   codeStart = 0;
-  /** One entry for each open OP_IF: whether its current branch is taken. */
+  /** One entry for each open OP_IF: whether its current branch is executed. */
   readonly branches: boolean[] = [];
-  /** Number of false entries in `branches`: operations are executed while it is 0. */
+  /** Number of false entries in `branches`. Operations are executed only while it is 0. */
   skipping = 0;
 
   constructor(stack: Bytes[], script: Bytes, flags: number, checker: SignatureChecker, version: SigVersion) {

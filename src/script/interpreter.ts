@@ -1,7 +1,7 @@
 /**
- * Verifies that an input may spend an output: scriptSig, output script, redeem script and witness together. Pure: the
- * checker represents the transaction. Source: Core interpreter.cpp `VerifyScript`, `VerifyWitnessProgram` (BIP16, BIP141,
- * BIP143); lbrycrd's handling of claim prefixes in it.
+ * Verifies that an input may spend an output: evaluates scriptSig, output script, redeem script and witness. Pure: a checker
+ * gives access to the transaction. Source: Core interpreter.cpp `VerifyScript`, `VerifyWitnessProgram` (BIP16, BIP141,
+ * BIP143); lbrycrd's handling of claim prefixes in these functions.
  */
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
@@ -27,13 +27,13 @@ import { SIG_VERSION } from './sighash.js';
 const KEY_HASH_SIZE = 20;
 const SCRIPT_HASH_SIZE = 32;
 
-/** Whether the last element is true; an empty stack is false. */
+/** Whether the top stack element is true. False for an empty stack. */
 function endsTrue(stack: readonly Bytes[]): boolean {
   const top = stack[stack.length - 1];
   return top !== undefined && castToBool(top);
 }
 
-/** Checks the witness of a program (a script that `isWitnessProgram` accepts). */
+/** Verifies the witness of a witness program, i.e. of a script that `isWitnessProgram` accepts. */
 function verifyWitnessProgram(
   witness: readonly Bytes[],
   programScript: Bytes,
@@ -65,12 +65,15 @@ function verifyWitnessProgram(
   }
   const error = evalScript(stack, script, flags, checker, SIG_VERSION.WITNESS_V0);
   if (error !== SCRIPT_ERROR.OK) return error;
-  // Witness scripts must leave exactly one element, regardless of the flags.
+  // A witness script must leave exactly one element, even without the flag CLEANSTACK.
   if (stack.length !== 1) return SCRIPT_ERROR.CLEANSTACK;
   return endsTrue(stack) ? SCRIPT_ERROR.OK : SCRIPT_ERROR.EVAL_FALSE;
 }
 
-/** The redeem script is the last element left by the scriptSig; `stack` is the stack after the scriptSig and is consumed. */
+/**
+ * Verifies a P2SH redeem script. The redeem script is the top element of `stack`, the stack after the scriptSig. `stack` is
+ * modified.
+ */
 function verifyRedeemScript(
   stack: Bytes[],
   scriptSig: Bytes,
@@ -92,8 +95,8 @@ function verifyRedeemScript(
 }
 
 /**
- * The verdict on one input; 0 is success. CLEANSTACK requires the flags P2SH and WITNESS, WITNESS requires P2SH.
- * The scripts and the witness must not change during the call.
+ * Verifies one input and returns an error code; 0 means success. CLEANSTACK needs the flags P2SH and WITNESS; WITNESS needs
+ * P2SH. The scripts and the witness must not change during the call.
  */
 export function verifyScript(
   scriptSig: Bytes,
@@ -104,9 +107,10 @@ export function verifyScript(
 ): ScriptErrorCode {
   if ((flags & SCRIPT_VERIFY.SIGPUSHONLY) !== 0 && !isPushOnly(scriptSig)) return SCRIPT_ERROR.SIG_PUSHONLY;
 
-  // QUIRK: an old wallet pushed names and values of 255 bytes in a longer form. MINIMALDATA is therefore off for the whole
-  // input, scriptSig included, when the output begins with a claim opcode, even if the prefix is incomplete. P2SH and
-  // witness programs are detected only behind a complete prefix. Test: test/unit/script/interpreter.test.ts.
+  // QUIRK: an old wallet pushed names and values of 255 bytes in a longer form than necessary. MINIMALDATA is therefore
+  // off for the whole input, scriptSig included, if the output script begins with a claim opcode, even if the prefix is
+  // incomplete. P2SH and witness programs are detected only after a complete prefix. Test:
+  // test/unit/script/interpreter.test.ts.
   const stripped = stripClaimPrefix(scriptPubKey);
   const rules = startsWithClaimOpcode(scriptPubKey) ? flags & ~SCRIPT_VERIFY.MINIMALDATA : flags;
 
@@ -137,7 +141,7 @@ export function verifyScript(
 
   if ((rules & SCRIPT_VERIFY.CLEANSTACK) !== 0) {
     assert((rules & SCRIPT_VERIFY.P2SH) !== 0 && checksWitness, 'CLEANSTACK without P2SH and WITNESS');
-    // A witness program leaves its version and hash on the outer stack, which is not checked.
+    // CLEANSTACK does not apply to the outer stack of a witness program, which still has the version and the hash.
     if (!isWitness && stack.length !== 1) return SCRIPT_ERROR.CLEANSTACK;
   }
   if (checksWitness) {

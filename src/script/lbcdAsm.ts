@@ -1,5 +1,5 @@
 /**
- * Scripts as text in lbcd's notation: all pushes are hex, including signatures, and opcodes have lbcd's names.
+ * Formats scripts as text in lbcd's notation: all pushes are hex, including signatures, and opcodes have lbcd's names.
  * Source: lbcd txscript/script.go `DisasmString`, txscript/opcode.go `disasmOpcode`.
  */
 import { toHex, type Bytes } from '../util/bytes.js';
@@ -7,7 +7,7 @@ import type { Slices } from '../util/slices.js';
 import { MAX_OPCODE, OP, opcodeName } from './opcodes.js';
 import { nextOp, opDataStart } from './script.js';
 
-/** Names that differ from ours. */
+/** lbcd's names of opcodes that differ from ours. */
 const NAMES = new Map<number, string>([
   [OP.OP_CLAIM_NAME, 'OP_CLAIMNAME'],
   [OP.OP_SUPPORT_CLAIM, 'OP_SUPPORTCLAIM'],
@@ -19,14 +19,14 @@ const NAMES = new Map<number, string>([
   [OP.OP_INVALIDOPCODE, 'OP_INVALIDOPCODE'],
 ]);
 
-/** Operations between two pauses. */
+/** Number of operations formatted between two yields. */
 const WORDS_AT_ONCE = 256;
 
 function lbcdOpcodeName(opcode: number): string {
   return NAMES.get(opcode) ?? (opcode > MAX_OPCODE ? `OP_UNKNOWN${opcode}` : opcodeName(opcode));
 }
 
-/** Operations separated by spaces, in slices; `[error]` for a push that exceeds the script. */
+/** Formats a script as operations separated by spaces, in slices. A push that exceeds the script is `[error]`. */
 export function* formatLbcdAsmInSlices(script: Bytes): Slices<string> {
   const words: string[] = [];
   for (let at = 0; at < script.length;) {

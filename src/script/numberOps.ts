@@ -1,6 +1,7 @@
 /**
- * Arithmetic and comparison. Operands have at most 4 bytes; results may exceed that, but are then invalid as operands. An
- * invalid operand ends the script with UNKNOWN_ERROR, like the exception in Core. Source: Core interpreter.cpp `EvalScript`.
+ * Executes arithmetic and comparison operations. Operands have at most 4 bytes. Results may be longer, but are then invalid
+ * as operands. An invalid operand ends the script with UNKNOWN_ERROR, like the exception in Core. Source: Core
+ * interpreter.cpp `EvalScript`.
  */
 import type { Bytes } from '../util/bytes.js';
 import { FALSE_ELEMENT, TRUE_ELEMENT, type Evaluation } from './evaluation.js';
@@ -12,7 +13,7 @@ function ofBool(value: boolean): Bytes {
   return value ? TRUE_ELEMENT : FALSE_ELEMENT;
 }
 
-/** OP_1ADD, OP_1SUB, OP_NEGATE, OP_ABS, OP_NOT, OP_0NOTEQUAL: ( in -- out ). */
+/** Executes OP_1ADD, OP_1SUB, OP_NEGATE, OP_ABS, OP_NOT and OP_0NOTEQUAL. Stack: ( in -- out ). */
 export function unaryOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack } = evaluation;
   if (stack.length < 1) return SCRIPT_ERROR.INVALID_STACK_OPERATION;
@@ -40,7 +41,7 @@ function unaryResult(opcode: number, value: number): Bytes {
   }
 }
 
-/** OP_ADD to OP_MAX without the disabled ones: ( a b -- out ). */
+/** Executes OP_ADD to OP_MAX, except disabled opcodes. Stack: ( a b -- out ). */
 export function binaryOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, requireMinimal } = evaluation;
   const depth = stack.length;
@@ -83,7 +84,7 @@ function binaryResult(opcode: number, a: number, b: number): Bytes {
   }
 }
 
-/** ( x min max -- min <= x < max ) */
+/** Executes OP_WITHIN. Stack: ( x min max -- min <= x < max ). */
 export function withinOp(evaluation: Evaluation): ScriptErrorCode {
   const { stack, requireMinimal } = evaluation;
   const depth = stack.length;

@@ -1,10 +1,10 @@
 /**
- * The opcodes by number and by their printed names. The interpreter implements them. Source: Core script.h `opcodetype`,
- * script.cpp `GetOpName`; lbrycrd assigned three former no-ops to claims.
+ * Opcodes by number, and their names in texts. The interpreter implements them. lbrycrd assigned three former no-ops to
+ * claims. Source: Core script.h `opcodetype`, script.cpp `GetOpName`.
  */
 
 export const OP = {
-  // Pushes. 0x01 to 0x4b push that many bytes and have no name.
+  // Pushes. The opcodes 0x01 to 0x4b push that number of bytes; they have no name.
   OP_0: 0x00,
   OP_PUSHDATA1: 0x4c,
   OP_PUSHDATA2: 0x4d,
@@ -111,7 +111,7 @@ export const OP = {
   OP_CHECKSIGVERIFY: 0xad,
   OP_CHECKMULTISIG: 0xae,
   OP_CHECKMULTISIGVERIFY: 0xaf,
-  // Reserved for extensions.
+  // No-ops, reserved for extensions or used by lock times.
   OP_NOP1: 0xb0,
   OP_CHECKLOCKTIMEVERIFY: 0xb1,
   OP_CHECKSEQUENCEVERIFY: 0xb2,
@@ -125,7 +125,7 @@ export const OP = {
   OP_INVALIDOPCODE: 0xff,
 } as const;
 
-/** The highest defined opcode. */
+/** Highest defined opcode. */
 export const MAX_OPCODE = OP.OP_NOP10;
 
 const NAMES: string[] = new Array<string>(256).fill('OP_UNKNOWN');
@@ -134,7 +134,7 @@ NAMES[OP.OP_0] = '0';
 NAMES[OP.OP_1NEGATE] = '-1';
 for (let n = 1; n <= 16; n++) NAMES[OP.OP_1 + n - 1] = String(n);
 
-/** The printed name: small numbers as digits, `OP_UNKNOWN` for opcodes without a name (also direct pushes). */
+/** Returns the name of an opcode: digits for small numbers, `OP_UNKNOWN` for opcodes without a name, including direct pushes. */
 export function opcodeName(opcode: number): string {
   return NAMES[opcode] ?? 'OP_UNKNOWN';
 }
@@ -144,12 +144,12 @@ export function isSmallInteger(opcode: number): boolean {
   return opcode >= OP.OP_1 && opcode <= OP.OP_16;
 }
 
-/** The number that OP_0 and OP_1 to OP_16 push. */
+/** Returns the number that OP_0 or OP_1 to OP_16 pushes. */
 export function smallIntegerOf(opcode: number): number {
   return opcode === OP.OP_0 ? 0 : opcode - (OP.OP_1 - 1);
 }
 
-/** The opcode that pushes a number from 0 to 16. */
+/** Returns the opcode that pushes a number from 0 to 16. */
 export function smallIntegerOpcode(value: number): number {
   return value === 0 ? OP.OP_0 : OP.OP_1 + value - 1;
 }

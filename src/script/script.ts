@@ -1,25 +1,32 @@
 /**
- * Scripts as bytes: limits, iterating over operations, building, and the forms that consensus rules recognize. Iterating
- * allocates nothing: `nextOp` returns the offset of the next operation and `opDataStart` the start of its data. Evaluation
- * is in `interpreter.ts`, templates in `standard.ts`, claim prefixes in `claimScript.ts`. Source: Core script.h, script.cpp.
+ * Scripts as bytes: limits, iteration over operations, construction, and the script forms that consensus rules recognize.
+ * Iteration allocates no memory: `nextOp` returns the offset of the next operation, `opDataStart` the start of its data.
+ * `interpreter.ts` evaluates scripts, `standard.ts` recognizes templates, `claimScript.ts` handles claim prefixes. Source:
+ * Core script.h, script.cpp.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import { isSmallInteger, MAX_OPCODE, OP, smallIntegerOf, smallIntegerOpcode } from './opcodes.js';
 import { encodeScriptNumber } from './scriptNumber.js';
 
-/** Maximum bytes of a stack element: 520 on Bitcoin, raised by lbrycrd for claim values. */
+/** Maximum size of a stack element in bytes: 520 in Bitcoin, raised by lbrycrd for claim values. */
 export const MAX_SCRIPT_ELEMENT_SIZE = 20_000;
-/** Maximum bytes of a script: 10,000 on Bitcoin. A larger output is unspendable and not stored as a coin. */
+/**
+ * Maximum size of a script in bytes: 10,000 in Bitcoin. An output with a larger script is unspendable and not stored as a
+ * coin.
+ */
 export const MAX_SCRIPT_SIZE = 20_005;
 /** Maximum number of operations above OP_16 in a script, including keys of CHECKMULTISIG. */
 export const MAX_OPS_PER_SCRIPT = 201;
 export const MAX_PUBKEYS_PER_MULTISIG = 20;
-/** Maximum number of elements on both stacks together. */
+/** Maximum number of elements on the stack and the alt stack together. */
 export const MAX_STACK_SIZE = 1_000;
-/** A lock time below this is a height, from it on a time. */
+/** A lock time below this value is a height; other lock times are Unix times. */
 export const LOCKTIME_THRESHOLD = 500_000_000;
 
-/** Offset of the operation after the one at `at` (within bounds), or -1 when its push exceeds the script. */
+/**
+ * Returns the offset of the operation after the one at `at`, or −1 if its push exceeds the script. `at` must be within the
+ * script.
+ */
 export function nextOp(script: Bytes, at: number): number {
   const opcode = script[at]!;
   const dataStart = opDataStart(opcode, at);
@@ -36,14 +43,14 @@ export function nextOp(script: Bytes, at: number): number {
   return size > end - dataStart ? -1 : dataStart + size;
 }
 
-/** Start of the data of a push at `at`; for other opcodes the offset of the next operation. */
+/** Returns the offset of the data of a push at `at`. For other opcodes it is the offset of the next operation. */
 export function opDataStart(opcode: number, at: number): number {
   if (opcode < OP.OP_PUSHDATA1 || opcode > OP.OP_PUSHDATA4) return at + 1;
   if (opcode === OP.OP_PUSHDATA1) return at + 2;
   return opcode === OP.OP_PUSHDATA2 ? at + 3 : at + 5;
 }
 
-/** Whether the script has only pushes from `from` on; OP_RESERVED counts as a push. False when the last one is truncated. */
+/** Whether the script has only pushes from offset `from` on. OP_RESERVED counts as a push; a truncated push does not. */
 export function isPushOnly(script: Bytes, from = 0): boolean {
   for (let at = from; at < script.length;) {
     if (script[at]! > OP.OP_16) return false;
@@ -54,8 +61,8 @@ export function isPushOnly(script: Bytes, from = 0): boolean {
 }
 
 /**
- * Data of the last push (a view; empty for OP_0 to OP_16 and for an empty script), or null when the script has other
- * operations than pushes. It is the redeem script of a scriptSig.
+ * Returns the data of the last push as a view; empty for OP_0 to OP_16 and for an empty script. Null if the script has other
+ * operations than pushes. For the scriptSig of a P2SH input, this is the redeem script.
  */
 export function lastPush(script: Bytes): Bytes | null {
   let data = EMPTY_BYTES;
@@ -70,14 +77,14 @@ export function lastPush(script: Bytes): Bytes | null {
   return data;
 }
 
-/** Exactly HASH160, push of 20 bytes, EQUAL (BIP16). */
+/** Whether the script is exactly HASH160, a push of 20 bytes, EQUAL (BIP16). */
 export function isPayToScriptHash(script: Bytes): boolean {
   return (
     script.length === 23 && script[0] === OP.OP_HASH160 && script[1] === 0x14 && script[22] === OP.OP_EQUAL
   );
 }
 
-/** A number from 0 to 16 and one direct push of 2 to 40 bytes, nothing else (BIP141). */
+/** Whether the script is exactly a number from 0 to 16 and a direct push of 2 to 40 bytes (BIP141). */
 export function isWitnessProgram(script: Bytes): boolean {
   if (script.length < 4 || script.length > 42) return false;
   const version = script[0]!;
@@ -85,19 +92,25 @@ export function isWitnessProgram(script: Bytes): boolean {
 }
 
 /**
- * Version of a witness program (a script that `isWitnessProgram` accepts). The program starts at the third byte of the
- * script.
+ * Returns the version of a witness program, i.e. of a script that `isWitnessProgram` accepts. The program starts at the
+ * third byte of the script.
  */
 export function witnessVersion(script: Bytes): number {
   return smallIntegerOf(script[0]!);
 }
 
-/** Whether an output can never be spent; such an output never becomes a coin. Source: `CScript::IsUnspendable`. */
+/**
+ * Whether an output with this script can never be spent. Such an output is not stored as a coin. Source:
+ * `CScript::IsUnspendable`.
+ */
 export function isUnspendable(script: Bytes): boolean {
   return script[0] === OP.OP_RETURN || script.length > MAX_SCRIPT_SIZE;
 }
 
-/** Whether every operation is complete, known and within the size limit of elements. Source: `CScript::HasValidOps`. */
+/**
+ * Whether every operation is complete, has a known opcode and respects the size limit of elements. Source:
+ * `CScript::HasValidOps`.
+ */
 export function hasValidOps(script: Bytes): boolean {
   for (let at = 0; at < script.length;) {
     const opcode = script[at]!;
@@ -110,8 +123,8 @@ export function hasValidOps(script: Bytes): boolean {
 }
 
 /**
- * The push of `data` with the shortest length form. A single byte is never encoded as OP_1 to OP_16 or OP_1NEGATE, as in
- * Core's `operator<<` for byte vectors.
+ * Returns a push of `data` with the shortest length form. A single byte is never encoded as OP_1 to OP_16 or OP_1NEGATE, as
+ * in Core's `operator<<` for byte vectors.
  */
 export function pushData(data: Bytes): Buffer {
   const size = data.length;
@@ -127,14 +140,14 @@ export function pushData(data: Bytes): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** The push of a number: an opcode for -1 to 16, else its bytes. Source: `CScript::push_int64`. */
+/** Returns a push of a number: an opcode for −1 to 16, otherwise the number's bytes. Source: `CScript::push_int64`. */
 export function pushNumber(value: number): Buffer {
   if (value === -1) return Buffer.of(OP.OP_1NEGATE);
   if (value >= 0 && value <= 16) return Buffer.of(smallIntegerOpcode(value));
   return pushData(encodeScriptNumber(value));
 }
 
-/** A script of opcodes (numbers) and pushes (byte arrays). */
+/** Creates a script from opcodes (numbers) and pushes (byte arrays). */
 export function buildScript(...parts: (number | Bytes)[]): Buffer {
   return Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : pushData(part))));
 }

@@ -1,18 +1,17 @@
 /**
- * Numbers on the stack: little endian, sign in the highest bit of the last byte, zero is empty.
- * Operands have at most 4 bytes (5 for lock times), results may have one more.
- * Source: Core script.h `CScriptNum`.
+ * Numbers on the stack: little endian, with the sign in the highest bit of the last byte; zero is the empty element.
+ * Operands have at most 4 bytes (5 for lock times), results may have one more. Source: Core script.h `CScriptNum`.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 
-/** Maximum bytes of an arithmetic operand. */
+/** Maximum size of an arithmetic operand in bytes. */
 export const MAX_NUMBER_SIZE = 4;
-/** Maximum bytes of the operand of the lock time operations: 4 would only reach the year 2038. */
+/** Maximum size in bytes of the operand of a lock time operation. With 4 bytes, times would end in the year 2038. */
 export const MAX_LOCKTIME_NUMBER_SIZE = 5;
 
 /**
- * The number, or NaN when it has more than `maxSize` bytes or, with `requireMinimal`, unnecessary bytes (negative zero
- * included).
+ * Decodes a number. NaN if it has more than `maxSize` bytes or, with `requireMinimal`, unnecessary bytes (including negative
+ * zero).
  */
 export function decodeScriptNumber(bytes: Bytes, requireMinimal: boolean, maxSize = MAX_NUMBER_SIZE): number {
   const size = bytes.length;
@@ -25,11 +24,11 @@ export function decodeScriptNumber(bytes: Bytes, requireMinimal: boolean, maxSiz
   return last & 0x80 && magnitude !== 0 ? -magnitude : magnitude;
 }
 
-/** -1 to 16, encoded once and shared: stack elements are never modified. */
+/** Encodings of −1 to 16, created once and shared. This is safe because stack elements are never modified. */
 const SMALL: Bytes[] = [Uint8Array.of(0x81), EMPTY_BYTES];
 for (let n = 1; n <= 16; n++) SMALL.push(Uint8Array.of(n));
 
-/** Minimal encoding of an integer within 2^53; the result must not be modified. */
+/** Returns the minimal encoding of an integer within 2^53. The caller must not modify the result. */
 export function encodeScriptNumber(value: number): Bytes {
   if (value >= -1 && value <= 16) return SMALL[value + 1]!;
   const bytes: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * The hash that a signature signs: the original form, and BIP143's for witness scripts. Caches the parts common to all
- * inputs of a transaction (`PrecomputedSighash`). `signatureOps.ts` removes signatures from the script code. Source: Core
- * interpreter.cpp `SignatureHash`.
+ * Computes the hash that a signature signs: the original form, and the form of BIP143 for witness scripts. Caches data that
+ * all inputs of a transaction share (`PrecomputedSighash`). `signatureOps.ts` removes signatures from the script code.
+ * Source: Core interpreter.cpp `SignatureHash`.
  */
 import { sha256d } from '../crypto/hash.js';
 import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
@@ -15,15 +15,15 @@ import { nextOp, opDataStart } from './script.js';
 
 export const SIGHASH = { ALL: 1, NONE: 2, SINGLE: 3, ANYONECANPAY: 0x80 } as const;
 
-/** The form of the signature hash, and the rule set of the interpreter. */
+/** Rule set of the interpreter, which also decides the form of the signature hash: original, or witness version 0. */
 export const SIG_VERSION = { BASE: 0, WITNESS_V0: 1 } as const;
 export type SigVersion = (typeof SIG_VERSION)[keyof typeof SIG_VERSION];
 
-/** Bits of the hash type that select the outputs. */
+/** Mask of the hash type bits that select the signed outputs. */
 const OUTPUT_MASK = 0x1f;
 const ZERO_HASH: Buffer = Buffer.alloc(32);
 
-/** Bytes of an input with an empty script: outpoint, length, sequence. */
+/** Size in bytes of a serialized input with an empty script: outpoint, length, sequence. */
 const BLANK_INPUT_SIZE = 41;
 const OUTPOINT_SIZE = 36;
 
@@ -37,7 +37,7 @@ function hashOfOutput(output: TxOutput): Buffer {
   return sha256d(writer.finish());
 }
 
-/** Inputs or outputs written without a pause. Arbitrary: some tens of microseconds. */
+/** Number of inputs or outputs serialized between two yields. Arbitrary: some tens of microseconds. */
 const ITEMS_A_STEP = 256;
 
 function* formatEach<T>(
@@ -82,8 +82,8 @@ function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slic
 }
 
 /**
- * Parts common to the signature hashes of one transaction, each computed on first use. The transaction must not change
- * during its lifetime, except for its scriptSigs and witnesses.
+ * Data shared by the signature hashes of one transaction, each part computed on first use. The transaction must not change
+ * during the lifetime of this object, except for its scriptSigs and witnesses.
  */
 export class PrecomputedSighash {
   private readonly tx: Transaction;
@@ -108,12 +108,12 @@ export class PrecomputedSighash {
     return (this.outputs ??= sha256d(atOnce(formatOutputs(this.tx))));
   }
 
-  /** The transaction with all scriptSigs empty: SIGHASH_ALL inserts the script code at one position. */
+  /** The serialized transaction with empty scriptSigs. For SIGHASH_ALL the script code is inserted at one position. */
   get blankForm(): Buffer {
     return (this.keptBlankForm ??= atOnce(formatBlank(this.tx)));
   }
 
-  /** Computes all parts in advance, for a transaction that may be larger than any block. */
+  /** Computes all shared data in advance and in slices, for a transaction that may be larger than any block. */
   *prepareInSlices(): Slices<void> {
     this.prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.tx));
     this.sequences ??= yield* sha256dInSlices(yield* formatSequences(this.tx));
@@ -122,15 +122,15 @@ export class PrecomputedSighash {
   }
 }
 
-/** The position at which parsing stops in a push that exceeds the script: after its opcode, or after its length bytes. */
+/** Returns the offset at which parsing stops in a push that exceeds the script: after its opcode, or after its length bytes. */
 function brokenPushEnd(script: Bytes, at: number): number {
   const dataStart = opDataStart(script[at]!, at);
   return dataStart > script.length ? at + 1 : dataStart;
 }
 
 /**
- * The script code as it is hashed: its length and its bytes without OP_CODESEPARATOR. QUIRK: bytes after a push that exceeds
- * the script are not hashed, though the length counts them; such a script fails in any case. Test:
+ * Serializes the script code for hashing: its length, and its bytes without OP_CODESEPARATOR. QUIRK: bytes after a push that
+ * exceeds the script are not hashed, although the length includes them; such a script fails in any case. Test:
  * test/unit/script/sighash.test.ts.
  */
 function formatScriptCode(script: Bytes): Buffer {
@@ -162,7 +162,7 @@ function compactSizeLength(value: number): number {
   return value <= 0xffffffff ? 5 : 9;
 }
 
-/** SIGHASH_ALL, by far the most frequent type: the blank form with the script code inserted. */
+/** Computes the hash for SIGHASH_ALL, by far the most frequent type, from the blank form with the script code inserted. */
 function baseHashOfAll(
   scriptCode: Bytes,
   tx: Transaction,
@@ -181,7 +181,10 @@ function baseHashOfAll(
   return sha256d(message);
 }
 
-/** The other types: NONE and SINGLE do not sign outputs and other sequences, ANYONECANPAY does not sign the other inputs. */
+/**
+ * Computes the hash for other types. NONE and SINGLE do not sign all outputs, nor the sequences of other inputs;
+ * ANYONECANPAY does not sign other inputs.
+ */
 function baseHash(scriptCode: Bytes, tx: Transaction, inputIndex: number, hashType: number): Buffer {
   const anyoneCanPay = (hashType & SIGHASH.ANYONECANPAY) !== 0;
   const none = (hashType & OUTPUT_MASK) === SIGHASH.NONE;
@@ -239,8 +242,9 @@ function witnessHash(
 }
 
 /**
- * The 32 bytes to sign for an input. `scriptCode` is the script after the last executed OP_CODESEPARATOR; `amount` is that
- * of the spent output and is used only for witness scripts; `hashType` is a signed 32-bit number.
+ * Returns the 32-byte hash that the signature of an input signs. `scriptCode` is the script after the last executed
+ * OP_CODESEPARATOR. `amount` is the amount of the spent output, used only for witness scripts. `hashType` is a signed 32-bit
+ * number.
  */
 export function signatureHash(
   scriptCode: Bytes,
@@ -257,8 +261,8 @@ export function signatureHash(
   }
   const outputType = hashType & OUTPUT_MASK;
   if (outputType === SIGHASH.SINGLE && inputIndex >= tx.outputs.length) {
-    // QUIRK: SINGLE without an output of that number signs the number 1, regardless of the transaction; old spends rely on
-    // it. Test: test/unit/script/sighash.test.ts.
+    // QUIRK: for SINGLE, if no output has the number of the input, the number 1 is signed, regardless of the transaction.
+    // Old spends depend on it. Test: test/unit/script/sighash.test.ts.
     const one = Buffer.alloc(32);
     one[0] = 1;
     return one;

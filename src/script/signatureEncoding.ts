@@ -1,6 +1,6 @@
 /**
- * Checks the encoding of signatures and public keys according to the flags, before any curve arithmetic.
- * Source: Core interpreter.cpp `IsValidSignatureEncoding`, `CheckSignatureEncoding`, `CheckPubKeyEncoding`.
+ * Checks the encoding of signatures and public keys as the flags require, before any curve arithmetic. Source: Core
+ * interpreter.cpp `IsValidSignatureEncoding`, `CheckSignatureEncoding`, `CheckPubKeyEncoding`.
  */
 import { COMPRESSED_KEY_SIZE, isLowS, UNCOMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -8,19 +8,19 @@ import { SCRIPT_VERIFY } from './flags.js';
 import { SCRIPT_ERROR, type ScriptErrorCode } from './scriptError.js';
 import { SIG_VERSION, SIGHASH, type SigVersion } from './sighash.js';
 
-/** Bytes of the smallest and largest strict DER signature with its hash type byte. */
+/** Minimum and maximum size in bytes of a strict DER signature with its hash type byte. */
 const MIN_SIGNATURE_SIZE = 9;
 const MAX_SIGNATURE_SIZE = 73;
 
-/** Whether an integer of the signature is positive and minimally encoded. */
+/** Whether an integer of the signature (R or S) is positive and minimally encoded. */
 function isMinimalInteger(signature: Bytes, at: number, length: number): boolean {
   if (length === 0 || signature[at]! & 0x80) return false;
   return !(length > 1 && signature[at] === 0 && !(signature[at + 1]! & 0x80));
 }
 
 /**
- * Strict DER followed by a hash type byte (BIP66): 30, length of the rest without the hash type, 02, length, R, 02, length,
- * S, hash type.
+ * Whether the signature is strict DER followed by a hash type byte (BIP66): 30, length of the rest without the hash type,
+ * 02, length, R, 02, length, S, hash type.
  */
 export function isStrictDer(signature: Bytes): boolean {
   const size = signature.length;
@@ -43,7 +43,10 @@ export function hasDefinedHashType(signature: Bytes): boolean {
 
 const DER_FLAGS = SCRIPT_VERIFY.DERSIG | SCRIPT_VERIFY.LOW_S | SCRIPT_VERIFY.STRICTENC;
 
-/** The empty signature is always valid: it is the compact way to fail a check on purpose. */
+/**
+ * Checks the encoding of a signature. An empty signature always passes, because it is the compact way to fail a signature
+ * check on purpose.
+ */
 export function checkSignatureEncoding(signature: Bytes, flags: number): ScriptErrorCode {
   if (signature.length === 0) return SCRIPT_ERROR.OK;
   if ((flags & DER_FLAGS) !== 0 && !isStrictDer(signature)) return SCRIPT_ERROR.SIG_DER;

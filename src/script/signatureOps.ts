@@ -1,6 +1,5 @@
 /**
- * OP_CHECKSIG, OP_CHECKMULTISIG and their VERIFY forms.
- * Source: Core interpreter.cpp `EvalScript`, `FindAndDelete`.
+ * Executes OP_CHECKSIG, OP_CHECKMULTISIG and their VERIFY forms. Source: Core interpreter.cpp `EvalScript`, `FindAndDelete`.
  */
 import { asBuffer, concatBytes, type Bytes } from '../util/bytes.js';
 import { checkPublicKeyEncoding, checkSignatureEncoding } from './signatureEncoding.js';
@@ -13,8 +12,8 @@ import { decodeScriptNumber } from './scriptNumber.js';
 import { SIG_VERSION } from './sighash.js';
 
 /**
- * The script without the occurrences of `pattern` that begin at an operation; the script itself when there are none. Bytes
- * after a push that exceeds the script are kept.
+ * Removes all occurrences of `pattern` that begin at an operation. Returns the script itself if there are none. Bytes after
+ * a push that exceeds the script are kept.
  */
 export function findAndDelete(script: Bytes, pattern: Bytes): Bytes {
   if (pattern.length === 0 || pattern.length > script.length) return script;
@@ -41,9 +40,9 @@ export function findAndDelete(script: Bytes, pattern: Bytes): Bytes {
 }
 
 /**
- * Removes a signature from the script that it signs.
- * QUIRK: outside of witness scripts a signature cannot sign itself, so the original client deleted it from the script code;
- * therefore the removal is a consensus rule. Test: test/unit/script/interpreter.test.ts.
+ * Removes a signature from the script code that it signs. QUIRK: outside of witness scripts a signature cannot sign itself,
+ * so the original client deleted it from the script code. The removal is therefore a consensus rule. Test:
+ * test/unit/script/interpreter.test.ts.
  */
 function withoutSignature(scriptCode: Bytes, signature: Bytes): Bytes {
   if (signature.length >= scriptCode.length || asBuffer(scriptCode).indexOf(signature) < 0) return scriptCode;
@@ -55,7 +54,7 @@ function signedScript(evaluation: Evaluation): Bytes {
   return codeStart === 0 ? script : script.subarray(codeStart);
 }
 
-/** Replaces the arguments with the result; a VERIFY form consumes the result at once. */
+/** Replaces the arguments on the stack by the result. A VERIFY form removes the result again and fails if it is false. */
 function finish(
   evaluation: Evaluation,
   success: boolean,
@@ -71,7 +70,7 @@ function finish(
   return SCRIPT_ERROR.OK;
 }
 
-/** ( signature key -- success ) */
+/** Executes OP_CHECKSIG and OP_CHECKSIGVERIFY. Stack: ( signature key -- success ). */
 export function checkSigOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, version, checker } = evaluation;
   const depth = stack.length;
@@ -98,8 +97,8 @@ export function checkSigOp(evaluation: Evaluation, opcode: number): ScriptErrorC
 }
 
 /**
- * Matches signatures with keys in order, from the top of the stack down. Stops when more signatures than keys are left, so
- * later encodings are not checked. `firstKey` and `firstSignature` are indexes of the stack.
+ * Matches signatures with keys in order, from the top of the stack downwards. Stops when more signatures than keys are left,
+ * so the encodings of later ones are not checked. `firstKey` and `firstSignature` are indexes of the stack.
  */
 function matchSignatures(
   evaluation: Evaluation,
@@ -130,8 +129,9 @@ function matchSignatures(
 }
 
 /**
- * ( dummy signature... count key... count -- success ) QUIRK: one element more than the arguments is consumed, a bug of the
- * original client; NULLDUMMY requires it to be empty. Test: test/unit/script/interpreter.test.ts.
+ * Executes OP_CHECKMULTISIG and OP_CHECKMULTISIGVERIFY. Stack: ( dummy signature... count key... count -- success ). QUIRK:
+ * one element more than the arguments is consumed, a bug of the original client; NULLDUMMY requires it to be empty. Test:
+ * test/unit/script/interpreter.test.ts.
  */
 export function checkMultisigOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, version, requireMinimal } = evaluation;

@@ -1,7 +1,7 @@
 /**
- * Counts signature operations for the limits of blocks and of the mempool. Consensus code weights them. Source: Core
- * `CScript::GetSigOpCount`, `CountWitnessSigOps`; lbrycrd consensus/tx_verify.cpp strips claim prefixes off the spent script
- * before both.
+ * Counts signature operations, for the limits of blocks and the mempool. Consensus code weights them. Source: Core
+ * `CScript::GetSigOpCount`, `CountWitnessSigOps`; lbrycrd consensus/tx_verify.cpp removes claim prefixes from the spent
+ * script before.
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -18,8 +18,8 @@ import {
 } from './script.js';
 
 /**
- * Signature operations of a script up to its end or its first malformed push. CHECKMULTISIG counts 20, unless `accurate` is
- * set and OP_1 to OP_16 directly precedes it.
+ * Counts the signature operations of a script up to its end or its first malformed push. CHECKMULTISIG counts as 20, unless
+ * `accurate` is set and OP_1 to OP_16 directly precedes it.
  */
 export function countLegacySigops(script: Bytes, accurate: boolean): number {
   let count = 0;
@@ -37,7 +37,7 @@ export function countLegacySigops(script: Bytes, accurate: boolean): number {
   return count;
 }
 
-/** Operations in the redeem script of an input; 0 if `prevScript`, without a claim prefix, is not P2SH. */
+/** Counts the signature operations in the redeem script of an input. 0 if `prevScript` without its claim prefix is not P2SH. */
 export function countP2shSigops(scriptSig: Bytes, prevScript: Bytes): number {
   if (!isPayToScriptHash(stripClaimPrefix(prevScript))) return 0;
   const redeemScript = lastPush(scriptSig);
@@ -53,7 +53,10 @@ function countProgramSigops(program: Bytes, witness: readonly Bytes[]): number {
   return 0;
 }
 
-/** Operations in the witness of an input, native or within P2SH; 0 without the WITNESS flag (which needs P2SH). */
+/**
+ * Counts the signature operations in the witness of an input, native or within P2SH. 0 without the flag WITNESS, which needs
+ * P2SH.
+ */
 export function countWitnessSigops(
   scriptSig: Bytes,
   prevScript: Bytes,

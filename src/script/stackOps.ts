@@ -1,6 +1,6 @@
 /**
- * Operations that move, copy, drop and compare elements.
- * In the comments the top of the stack is on the right. Source: Core interpreter.cpp `EvalScript`.
+ * Executes operations that move, copy, drop and compare stack elements. In comments, ( before -- after ) shows the stack
+ * with its top on the right. Source: Core interpreter.cpp `EvalScript`.
  */
 import { equalBytes } from '../util/bytes.js';
 import { castToBool, FALSE_ELEMENT, TRUE_ELEMENT, type Evaluation } from './evaluation.js';
@@ -8,7 +8,10 @@ import { OP } from './opcodes.js';
 import { SCRIPT_ERROR, type ScriptErrorCode } from './scriptError.js';
 import { decodeScriptNumber, encodeScriptNumber } from './scriptNumber.js';
 
-/** Number of elements that each operation needs, by opcode from OP_TOALTSTACK on; OP_FROMALTSTACK uses the other stack. */
+/**
+ * Number of stack elements that each operation needs, by opcode from OP_TOALTSTACK on. For OP_FROMALTSTACK it refers to the
+ * alt stack.
+ */
 const NEEDED: number[] = [];
 NEEDED[OP.OP_TOALTSTACK] = 1;
 NEEDED[OP.OP_FROMALTSTACK] = 0;
@@ -33,7 +36,7 @@ NEEDED[OP.OP_SIZE] = 1;
 NEEDED[OP.OP_EQUAL] = 2;
 NEEDED[OP.OP_EQUALVERIFY] = 2;
 
-/** ( xn ... x0 n -- xn ... x0 xn ); OP_ROLL removes xn from its old position. */
+/** Executes OP_PICK and OP_ROLL. Stack: ( xn ... x0 n -- xn ... x0 xn ). OP_ROLL also removes xn from its old position. */
 function pickOrRoll(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack } = evaluation;
   const n = decodeScriptNumber(stack[stack.length - 1]!, evaluation.requireMinimal);
@@ -47,7 +50,7 @@ function pickOrRoll(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   return SCRIPT_ERROR.OK;
 }
 
-/** ( x1 x2 -- equal ) */
+/** Executes OP_EQUAL. Stack: ( x1 x2 -- equal ). */
 function equal(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack } = evaluation;
   const isEqual = equalBytes(stack.pop()!, stack.pop()!);
@@ -55,7 +58,7 @@ function equal(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   return opcode === OP.OP_EQUALVERIFY && !isEqual ? SCRIPT_ERROR.EQUALVERIFY : SCRIPT_ERROR.OK;
 }
 
-/** OP_TOALTSTACK to OP_TUCK, OP_SIZE, OP_EQUAL and OP_EQUALVERIFY. */
+/** Executes the operations OP_TOALTSTACK to OP_TUCK, OP_SIZE, OP_EQUAL and OP_EQUALVERIFY. */
 export function stackOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, altStack } = evaluation;
   const depth = stack.length;
@@ -81,11 +84,11 @@ export function stackOp(evaluation: Evaluation, opcode: number): ScriptErrorCode
       stack.push(stack[depth - 4]!, stack[depth - 3]!);
       break;
     case OP.OP_2ROT:
-      // ( x1 x2 x3 x4 x5 x6 -- x3 x4 x5 x6 x1 x2 )
+      // Stack: ( x1 x2 x3 x4 x5 x6 -- x3 x4 x5 x6 x1 x2 )
       stack.push(...stack.splice(depth - 6, 2));
       break;
     case OP.OP_2SWAP:
-      // ( x1 x2 x3 x4 -- x3 x4 x1 x2 )
+      // Stack: ( x1 x2 x3 x4 -- x3 x4 x1 x2 )
       stack.push(...stack.splice(depth - 4, 2));
       break;
     case OP.OP_IFDUP:
@@ -110,7 +113,7 @@ export function stackOp(evaluation: Evaluation, opcode: number): ScriptErrorCode
     case OP.OP_ROLL:
       return pickOrRoll(evaluation, opcode);
     case OP.OP_ROT:
-      // ( x1 x2 x3 -- x2 x3 x1 )
+      // Stack: ( x1 x2 x3 -- x2 x3 x1 )
       stack.push(...stack.splice(depth - 3, 1));
       break;
     case OP.OP_SWAP: {
@@ -120,7 +123,7 @@ export function stackOp(evaluation: Evaluation, opcode: number): ScriptErrorCode
       break;
     }
     case OP.OP_TUCK:
-      // ( x1 x2 -- x2 x1 x2 )
+      // Stack: ( x1 x2 -- x2 x1 x2 )
       stack.splice(depth - 2, 0, stack[depth - 1]!);
       break;
     case OP.OP_SIZE:

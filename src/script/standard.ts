@@ -1,7 +1,7 @@
 /**
- * The standard types of output scripts, and their destinations. `solveScript` does not strip a claim prefix; functions for
- * destinations do. The mempool's policy decides which types are relayed. Source: lbrycrd script/standard.cpp `Solver`,
- * `ExtractDestination(s)`, `GetScriptFor...`; script/sign.cpp `StripTimelockPrefix`.
+ * Standard types of output scripts, and their destinations. `solveScript` and `extractDestinations` expect a script without
+ * claim prefix; `extractDestination` removes it. The mempool's policy decides which types are relayed. Source: lbrycrd
+ * script/standard.cpp `Solver`, `ExtractDestination(s)`, `GetScriptFor...`; script/sign.cpp `StripTimelockPrefix`.
  */
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../crypto/hash.js';
@@ -18,16 +18,16 @@ import {
   witnessVersion,
 } from './script.js';
 
-/** The target of an address. Hashes and programs may be views into a script. */
+/** Recipient of an output, as an address represents it. Hashes and programs may be views of a script. */
 export type Destination =
   | { type: 'pubkeyhash'; hash: Bytes }
   | { type: 'scripthash'; hash: Bytes }
   | { type: 'witness_v0_keyhash'; hash: Bytes }
   | { type: 'witness_v0_scripthash'; hash: Bytes }
-  /** Version 1 to 16, program of 2 to 40 bytes. */
+  /** Witness program of version 1 to 16, with 2 to 40 bytes. */
   | { type: 'witness_unknown'; version: number; program: Bytes };
 
-/** A script's type with its variable parts. Type names are those of RPC results. */
+/** Type of a script with its variable parts. The type names are those of RPC results. */
 export type ScriptTemplate =
   | Destination
   | { type: 'nonstandard' }
@@ -39,7 +39,7 @@ export type ScriptType = ScriptTemplate['type'];
 
 const NONSTANDARD: ScriptTemplate = { type: 'nonstandard' };
 
-/** Push of a key of 33 or 65 bytes and CHECKSIG. */
+/** Returns the key if the script is a push of a key of 33 or 65 bytes and CHECKSIG; otherwise null. */
 function matchPublicKey(script: Bytes): Bytes | null {
   const size = script.length - 2;
   if ((size !== 33 && size !== 65) || script[0] !== size || script[size + 1] !== OP.OP_CHECKSIG) return null;
@@ -58,7 +58,10 @@ function isPublicKeyHash(script: Bytes): boolean {
   );
 }
 
-/** Number, keys pushed in any length form, their count, CHECKMULTISIG. */
+/**
+ * Recognizes a multisig script: a number, keys pushed in any length form, the number of keys, CHECKMULTISIG. Returns null
+ * for other scripts.
+ */
 function matchMultisig(script: Bytes): ScriptTemplate | null {
   if (script[script.length - 1] !== OP.OP_CHECKMULTISIG || !isSmallInteger(script[0]!)) return null;
   const publicKeys: Bytes[] = [];
@@ -77,7 +80,7 @@ function matchMultisig(script: Bytes): ScriptTemplate | null {
   return { type: 'multisig', required, publicKeys };
 }
 
-/** The type of a script. Claim prefixes are not stripped here: a script with one is `nonstandard`. */
+/** Returns the type of a script. Claim prefixes are not removed, so a script with a claim prefix is `nonstandard`. */
 export function solveScript(script: Bytes): ScriptTemplate {
   if (isPayToScriptHash(script)) return { type: 'scripthash', hash: script.subarray(2, 22) };
   if (isWitnessProgram(script)) {
@@ -94,7 +97,7 @@ export function solveScript(script: Bytes): ScriptTemplate {
   return matchMultisig(script) ?? NONSTANDARD;
 }
 
-/** The single destination of an output, with a key represented by its hash; null for multisig and unknown types. */
+/** Returns the single destination of an output script; a key is represented by its hash. Null for multisig and unknown types. */
 export function extractDestination(script: Bytes): Destination | null {
   const template = solveScript(stripClaimPrefix(script));
   switch (template.type) {
@@ -111,15 +114,15 @@ export function extractDestination(script: Bytes): Destination | null {
 
 export interface ExtractedDestinations {
   type: ScriptType;
-  /** Empty if the script has none. */
+  /** Destinations; empty if the script has none. */
   destinations: Destination[];
-  /** Required signatures; 0 without destinations. */
+  /** Number of required signatures; 0 if there are no destinations. */
   required: number;
 }
 
 /**
- * The destinations of an output script. QUIRK: unlike `extractDestination` it does not strip a claim prefix, so the caller
- * must do that, as the reference's RPC code does. Test: test/unit/script/standard.test.ts.
+ * Returns the destinations of an output script. QUIRK: unlike `extractDestination` it does not remove a claim prefix, so the
+ * caller must do that, as the reference's RPC code does. Test: test/unit/script/standard.test.ts.
  */
 export function extractDestinations(script: Bytes): ExtractedDestinations {
   const template = solveScript(script);
@@ -137,7 +140,7 @@ export function extractDestinations(script: Bytes): ExtractedDestinations {
     : { type, destinations: [destination], required: 1 };
 }
 
-/** The output script that pays to a destination. */
+/** Returns the output script that pays to a destination. */
 export function scriptForDestination(destination: Destination): Buffer {
   switch (destination.type) {
     case 'pubkeyhash':
@@ -152,12 +155,12 @@ export function scriptForDestination(destination: Destination): Buffer {
   }
 }
 
-/** Pay to a bare public key. */
+/** Returns the output script that pays to a public key directly (P2PK). */
 export function scriptForPublicKey(publicKey: Bytes): Buffer {
   return buildScript(publicKey, OP.OP_CHECKSIG);
 }
 
-/** `required` of 1 to 16 keys. */
+/** Returns a multisig script that needs `required` of 1 to 16 keys. */
 export function scriptForMultisig(required: number, publicKeys: readonly Bytes[]): Buffer {
   return buildScript(
     smallIntegerOpcode(required),
@@ -167,7 +170,10 @@ export function scriptForMultisig(required: number, publicKeys: readonly Bytes[]
   );
 }
 
-/** The witness program for a redeem script: by key for P2PK or P2PKH, else by script hash. */
+/**
+ * Returns the output script with the witness program for a redeem script: by key hash for P2PK or P2PKH, otherwise by script
+ * hash.
+ */
 export function scriptForWitness(redeemScript: Bytes): Buffer {
   const template = solveScript(redeemScript);
   if (template.type === 'pubkey') {
@@ -180,8 +186,8 @@ export function scriptForWitness(redeemScript: Bytes): Buffer {
 }
 
 /**
- * The script behind a time lock (any operation, CHECKLOCKTIMEVERIFY or CHECKSEQUENCEVERIFY, DROP), or the script itself.
- * Signing strips the lock; `solveScript` and destinations do not.
+ * Returns the script after a time lock (any operation, CHECKLOCKTIMEVERIFY or CHECKSEQUENCEVERIFY, DROP), or the script
+ * itself if it has none. Signing ignores the time lock; `solveScript` and the destination functions do not.
  */
 export function stripTimelockPrefix(script: Bytes): Bytes {
   if (script.length === 0) return script;

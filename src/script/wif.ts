@@ -1,6 +1,6 @@
 /**
- * Private keys as text (wallet import format): prefix, 32 bytes, and 01 if the public key is compressed.
- * Source: Core key_io.cpp `DecodeSecret`, `EncodeSecret`.
+ * Encodes private keys as text (wallet import format): prefix, 32 bytes, and 01 if the public key is compressed. Source:
+ * Core key_io.cpp `DecodeSecret`, `EncodeSecret`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -13,8 +13,8 @@ export interface DecodedSecret {
 }
 
 /**
- * The key, or null when the text is not a key of this network or the number is out of range; the decoded bytes are wiped in
- * that case.
+ * Decodes a private key. Null if the text is not a key of this network, or the number is not a valid key; the decoded bytes
+ * are wiped in this case.
  */
 export function decodeSecret(text: string, prefixes: AddressPrefixes): DecodedSecret | null {
   const payload = decodeBase58Check(text);

@@ -1,6 +1,6 @@
 /**
- * The node's search, independent of the backend: takes constraints and returns a page. It waits for a short time until the
- * index has reached the tip, and caches results until the index changes.
+ * Claim search of the node, for any backend: receives constraints and returns a page. Waits for a short time until the index
+ * has reached the tip, and caches results until the index changes.
  */
 import type { ClaimIndexReader } from '../index/claims/claimReader.js';
 import { hashFromHex, hashToHex } from '../util/bytes.js';
@@ -19,49 +19,52 @@ import { mergesWaiting, withWaiting } from './waiting/waitingPage.js';
 import type { WaitingSearch } from './waiting/waitingSearch.js';
 import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 
-/** Maximum time for which a search waits for the index. */
+/** Maximum time in ms for which a search waits until the index has reached the tip. */
 const FOLLOW_MS = 250;
-/** How often a search that waits for the index searches the mempool again. Arbitrary. */
+/** Interval in ms at which a search that waits for the index searches the mempool again. Arbitrary. */
 const LOOK_MS = 25;
-/** Maximum number of cached results for the present tip. Arbitrary. */
+/** Maximum number of cached results for the current tip. Arbitrary. */
 const REMEMBERED_PAGES = 2000;
-/** Maximum total characters of the cached queries. Arbitrary: some have long lists. */
+/** Maximum total length of the cached queries in characters. Arbitrary: some queries have long lists. */
 const REMEMBERED_CHARACTERS = 8 << 20;
-/** Maximum characters of one query. Arbitrary: ten lists of 2,048 ids have fewer. */
+/** Maximum length of one query in characters. Arbitrary: ten lists of 2,048 ids are shorter. */
 const MAX_CHARACTERS = 1 << 20;
-/** Maximum characters of a query in a log line. Arbitrary. */
+/** Maximum length in characters of a query in a log line. Arbitrary. */
 const LOGGED_CHARACTERS = 500;
 
 export interface SearchStatus extends FollowerStatus {
   readonly backend: string;
   readonly running: number;
   readonly waiting: number;
-  /** Number of searches since the start, and of those that timed out. */
+  /** Number of searches since the start, and number of searches that timed out. */
   readonly searches: number;
   readonly timeouts: number;
-  /** Total time of all searches. */
+  /** Total duration of all searches in ms. */
   readonly searchedMs: number;
 }
 
-/** The search interface for other modules. */
+/** Claim search as other modules use it. */
 export interface ClaimSearch {
-  /** Throws `SearchError`. `by` is the requesting client; all callers without it count as one client. */
+  /**
+   * Returns a page of matching claims. Throws `SearchError`. `by` identifies the client for fair scheduling; all calls
+   * without it count as one client.
+   */
   search(constraints: Constraints, by?: object): Promise<SearchPage>;
   /**
-   * A search whose pages are consistent even if blocks arrive: `after` is empty for the first page, and `next` of the
-   * previous page for each other one.
+   * Returns a page of a search whose pages stay consistent even if blocks arrive. `after` is empty for the first page; for
+   * later pages it is `next` of the previous page.
    */
   walk(constraints: Constraints, after: string): Promise<WalkPage>;
   status(): SearchStatus;
-  /** Called for each search that was not in the cache, with its duration and whether it was aborted. */
+  /** Called for each search that was not cached, with its duration and whether it timed out. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
-  /** Data with which another thread can search by itself; null if it cannot. */
+  /** Data with which another thread can search the index itself; null if the backend does not support this. */
   readonly shared: SharedSearch | null;
-  /** Counts a search in any thread. */
+  /** Adds a search that another thread ran to the statistics. */
   note(tookMs: number, timedOut: boolean): void;
 }
 
-/** The cache key of a query. */
+/** Returns the cache key of a query. */
 function queryKey(query: SearchQuery): string {
   const key = JSON.stringify(query);
   if (key.length > MAX_CHARACTERS) throw tooLong();
@@ -70,7 +73,7 @@ function queryKey(query: SearchQuery): string {
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
 
-/** Total length of all strings, to reject long queries early. */
+/** Returns the total length of all strings in the constraints, to reject long queries early. */
 function charactersOf(constraints: Constraints): number {
   let characters = 0;
   for (const value of Object.values(constraints).flat())
@@ -78,7 +81,7 @@ function charactersOf(constraints: Constraints): number {
   return characters;
 }
 
-/** The mempool claims, and URL resolution with them. */
+/** Search in the mempool claims, and URL resolution that includes them. */
 export interface WaitingParts {
   readonly search: Pick<WaitingSearch, 'find' | 'version'>;
   readonly shown: Pick<ClaimIndexReader, 'resolve'>;
@@ -87,7 +90,7 @@ export interface WaitingParts {
 export class BackedClaimSearch implements ClaimSearch {
   private readonly index: ClaimIndexReader;
   private readonly waiting: WaitingParts | null;
-  /** Cached results of mempool searches. A change of the mempool claims clears it. */
+  /** Cached results of mempool searches. Cleared when the mempool claims change. */
   private waitingPages = new Map<string, Promise<WaitingOutput[]>>();
   private waitingVersion = -1;
   private waitingTip: BlockId | null = null;
@@ -150,7 +153,7 @@ export class BackedClaimSearch implements ClaimSearch {
   private page(query: SearchQuery, key: string, by: object): Promise<SearchPage> {
     const tip = this.indexTip();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
-    // A rebuilt index has a new tip object, even for the same block.
+    // Compares the tip as an object: a rebuilt index has a new object, even for the same block.
     if (this.pagesTip !== tip || isFull) {
       this.pages = new Map();
       this.pagesTip = tip;
@@ -167,7 +170,7 @@ export class BackedClaimSearch implements ClaimSearch {
     return page;
   }
 
-  /** Matching mempool claims; null if they are not searched. */
+  /** Returns the matching mempool claims; null if the query does not include the mempool. */
   private findWaiting(query: SearchQuery, key: string): Promise<WaitingOutput[]> | null {
     const { waiting } = this;
     if (waiting === null || !mergesWaiting(query)) return null;
@@ -202,12 +205,15 @@ export class BackedClaimSearch implements ClaimSearch {
     const waiting = await this.ready(all, key);
     this.indexTip();
     const found = await merged(all, this.find(all, key, this), waiting.waiting);
-    // Over all pages, results beyond the kept rows are not counted.
+    // The total of all pages counts only results whose rows are stored.
     const total = Math.min(found.total, offset + found.rows.length);
     return this.walks.begin(asked, limit, { ...found, total });
   }
 
-  /** Throws for invalid constraints, even if the index is not available; null if they cannot match anything. */
+  /**
+   * Converts constraints to a query. Throws for invalid constraints, even if the index is not available. Null if the
+   * constraints cannot match any claim.
+   */
   private async queryOf(constraints: Constraints): Promise<SearchQuery | null> {
     if (charactersOf(constraints) > MAX_CHARACTERS) throw tooLong();
     const resolved = await this.resolveChannel(constraints);
@@ -219,8 +225,9 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   /**
-   * Waits until the index is at the tip, or for a limited time. A search that finds mempool claims, or such that arrive meanwhile,
-   * does not wait. Resolves to what waits in the mempool, within an object since it is a promise itself.
+   * Waits until the index is at the tip, at most `FOLLOW_MS`. A search that finds mempool claims, immediately or during the
+   * wait, does not wait longer. Resolves to an object with the promise of the mempool claims, because a bare promise would
+   * be awaited.
    */
   private async ready(
     query: SearchQuery,
@@ -242,7 +249,7 @@ export class BackedClaimSearch implements ClaimSearch {
     }
   }
 
-  /** The block that the index has reached. Throws if the index cannot answer. */
+  /** Returns the block that the index has reached. Throws if the index cannot be searched. */
   private indexTip(): BlockId {
     const { tip, failure, isStuck } = this.follower.status;
     if (tip === null) {
@@ -284,7 +291,7 @@ export class BackedClaimSearch implements ClaimSearch {
     };
   }
 
-  /** The constraints with `channel` replaced by its id; null if it does not resolve. */
+  /** Returns the constraints with `channel` replaced by its claim id; null if the channel does not exist. */
   private async resolveChannel(constraints: Constraints): Promise<Constraints | null> {
     const { channel, ...others } = constraints;
     if (channel === undefined || channel === null) return constraints;
@@ -324,7 +331,7 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 }
 
-/** The page merged with matching mempool claims. */
+/** Returns the page merged with the matching mempool claims. */
 async function merged(
   query: SearchQuery,
   page: Promise<SearchPage>,
@@ -335,7 +342,7 @@ async function merged(
   return withWaiting(query, confirmed, outputs);
 }
 
-/** Resolves to true. Resolves only if there is a result. */
+/** Resolves to true when mempool claims were found. Never resolves if there are none. */
 function untilFound(waiting: Promise<WaitingOutput[]>): Promise<true> {
   return new Promise((resolve) => {
     waiting.then(

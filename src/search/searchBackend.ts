@@ -1,22 +1,22 @@
-/** The search interface for other modules, and the interface of backends. */
+/** Search results, and the interface that all search backends implement. */
 import type { Bytes } from '../util/bytes.js';
 import type { IndexWriter } from './follow/indexChange.js';
 import type { SearchQuery } from './query/searchQuery.js';
 
-/** Rows of one page. Ids in wire order. */
+/** Rows of one page: claim ids in wire order. */
 export interface SearchPage {
   readonly rows: readonly Bytes[];
-  /** Number of hits on all pages; at most 1,000. */
+  /** Number of hits on all pages, at most 1,000. */
   readonly total: number;
-  /** For each censoring channel the number of transactions removed from this page. */
+  /** For each censoring channel, the number of transactions that were removed from this page. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
-  /** Height of the block to which the result belongs. */
+  /** Height of the block whose state the index had during the search. */
   readonly height: number;
-  /** Claims of the page in their mempool state; latin1. */
+  /** Ids (latin1) of the claims on the page that are shown with their mempool state. */
   readonly waiting?: ReadonlySet<string>;
 }
 
-/** A page returned by backends: ids are hex in printed order. */
+/** A page as backends return it: ids are hex in display order. */
 export interface BackendPage {
   readonly rows: readonly string[];
   readonly total: number;
@@ -24,17 +24,20 @@ export interface BackendPage {
   readonly height: number;
 }
 
-/** A store of documents. */
+/** A search backend: stores documents and searches them. */
 export interface SearchBackend {
-  /** `sqlite` or `postgres`, with the version of the database. */
+  /** `sqlite` or `postgres`, with the version of the database program. */
   readonly description: string;
   readonly writer: IndexWriter;
-  /** Throws `SearchError`, with kind `timeout` after the time limit of searches. `by` is the client. */
+  /**
+   * Returns a page. Throws `SearchError`, of kind `timeout` if the search exceeds its time limit. `by` identifies the client
+   * for fair scheduling.
+   */
   search(query: SearchQuery, by: object): Promise<BackendPage>;
-  /** Numbers of running and waiting searches. */
+  /** Numbers of running and of waiting searches. */
   readonly load: { readonly running: number; readonly waiting: number };
   close(): Promise<void>;
 }
 
-/** Time limit of searches. Source: the hub's `query_timeout_ms`. */
+/** Time limit of a search in ms. Source: the hub's `query_timeout_ms`. */
 export const SEARCH_TIMEOUT_MS = 10_000;

@@ -1,6 +1,7 @@
 /**
- * Authentication: compares HTTP Basic credentials with the cookie or `-rpcuser`/`-rpcpassword`, and with `-rpcauth` entries.
- * Owns the cookie file while the server runs. Source: `RPCAuthorized`, `multiUserAuthorized`, `GenerateAuthCookie`.
+ * Authentication of RPC clients: compares HTTP Basic credentials with the cookie or `-rpcuser`/`-rpcpassword`, and with
+ * `-rpcauth` entries. Owns the cookie file while the server runs. Source: `RPCAuthorized`, `multiUserAuthorized`,
+ * `GenerateAuthCookie`.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,33 +13,33 @@ export const COOKIE_USER = '__cookie__';
 
 export interface AuthOptions {
   readonly user: string;
-  /** Empty: a cookie is created instead. */
+  /** Password of `-rpcpassword`. If empty, a cookie is created instead. */
   readonly password: string;
-  /** `<user>:<salt>$<HMAC-SHA256 of the password in hex>` each; others are ignored. */
+  /** Entries of `-rpcauth`: `<user>:<salt>$<HMAC-SHA256 of the password in hex>`. Entries in another format are ignored. */
   readonly rpcAuth: readonly string[];
-  /** Absolute path of the cookie. */
+  /** Absolute path of the cookie file. */
   readonly cookieFile: string;
-  /** Whether the permissions of the cookie follow the umask (`-sysperms`); otherwise only its owner can read it. */
+  /** Whether the permissions of the cookie file follow the umask (`-sysperms`). Otherwise only its owner can read it. */
   readonly cookieFollowsUmask?: boolean;
 }
 
-/** The result for an `Authorization` header. `user` is empty if the credentials have none. */
+/** Result of checking an `Authorization` header. `user` is empty if the credentials have no user name. */
 export interface AuthVerdict {
   readonly ok: boolean;
   readonly user: string;
 }
 
-/** Maximum number of cached valid `Authorization` headers, one for each user. Arbitrary. */
+/** Maximum number of cached valid `Authorization` headers, one per user. Arbitrary. */
 const MAX_REMEMBERED = 8;
 
 export class Authenticator {
   private readonly options: AuthOptions;
   private readonly logger: Logger;
-  /** Cache of valid headers, for which no hashing is needed. */
+  /** Cache of valid headers, which are accepted without hashing. */
   private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
-  /** The header with the cookie; null if there is none. */
+  /** The `Authorization` header that contains the cookie; null if there is no cookie. */
   private cookieHeader: string | null = null;
 
   constructor(options: AuthOptions, logger: Logger) {
@@ -46,7 +47,7 @@ export class Authenticator {
     this.logger = logger;
   }
 
-  /** Prepares the credentials; writes the cookie if there is no password. */
+  /** Prepares the credentials. Writes the cookie file if no password is set. */
   async open(): Promise<void> {
     const { user, password, cookieFile, cookieFollowsUmask } = this.options;
     if (password !== '') {
@@ -57,7 +58,7 @@ export class Authenticator {
     const cookie = `${COOKIE_USER}:${randomBytes(32).toString('hex')}`;
     const temporary = `${cookieFile}.tmp`;
     try {
-      // Removed first, because an existing file would keep its mode.
+      // An existing file is removed first, because writing to it would keep its access mode.
       await rm(temporary, { force: true });
       await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
       await rename(temporary, cookieFile);
@@ -65,7 +66,8 @@ export class Authenticator {
       const code = systemErrorCode(error);
       if (code === null) throw error;
       await rm(temporary, { force: true }).catch(() => undefined);
-      // A folder may have the name of either file; all other errors concern their folder.
+      // Selects the path for the error message. With EISDIR, a folder has the name of the temporary file or of the cookie
+      // file; all other errors concern their folder.
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(
@@ -80,7 +82,7 @@ export class Authenticator {
     this.cookieHeader = `Basic ${Buffer.from(cookie).toString('base64')}`;
   }
 
-  /** Removes the cookie, unless another node has replaced it. */
+  /** Removes the cookie file, unless another node has replaced it. */
   async close(): Promise<void> {
     if (this.cookie === null) return;
     const { cookieFile } = this.options;
@@ -91,8 +93,8 @@ export class Authenticator {
   }
 
   /**
-   * Whether a header has the cookie, in the form in which clients write it. The cookie has 256 random bits, so failed
-   * attempts need no delay, and its length is public.
+   * Whether a header contains the cookie, in the form in which clients write it. The cookie has 256 random bits, so failed
+   * attempts need no delay; its length is public.
    */
   isCookie(header: string): boolean {
     const right = this.cookieHeader;
@@ -128,7 +130,7 @@ function matchesRpcAuth(entry: string, user: string, password: Buffer): boolean 
 }
 
 /**
- * Compares in a time that depends only on the length of the given text, and does not reveal the position of a difference.
+ * Compares two texts. The time depends only on the length of the given text and does not reveal where the texts differ.
  * Source: `TimingResistantEqual`.
  */
 function equalTexts(given: string, right: string): boolean {
@@ -138,7 +140,7 @@ function equalTexts(given: string, right: string): boolean {
   return difference === 0;
 }
 
-/** Compares in a time that reveals neither the position of a difference nor a different length. */
+/** Compares two secrets. The time reveals neither where they differ nor whether their lengths differ. */
 function equalSecrets(a: Buffer, b: Buffer): boolean {
   const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
   return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;

@@ -1,18 +1,18 @@
 /**
  * Delays responses to wrong passwords: each caller (an IPv4 address, a /64 of IPv6) gets one response in a quarter of a
- * second, over any number of connections. `passwordChecks.ts` decides when passwords are checked. Owns no connections; the
+ * second, over any number of connections. `passwordChecks.ts` decides when a password is checked. Owns no connections; the
  * number of waiting responses is limited.
  */
 import { parseIp } from '../util/network/subnet.js';
 
 /** Delay for a wrong password. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
 const COST_MS = 250;
-/** Maximum number of waiting responses for one caller: more than a minute. */
+/** Maximum number of waiting responses for one caller. Sending 256 delayed responses takes more than a minute. */
 const MAX_WAITING_OF_CALLER = 256;
-/** Maximum number of waiting responses for all callers. Arbitrary. */
+/** Maximum number of waiting responses for all callers together. Arbitrary. */
 const MAX_WAITING = 4096;
 
-/** Waiting responses for one caller. The timer belongs to the first. */
+/** Delayed responses to one caller, as resolve functions. The timer sends the first response. */
 interface Line {
   readonly waiting: ((mayAnswer: boolean) => void)[];
   timer: NodeJS.Timeout;
@@ -23,8 +23,8 @@ export class AuthThrottle {
   private waiting = 0;
 
   /**
-   * Resolves when the response may be sent to the caller; with false if there are too many waiting responses, so that the
-   * connection must be closed instead.
+   * Delays the response to a wrong password. Resolves with true when the response may be sent. Resolves with false if too
+   * many responses are waiting; the connection must then be closed instead.
    */
   cost(address: string): Promise<boolean> {
     if (this.isFull(address)) return Promise.resolve(false);
@@ -37,18 +37,18 @@ export class AuthThrottle {
     });
   }
 
-  /** Whether there are too many waiting responses. */
+  /** Whether too many delayed responses are waiting, for the caller or for all callers together. */
   isFull(address: string): boolean {
     if (this.waiting >= MAX_WAITING) return true;
     return (this.lines.get(callerAt(address))?.waiting.length ?? 0) >= MAX_WAITING_OF_CALLER;
   }
 
-  /** Number of callers with waiting responses. */
+  /** Number of callers with delayed responses. */
   get callers(): number {
     return this.lines.size;
   }
 
-  /** Releases all waiting responses. */
+  /** Sends all waiting responses immediately. */
   close(): void {
     for (const { waiting, timer } of this.lines.values()) {
       clearTimeout(timer);
@@ -73,7 +73,7 @@ export class AuthThrottle {
   }
 }
 
-/** The key of a caller. */
+/** The key under which a caller is counted: an IPv4 address, or the /64 network of an IPv6 address. */
 export function callerAt(address: string): string {
   const ip = parseIp(address);
   if (ip === null) return address;

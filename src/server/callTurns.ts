@@ -1,6 +1,6 @@
 /**
- * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Owns the queue. A synchronous
- * call needs no promises or signals; others get both.
+ * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Owns the queue. A call that
+ * finishes synchronously needs no promises and no abort signals. Other calls get promises and abort signals.
  */
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
 import type { Logger } from '../util/logging.js';
@@ -11,23 +11,26 @@ import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
 
 /**
- * Maximum number of calls that may wait without a turn in the work queue; further ones keep their turn while they wait.
- * Arbitrary.
+ * Maximum number of calls that may give up their turn in the work queue while they wait. Further calls keep their turn while
+ * they wait. Arbitrary.
  */
 const MAX_OUT_OF_TURN = 1000;
 
 /**
- * Number of slices after which a call moves behind calls that arrived since, so that one that takes minutes does not block
- * others. Arbitrary: two seconds.
+ * Number of time slices after which a call moves behind calls that arrived later, so that a call that takes minutes does not
+ * block the others. Arbitrary: two seconds.
  */
 const SLICES_IN_LINE = 128;
 
-/** Maximum number of pipelined calls of one connection that wait for the previous one. Arbitrary. */
+/** Maximum number of pipelined calls of one connection that wait for the previous call. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
-/** The same for calls without a password, whose requests stay in memory. Arbitrary. */
+/**
+ * Maximum number of pipelined calls without a password that wait for the previous call of their connection. The limit is
+ * low, because waiting requests stay in memory. Arbitrary.
+ */
 const MAX_OPEN_SENT_AHEAD = 16;
 
-/** Interval of log lines about rejected calls after the first one. Arbitrary. */
+/** Interval of log lines about rejected calls, after the first line. Arbitrary. */
 const REPORT_MS = 10_000;
 const WHY_REFUSED =
   'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
@@ -40,27 +43,27 @@ interface Request {
   readonly connection: HttpConnection;
   readonly response: HttpResponse;
   readonly run: Run;
-  /** Whether it is a call without a password. */
+  /** Whether the call needs no password. */
   readonly isOpen: boolean;
 }
 
 export interface CallTurnsOptions {
   readonly threads: number;
   readonly depth: number;
-  /** A client that does not read its response for this time is disconnected. */
+  /** Time limit for a stalled response: a client that reads none of its response for this time is disconnected. */
   readonly stallMs: number;
 }
 
-/** One call. Its signals are created on first use. */
+/** One call. Its abort signals are created on first use. */
 class Call implements CallSignals {
   readonly connection: HttpConnection;
   readonly response: HttpResponse;
   private readonly turns: CallTurns;
   private readonly queue: JobQueue;
   private hasTurn = false;
-  /** Start time of its first turn. */
+  /** Start time of the call's first turn; 0 before the first turn. */
   sinceMs = 0;
-  /** Its position among long calls, and the number of its slices so far. */
+  /** `arrival`: the call's position in the order of long calls. `slices`: number of its time slices so far. */
   private arrival: number;
   private slices = 0;
   private goneControl: AbortController | null = null;
@@ -115,12 +118,12 @@ class Call implements CallSignals {
     this.signalControl?.abort();
   }
 
-  /** The node stops. */
+  /** Aborts the call's signal because the node stops. */
   interrupt(): void {
     this.signalControl?.abort();
   }
 
-  /** Lets waiting calls use the turn for a while; null if there are none. */
+  /** Yields the turn to waiting calls at the end of a time slice. Returns null if no call is waiting. */
   giveWay(): Promise<void> | null {
     if (++this.slices % SLICES_IN_LINE === 0) this.arrival = this.queue.nextArrival();
     return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
@@ -138,7 +141,7 @@ class Call implements CallSignals {
     };
   }
 
-  /** The same while the node waits for the client; the connection then counts as idle. */
+  /** Releases the turn while the node waits for the client to read. The connection counts as idle during the wait. */
   whileSlow(wait: () => Promise<void>): Promise<void> {
     return this.withoutTurn(wait, () => this.queue.reenterLong(this.arrival));
   }
@@ -160,13 +163,16 @@ export class CallTurns {
   private readonly options: CallTurnsOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
-  /** Queue share of calls without a password, so that they cannot block calls with one. */
+  /** Share of the queue for calls without a password. It is limited, so that these calls cannot block calls with a password. */
   private readonly open: QueueShare;
   /** Asynchronous calls in progress. */
   private readonly underWay = new Set<Call>();
   private outOfTurn = 0;
   private refusals = 0;
-  /** Number of rejections that are not logged yet, and the timer of the log line; null if there were no recent rejections. */
+  /**
+   * `untold`: number of rejections that are not logged yet. `reportTimer`: timer of the next log line; null if no rejection
+   * happened recently.
+   */
   private untold = 0;
   private reportTimer: NodeJS.Timeout | null = null;
   isStopping = false;
@@ -178,7 +184,7 @@ export class CallTurns {
     this.open = new QueueShare(Math.max(1, options.depth >> 1));
   }
 
-  /** Runs a call at once if a turn is free; a returned promise resolves at its end. */
+  /** Runs a call immediately if a turn is free. If a promise is returned, it resolves when the call has ended. */
   private begin(
     connection: HttpConnection,
     response: HttpResponse,
@@ -202,13 +208,13 @@ export class CallTurns {
   /**
    * Waits for a turn, computes the response, and sends it as fast as the client reads it. If the queue is full, the response
    * is 503. An exception of `run` closes the connection. Calls of one connection run one by one, so pipelined requests run
-   * in order and use only one place in the queue.
+   * in order and use only one entry of the queue.
    */
   serve(connection: HttpConnection, response: HttpResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: false });
   }
 
-  /** The same for a call without a password, which has a lower limit: half the depth of the queue. */
+  /** Like `serve`, for a call without a password. Such calls may use only half of the queue. */
   serveOpen(connection: HttpConnection, response: HttpResponse, run: Run): void {
     this.serveInOrder({ connection, response, run, isOpen: true });
   }
@@ -232,7 +238,7 @@ export class CallTurns {
     });
   }
 
-  /** Ends the waits of calls. From then on each connection is closed after its response. */
+  /** Aborts the waits of running calls, because the node stops. From then on each connection is closed after its response. */
   stop(): void {
     this.isStopping = true;
     this.report();
@@ -240,7 +246,10 @@ export class CallTurns {
     for (const call of this.underWay) call.interrupt();
   }
 
-  /** Whether one more call may wait without a turn; call `stepIn` at its end. */
+  /**
+   * Reserves a wait without a turn. Returns false if too many calls wait already. The caller must call `stepIn` when the
+   * wait ends.
+   */
   stepOut(): boolean {
     if (this.outOfTurn >= MAX_OUT_OF_TURN) return false;
     this.outOfTurn++;
@@ -251,7 +260,7 @@ export class CallTurns {
     this.outOfTurn--;
   }
 
-  /** Load of the queue. */
+  /** Current load of the work queue. */
   load(): QueueLoad {
     return {
       running: this.queue.runningCount,
@@ -270,7 +279,7 @@ export class CallTurns {
     sendText(response, 503, 'Work queue depth exceeded');
   }
 
-  /** Logs the number of rejections since the last line. Without any, the next one is logged at once again. */
+  /** Logs the number of rejections since the last log line. If there were none, the next rejection is logged immediately. */
   private report(): void {
     if (this.untold > 0) this.logger.warn(`${this.untold} more requests rejected ${WHY_REFUSED}`);
     else this.endReports();
@@ -295,7 +304,7 @@ export class CallTurns {
     await this.finish(call, call.isGone ? null : run);
   }
 
-  /** Sends an asynchronous or streamed response; null if the client has disconnected. */
+  /** Sends an asynchronous or streamed response. `answer` is null if the client has disconnected. */
   private async finish(call: Call, answer: HttpReply | Promise<HttpReply> | Run | null): Promise<void> {
     const { response, connection } = call;
     const onClose = (): void => {

@@ -1,7 +1,7 @@
 /**
- * The HTTP connections that are open: their remote addresses, running calls, and maximum number. If there are too many, the
- * one that was idle for the longest time is closed, first among those without a valid password, so that clients without a
- * password cannot lock out others.
+ * Open HTTP connections: their remote addresses, their running calls, and the limit of their number. If there are too many
+ * connections, the connection that was idle for the longest time is closed. Connections without a valid password are closed
+ * first, so that they cannot lock out other clients.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';
@@ -9,33 +9,33 @@ import type { Logger } from '../util/logging.js';
 /** State of one connection. */
 export class HttpConnection {
   readonly socket: Socket;
-  /** Remote address at the start of the connection; empty if it had already ended. */
+  /** Remote address when the connection was accepted; empty if the connection had already ended. */
   readonly address: string;
   /** Whether `-rpcallowip` allows the address. */
   readonly isAllowed: boolean;
-  /** Whether a valid password was received, and no wrong one since. */
+  /** Whether a valid password was received on this connection, and no wrong password after it. */
   isKnown = false;
   /** Number of received passwords that are not checked yet. */
   uncheckedCount = 0;
   /** Number of running calls. */
   busy = 0;
-  /** Time of its last use, as the server's request number. */
+  /** Time of the connection's last use, measured as the server's running request number. */
   lastUse: number;
-  /** Pipelined calls that wait for the running one; null without a running call. */
+  /** Pipelined calls that wait for the running call; null while no call runs. */
   waiting: (() => void)[] | null = null;
   /**
-   * The event loop turn of the last requests, their number, and whether reading is paused because of them
-   * (`pipeliningLimit.ts`).
+   * `turn`: the event loop turn of the last requests. `sentInTurn`: number of requests in that turn. `isHeld`: whether
+   * reading is paused because of too many requests (`pipeliningLimit.ts`).
    */
   turn = 0;
   sentInTurn = 0;
   isHeld = false;
   /**
-   * Number of requests without a valid password, with older ones weighted less, and the time of that value
-   * (`pipeliningLimit.ts`).
+   * `count`: number of requests without a valid password, in which older requests weigh less. `atMs`: time at which `count`
+   * was computed (`pipeliningLimit.ts`).
    */
   readonly open = { count: 0, atMs: 0 };
-  /** Whether it is being closed; there are no more responses. */
+  /** Whether the connection is being closed. No more responses are sent. */
   isLeaving = false;
 
   constructor(socket: Socket, isAllowed: (address: string) => boolean, lastUse: number) {
@@ -76,7 +76,7 @@ export class Connections {
     return this.bySocket.values();
   }
 
-  /** The connection of a socket; a new one is added. */
+  /** Returns the connection of a socket. An unknown socket is added first. */
   of(socket: Socket): HttpConnection {
     return this.bySocket.get(socket) ?? this.add(socket);
   }
@@ -86,7 +86,7 @@ export class Connections {
     connection.lastUse = ++this.uses;
   }
 
-  /** Removes a socket that is not an HTTP connection any more. */
+  /** Removes the connection of a socket that does not carry HTTP any more. */
   release(socket: Socket): void {
     this.bySocket.delete(socket);
   }
@@ -99,7 +99,7 @@ export class Connections {
     return connection;
   }
 
-  /** The connection that was idle for the longest time; null if all are busy. */
+  /** The connection that was idle for the longest time; null if all connections are busy. */
   private idlest(): HttpConnection | null {
     let best: HttpConnection | null = null;
     for (const connection of this.bySocket.values()) {

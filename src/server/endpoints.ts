@@ -1,9 +1,12 @@
-/** The addresses at which the server listens. Source: `HTTPBindAddresses`. */
+/** Determines the addresses on which the server listens. Source: `HTTPBindAddresses`. */
 import { splitHostPort, type HostPort } from '../util/network/hostPort.js';
 
 export type Endpoint = HostPort;
 
-/** The endpoints to bind: only loopback unless `-rpcallowip` is set; `-rpcbind` is ignored without it. */
+/**
+ * Selects the endpoints to bind: only loopback unless `-rpcallowip` is set. Without `-rpcallowip` the option `-rpcbind` is
+ * ignored.
+ */
 export function chooseEndpoints(port: number, binds: readonly string[], allowsOthers: boolean): Endpoint[] {
   if (!allowsOthers) {
     return [

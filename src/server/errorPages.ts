@@ -1,6 +1,6 @@
 /**
- * Error responses without a handler, in the format of the reference's library, and the closing of connections with invalid
- * HTTP. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
+ * Error responses that no request handler sends, in the format of the reference's HTTP library, and the closing of
+ * connections with invalid HTTP. Source: libevent `evhttp_send_error`, `evhttp_send_page`.
  */
 import { STATUS_CODES } from 'node:http';
 import type { HttpConnection } from './connections.js';
@@ -8,7 +8,7 @@ import type { HttpResponse } from './httpResponse.js';
 
 /** Content type of responses that are not JSON-RPC. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
-/** Time for a client to read a rejection and to finish sending. */
+/** Maximum time for a client to read an error response and to finish sending. Then the connection is closed. */
 const LEAVE_MS = 2000;
 
 function pageOf(status: number): string {
@@ -16,7 +16,7 @@ function pageOf(status: number): string {
   return `<HTML><HEAD>\n<TITLE>${status} ${title}</TITLE>\n</HEAD><BODY>\n<H1>${title}</H1>\n</BODY></HTML>\n`;
 }
 
-/** Sends the error page of a status and closes the connection. */
+/** Sends the error page for a status code, and closes the connection. */
 export function sendErrorPage(response: HttpResponse, status: 400 | 501 | 503): void {
   const page = pageOf(status);
   const headers = { 'Content-Type': 'text/html', Connection: 'close', 'Content-Length': page.length };
@@ -24,7 +24,7 @@ export function sendErrorPage(response: HttpResponse, status: 400 | 501 | 503): 
   response.end(page);
 }
 
-/** Responds to an invalid request of an authorized client. */
+/** Sends an error response as plain text to a request from an authorized client. */
 export function sendText(
   response: HttpResponse,
   status: number,
@@ -39,21 +39,21 @@ export function sendText(
   response.end(text);
 }
 
-/** Status codes for errors of the HTTP parser other than 400. */
+/** Status codes for errors of Node's HTTP parser. Other parser errors get status 400. */
 const STATUS_OF_ERROR: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
 /**
- * Closes a connection with invalid HTTP, or too long headers. Remaining data is read and discarded; otherwise the client's
- * system would report a reset instead of the response.
+ * Sends an error response and closes a connection with invalid HTTP or too long headers. Remaining input is read and
+ * discarded; otherwise the client's system would report a connection reset instead of the response.
  */
 export function refuseConnection(error: NodeJS.ErrnoException, connection: HttpConnection): void {
   const { socket } = connection;
   if (connection.isLeaving) return;
   connection.isLeaving = true;
-  // This response would be mixed up with running ones.
+  // While calls run, the error response could be mixed up with their responses.
   if (error.code === 'ECONNRESET' || !socket.writable || connection.busy > 0) {
     socket.destroy();
     return;

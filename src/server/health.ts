@@ -15,39 +15,42 @@ export interface HealthDeps {
   /** Current startup step; null once the node can serve requests. */
   readonly warmupStatus: () => string | null;
   readonly isStopping: () => boolean;
-  /** Null before the chain is open. */
+  /** Access to the chain; null before the chain is open. */
   readonly chain: () => Pick<ChainReader, 'chain' | 'headers'> | null;
   readonly peerCount: () => number;
-  /** Warning that no peer can be reached, with a remedy; empty while there are peers. */
+  /** Warning that no peer can be reached, with advice for the operator; empty while peers are connected. */
   readonly outage?: (() => string) | undefined;
   /** Sync state of the indexes. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
-  /** The UTXO snapshot that the node started from, until the blocks up to it are validated; null otherwise. */
+  /**
+   * The UTXO snapshot from which the node started; null once the blocks up to the snapshot are validated, or without a
+   * snapshot.
+   */
   readonly snapshot?: (() => SnapshotStatus | null) | undefined;
-  /** Null if the claim search is off. */
+  /** State of the claim search; null if the claim search is off. */
   readonly search?: (() => SearchHealth | null) | undefined;
-  /** Null if the hub is off. */
+  /** State of the hub; null if the hub is off. */
   readonly hub?: (() => HubHealth | null) | undefined;
-  /** Null if the explorer is off. */
+  /** State of the web explorer; null if the explorer is off. */
   readonly explorer?: (() => ExplorerHealth | null) | undefined;
 }
 
 /** State of the web explorer. */
 export interface ExplorerHealth {
   readonly port: number;
-  /** Reason why its thread ended; null once it runs again. */
+  /** Reason why the explorer's thread ended; null while the thread runs. */
   readonly failure: string | null;
   readonly counters: { readonly viewers: number };
 }
 
 /** State of the claim search. */
 export interface SearchHealth {
-  /** Null until the first build is complete. */
+  /** Block up to which the search index is built; null until the first build is complete. */
   readonly tip: { readonly height: number } | null;
   readonly documents: number;
   /** Current stage of the first build; null if no build is running. */
   readonly building: { readonly stage: string } | null;
-  /** Reason why the index cannot advance; null while it can. */
+  /** Reason why the search index cannot advance; null while it can. */
   readonly failure: string | null;
   /** Number of running searches. */
   readonly running: number;
@@ -57,7 +60,7 @@ export interface SearchHealth {
 /** State of the hub. */
 export interface HubHealth {
   readonly listening: boolean;
-  /** Reason why clients were disconnected; null once they can connect again. */
+  /** Reason why the hub disconnected its clients; null while clients can connect. */
   readonly failure: string | null;
   /** Height of the block up to which the hub serves data. */
   readonly height: number;
@@ -68,8 +71,8 @@ export interface HubHealth {
 }
 
 /**
- * `GET /health` responds with 200 while the node is up, and with 503 while it starts or stops. The members are the same each
- * time. A node without peers is up and `degraded`, because a restart would not help.
+ * `GET /health` responds with status 200 while the node is up, and with 503 while the node starts or stops. The response
+ * always has the same members. A node without peers is up and `degraded`, because a restart would not help.
  */
 export function addHealthRoute(app: FastifyInstance, deps: HealthDeps): void {
   app.get(HEALTH_PATH, async (_request, reply) => {
@@ -99,13 +102,13 @@ function health(deps: HealthDeps): {
     isUp: status === running,
     body: {
       status,
-      // Current activity, or the problem.
+      // Describes the startup step, or the problem of a degraded node.
       message: status === 'starting' ? warmup : status === 'degraded' ? missing : undefined,
       height: reader && reader.chain.height >= 0 ? reader.chain.height : null,
       headers:
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
-      // The chain relies on the snapshot until the blocks up to it are validated.
+      // The chain is not fully validated until the blocks up to the snapshot are validated.
       snapshot: snapshotAnswer(deps.snapshot?.() ?? null),
       peers: peerCount(),
       indexes:

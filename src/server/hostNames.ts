@@ -1,6 +1,7 @@
 /**
- * Allowed host names of requests. With DNS rebinding a web page can make its own name resolve to this machine, and read what
- * needs no password. Its requests still have that name as their host. Numeric addresses cannot be rebound.
+ * Allowed host names of requests. With DNS rebinding a web page can make its own host name resolve to this machine, and read
+ * data that needs no password. The page's requests still contain that name in the `Host` header. Numeric addresses cannot be
+ * rebound.
  */
 import { isIP } from 'node:net';
 
@@ -8,13 +9,13 @@ import { isIP } from 'node:net';
 export const FOREIGN_HOST_TEXT =
   'This host name is not allowed. Ask for the IP address or for localhost, or allow the name by -rpcallowhost=<name>\n';
 
-/** Maximum number of cached decisions. Arbitrary. */
+/** Maximum number of cached `Host` headers. Arbitrary. */
 const MAX_REMEMBERED = 64;
 
 export class HostNames {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
-  /** Cache of accepted `Host` headers, because most clients send the same one. */
+  /** Cache of accepted `Host` headers, because most clients send the same header each time. */
   private readonly good = new Set<string>();
 
   /** The allowed names are those of `-rpcallowhost` (`*` for any) and of `-rpcbind`. */
@@ -33,14 +34,14 @@ export class HostNames {
   }
 }
 
-/** The host without port, brackets and zone, in lower case. */
+/** The host of a `Host` header, in lower case, without port, brackets and IPv6 zone. */
 function hostOf(header: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(header.trim());
   if (bracketed) return (bracketed[1] ?? '').split('%', 1)[0] ?? '';
   return plainName(header.trim().replace(/:\d*$/, ''));
 }
 
-/** A name in the form for comparison, without a final dot. */
+/** A host name in the form for comparison: lower case, without a final dot. */
 function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

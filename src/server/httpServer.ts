@@ -1,6 +1,7 @@
 /**
- * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Owns sockets and the
- * cookie. `rpcEndpoint.ts` handles JSON-RPC. Routes on fastify handle REST, health and metrics. Source: httpserver.cpp.
+ * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Owns the sockets and
+ * the authentication cookie. `rpcEndpoint.ts` handles JSON-RPC. fastify routes handle REST, health and metrics. Source:
+ * httpserver.cpp.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -30,17 +31,17 @@ import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
-/** Maximum size of the request line and headers. Source: `MAX_HEADERS_SIZE`. */
+/** Maximum size of the request line and headers together. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
-/** Maximum body size of requests without authentication. REST accepts a few outputs as a body. */
+/** Maximum body size of requests without authentication. The body of a REST request may contain a few outpoints. */
 const MAX_OPEN_BODY_BYTES = 1 << 13;
-/** The methods that handlers get. Source: libevent's `allowed_methods`. */
+/** HTTP methods of requests that reach a handler. Source: libevent's `allowed_methods`. */
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
-/** Default timeout. Source: libevent's `HTTP_READ_TIMEOUT`. */
+/** Default timeout of idle connections. Source: libevent's `HTTP_READ_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 50;
 /** Default maximum number of HTTP connections. Arbitrary: far more than a node's own clients need. */
 export const DEFAULT_MAX_CONNECTIONS = 512;
-/** Maximum time that a stop waits for running requests. */
+/** Maximum time for which a stop waits for running requests. */
 const STOP_GRACE_MS = 30_000;
 
 function noSchemas(): never {
@@ -50,7 +51,7 @@ function noSchemas(): never {
 export interface HttpServerOptions {
   readonly auth: AuthOptions;
   readonly port: number;
-  /** Name of the port option for the error message; `rpcport` if absent. */
+  /** Name of the option for the port, used in error messages; `rpcport` if absent. */
   readonly portOption?: string;
   readonly binds: readonly string[];
   /** The `-rpcallowip` entries; undefined if the option is not set. */
@@ -59,20 +60,20 @@ export interface HttpServerOptions {
   readonly timeoutSec: number;
   readonly threads: number;
   readonly workQueueDepth: number;
-  /** The profile of the paths `/` and `/wallet/…`. */
+  /** RPC profile (the set of methods and formats) of the paths `/` and `/wallet/…`. */
   readonly profile: Profile;
-  /** Whether to log that a client of lbrycrd calls the default profile. */
+  /** Whether to log a hint when a client of lbrycrd calls the default profile. */
   readonly suggestsProfile?: boolean;
   /** Whether to log the address of each call (`-logips`). */
   readonly logIps?: boolean;
   /** Maximum number of concurrent connections; `DEFAULT_MAX_CONNECTIONS` if absent. */
   readonly maxConnections?: number;
-  /** Host names that requests without authentication may use, `*` for any (`-rpcallowhost`). */
+  /** Host names that requests without authentication may use; `*` for any (`-rpcallowhost`). */
   readonly allowHosts?: readonly string[];
-  /** Endpoints to listen on, instead of `binds`. */
+  /** Endpoints to listen on. If set, `binds` is ignored. */
   readonly endpoints?: readonly Endpoint[];
   /**
-   * The certificate for TLS. With TLS, plain HTTP is accepted from this machine only. Absent if the server uses plain HTTP
+   * Certificate for TLS. With TLS, plain HTTP is accepted from this machine only. If absent, the server uses plain HTTP
    * only.
    */
   readonly certificate?: CertificatePair;
@@ -83,18 +84,18 @@ export interface HttpServerDeps {
   readonly logger: Logger;
   /** Adds further routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
-  /** Handles some paths without the framework (`-esplora`). */
+  /** Handles the paths that bypass fastify (`-esplora`). */
   readonly directPaths?: DirectPaths;
   /**
-   * The authenticator of another server, which must stay open longer than this one. If absent, this server creates one and
-   * owns the cookie.
+   * Authenticator of another server, which must stay open longer than this server. If absent, this server creates an
+   * authenticator and owns the cookie.
    */
   readonly authenticator?: Authenticator;
-  /** Handler of the connections that become WebSockets. It is closed with the server. */
+  /** Handler of connections that become WebSockets. This server closes the handler. */
   readonly webSockets?: Pick<Upgrades, 'receive' | 'close'>;
 }
 
-/** The server cannot start, and the operator must fix the cause. The message is for the operator. */
+/** Thrown if the server cannot start and the operator must fix the cause. The message is for the operator. */
 export class ServerStartError extends OperatorError {
   override readonly name = 'ServerStartError';
 }
@@ -102,7 +103,7 @@ export class ServerStartError extends OperatorError {
 export class RpcHttpServer {
   private readonly options: HttpServerOptions;
   private readonly deps: HttpServerDeps;
-  /** Checks credentials. Another server may use it as long as this one is open. */
+  /** Checks credentials. Another server may use the authenticator while this server is open. */
   readonly authenticator: Authenticator;
   private readonly authThrottle = new AuthThrottle();
   private readonly passwordChecks: PasswordChecks;
@@ -158,7 +159,7 @@ export class RpcHttpServer {
     this.app = this.buildApp();
   }
 
-  /** Listens on every endpoint that can be bound. Fails if none can be bound. */
+  /** Listens on every endpoint that can be bound. Rejects if no endpoint can be bound. */
   async listen(): Promise<void> {
     const { logger } = this.deps;
     await this.ownAuthenticator?.open();
@@ -169,7 +170,7 @@ export class RpcHttpServer {
       );
     }
     let port = this.options.port;
-    /** Where, by why. */
+    /** Endpoints that could not be bound, by reason. */
     const failures = new Map<string, string[]>();
     const { endpoints = chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined) } =
       this.options;
@@ -232,7 +233,7 @@ export class RpcHttpServer {
     await this.ownAuthenticator?.close();
   }
 
-  /** Returns the port. Rejects with the system's error. */
+  /** Binds an endpoint. Returns the port. Rejects with the system's error. */
   private async bind(endpoint: Endpoint): Promise<number> {
     const { logger } = this.deps;
     const where = `address ${endpoint.host} port ${endpoint.port}`;
@@ -251,8 +252,8 @@ export class RpcHttpServer {
     });
     server.on('timeout', (socket: Socket) => this.onTimeout(socket));
     this.takeWebSockets(server);
-    // No limit on the number of headers: `headBytes` limits their size. With a limit Node would silently drop the headers
-    // beyond it.
+    // The number of headers is not limited, because `headBytes` limits their size. With a limit Node would silently drop
+    // further headers.
     server.maxHeadersCount = 0;
     server.timeout = this.timeoutMs;
     server.keepAliveTimeout = this.timeoutMs;
@@ -266,9 +267,9 @@ export class RpcHttpServer {
   }
 
   /**
-   * The timeout of a connection without traffic: closes it if it is idle. Three connections stay open: one with a running
-   * call, one that is not being read, and one with input that arrived while the event loop was blocked. The last is read
-   * before the end of this event loop turn.
+   * The timeout of a connection without traffic: closes it if it is idle. A connection stays open if a call is running, if
+   * reading from it is paused, or if input arrived while the event loop was blocked. Such input is read before the end of
+   * this event loop turn.
    */
   private onTimeout(socket: Socket): void {
     const connection = this.connections.of(socket);
@@ -295,7 +296,7 @@ export class RpcHttpServer {
     else if (!connection.isAllowed) sendText(response, 403, '');
     else {
       const profile = this.rpc.profileAt(request.url);
-      // Paths with a password need no check of the host name: a foreign web page does not know the password.
+      // Paths that need a password need no check of the host name, because a foreign web page does not know the password.
       if (profile === null && !this.hostNames.allows(request.headers.host))
         sendText(response, 403, FOREIGN_HOST_TEXT);
       else if (request.method === 'DELETE') sendText(response, 405, '');
@@ -365,11 +366,12 @@ export class RpcHttpServer {
       // No route has a schema. Fastify's own schema compilers would load 250 files at every start.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       routerOptions: { ignoreTrailingSlash: false },
-      // REST handlers get any path, also one that the router would reject.
+      // Routes every path below the prefix to the REST handler, even a path that fastify's router would reject.
       rewriteUrl: ({ url = '' }) => (url.startsWith(REST_PATH) ? REST_PATH : url),
     });
     app.removeAllContentTypeParsers();
-    // The content type does not matter here, and fastify rejects some spellings that real clients use.
+    // Handlers ignore the content type, but fastify rejects some spellings that real clients use. So the header is
+    // replaced.
     app.addHook('onRequest', async (request, reply) => {
       request.raw.headers['content-type'] = 'application/octet-stream';
       reply.header('Content-Type', DEFAULT_CONTENT_TYPE);
@@ -388,7 +390,7 @@ export class RpcHttpServer {
     return app;
   }
 
-  /** The access rules for connections that are not HTTP requests. */
+  /** Access checks for connections that are upgraded to WebSockets. */
   private gate(): CallerGate {
     return {
       isStopping: () => this.stopping,
@@ -405,19 +407,19 @@ export class RpcHttpServer {
 }
 
 /**
- * Length of the request line and the headers, without line ends. The parser's own limit counts fewer bytes per line, so it
- * accepts slightly more. Source: libevent `evhttp_parse_firstline_`, `evhttp_parse_headers_`.
+ * Length of the request line and the headers, without line ends. The limit of Node's parser counts fewer bytes per line, so
+ * the parser accepts slightly longer headers. Source: libevent `evhttp_parse_firstline_`, `evhttp_parse_headers_`.
  */
 function headBytes({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   let bytes = `${method} ${url} HTTP/${httpVersion}`.length;
-  // The extra byte is the colon after a name, or the space before a value.
+  // The extra byte is the colon after a header name, or the space before a header value.
   for (const text of rawHeaders) bytes += text.length + 1;
   return bytes;
 }
 
 /**
- * Reason why the server cannot listen on an endpoint, and the remedy. The text is the end of a sentence and one more
- * sentence.
+ * Describes why the server cannot listen on an endpoint, and what the operator can do. The text completes a sentence and
+ * adds one more sentence.
  */
 function bindFailure(
   { host, port }: Endpoint,
@@ -438,7 +440,7 @@ function bindFailure(
   }
 }
 
-/** Access list: this machine, and the `-rpcallowip` entries. */
+/** Returns the check of the access list. It allows this machine and the `-rpcallowip` entries. */
 function allowance(entries: readonly string[], logger: Logger): (address: string) => boolean {
   const allowed = ['127.0.0.0/8', '::1', ...entries].map(parseAllowed);
   return (address) => {

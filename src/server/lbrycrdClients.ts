@@ -1,6 +1,7 @@
 /**
- * Recognizes programs that were written for lbrycrd but call the default profile. In that profile the responses about claims
- * have other names and units, so these programs find no values and use zeros. Writes one log line and changes no response.
+ * Recognizes programs that were written for lbrycrd but call the default profile. In the default profile, responses about
+ * claims have different names and units. So these programs miss the values and use zeros. Logs one line, and does not change
+ * responses.
  */
 import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
@@ -10,9 +11,12 @@ const METHOD =
   /"method":\s?"(getclaimsforname|getclaimbyid|getclaimbybid|getclaimbyseq|getvalueforname|getclaimsfortx|getclaimsintrie|getchangesinblock|supportclaim)"/;
 /** Request body of lbrycrd-cli, as `JSONRPCRequestObj` writes it. lbrycrd-cli sends no User-Agent header. */
 const CLI_BODY = /^\{"method":"\w+","params":[^]*,"id":1\}\n$/;
-/** User-Agent of Go's HTTP client, which chainquery uses. Source: chainquery lbrycrd/client.go. */
+/**
+ * User-Agent of Go's HTTP client. chainquery, which needs the lbrycrd profile, uses this client. Source: chainquery
+ * lbrycrd/client.go.
+ */
 const GO_CLIENT = /^Go-http-client\//;
-/** Longer bodies are not checked, because a single call about a claim is short. */
+/** Maximum size of a request body that is checked. A single call about a claim is short. */
 const MAX_LOOKED_AT_BYTES = 4096;
 
 export class LbrycrdClients {

@@ -1,49 +1,49 @@
 /**
- * Schedules password checks of unauthenticated connections. A caller with too many wrong passwords has further ones checked
- * at a steady rate, over all its connections. Correct passwords wait in the same queue as wrong ones, so that the timing of
- * a response reveals nothing. Other callers do not wait. The cookie is not checked here, because it cannot be guessed. Owns
- * no connections; the queues are limited.
+ * Schedules password checks of unauthenticated connections. If a caller sent too many wrong passwords, its further passwords
+ * are checked at a steady rate, over all its connections. Correct passwords wait in the same queue as wrong ones, so that
+ * the timing of a response reveals nothing. Other callers do not wait. The cookie is not checked here, because it cannot be
+ * guessed. Owns no connections; the queues are limited.
  */
 import { callerAt } from './authThrottle.js';
 
-/** Time after which one wrong password is forgiven: sixteen per second. */
+/** Time after which one wrong password of a caller is forgiven (no longer counted): sixteen per second. */
 const FORGIVEN_AFTER_MS = 62;
-/** Number of unforgiven wrong passwords from which on checks must wait. Arbitrary. */
+/** Number of wrong passwords from which on the caller's checks must wait. Forgiven passwords do not count. Arbitrary. */
 const MAX_DEBT = 16;
-/** Maximum number of queued checks of one caller. They take sixteen seconds, which is the longest wait. */
+/** Maximum number of queued checks of one caller. Running 256 checks takes sixteen seconds, which is the longest wait. */
 const MAX_WAITING_OF_CALLER = 256;
-/** Maximum number of separate callers; all further ones count as one. Arbitrary. */
+/** Maximum number of callers that are counted separately. All further callers count together as one caller. Arbitrary. */
 const MAX_CALLERS = 4096;
 const OTHERS = 'others';
-/** Interval of the log reports in steps of `FORGIVEN_AFTER_MS`: ten seconds. */
+/** Interval of the log reports, as a number of steps of `FORGIVEN_AFTER_MS` each: ten seconds. */
 const REPORT_STEPS = 160;
 
-/** Runs the check, or with false closes its connection. */
+/** Runs a password check. With false it closes the connection instead. */
 type Check = (mayCheck: boolean) => void;
 
 interface Caller {
-  /** Address of the caller's first wrong password. */
+  /** Address from which the caller's first wrong password came. */
   readonly address: string;
-  /** Number of wrong passwords that are not forgiven yet. */
+  /** Number of the caller's wrong passwords that are not forgiven yet. */
   debt: number;
   waiting: Check[];
-  /** Number of connections closed since the last report. */
+  /** Number of the caller's connections that were closed since the last report. */
   cutOff: number;
 }
 
 export class PasswordChecks {
-  /** Callers with recent failures. Callers without an entry do not wait. */
+  /** Callers that recently sent wrong passwords. Checks of other callers do not wait. */
   private readonly callers = new Map<string, Caller>();
   private readonly report: (address: string, cutOff: number) => void;
   private timer: NodeJS.Timeout | null = null;
   private steps = 0;
 
-  /** `report` is called with the number of connections that were closed. */
+  /** `report` is called with a caller's address and the number of its connections that were closed. */
   constructor(report: (address: string, cutOff: number) => void) {
     this.report = report;
   }
 
-  /** Runs a check when it is the caller's turn: immediately, unless the caller sent too many wrong passwords. */
+  /** Runs a password check when it is the caller's turn: immediately, unless the caller sent too many wrong passwords. */
   inTurn(address: string, check: Check): void {
     const caller = this.callers.size === 0 ? undefined : this.callerOf(address);
     if (caller === undefined || (caller.waiting.length === 0 && caller.debt < MAX_DEBT)) check(true);
@@ -51,7 +51,7 @@ export class PasswordChecks {
     else check(false);
   }
 
-  /** Counts a wrong password. The check itself must call it. */
+  /** Counts a wrong password. A check must call this function if the password is wrong. */
   noteWrong(address: string): void {
     let caller = this.callerOf(address);
     if (caller === undefined) {
@@ -62,13 +62,13 @@ export class PasswordChecks {
     this.timer ??= setInterval(() => this.forgive(), FORGIVEN_AFTER_MS).unref();
   }
 
-  /** Counts a closed connection of a caller for the next report. */
+  /** Counts a closed connection of a caller, for the next report. */
   noteCutOff(address: string): void {
     const caller = this.callerOf(address);
     if (caller !== undefined) caller.cutOff++;
   }
 
-  /** Closes all waiting connections. */
+  /** Closes all connections whose check is waiting. */
   close(): void {
     if (this.timer !== null) clearInterval(this.timer);
     this.timer = null;
@@ -83,7 +83,10 @@ export class PasswordChecks {
     return known ?? (this.callers.size < MAX_CALLERS ? undefined : this.callers.get(OTHERS));
   }
 
-  /** One step of time: forgives each caller one wrong password, and runs the waiting checks that this permits. */
+  /**
+   * Runs once per `FORGIVEN_AFTER_MS`. Forgives each caller one wrong password, and runs the waiting checks that this
+   * permits.
+   */
   private forgive(): void {
     this.steps++;
     for (const [key, caller] of this.callers) {

@@ -1,40 +1,46 @@
 /**
- * Limits the event loop time of callers that pipeline requests. Node handles all requests of one chunk, a thousand or more,
- * in one event loop turn, and one chunk of each readable connection. A connection that sends too many requests in a turn is
- * paused for as long as that turn took. Unauthenticated connections share a time slice of each turn, whatever their number.
- * No request is lost. Owns no connections.
+ * Limits the event loop time of callers that pipeline requests. In one event loop turn Node handles one chunk of input from
+ * each readable connection, and a chunk can contain a thousand requests or more. A connection that sends too many requests
+ * in a turn is paused for as long as that turn took. Unauthenticated connections share a time slice of each turn, whatever
+ * their number. No request is lost. Owns no connections.
  */
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connections.js';
 
 /**
- * Number of requests that a connection may send in one event loop turn before it is paused. A caller that waits for
- * responses sends one. Arbitrary.
+ * Number of requests that a connection may send in one event loop turn before it is paused. A client that waits for each
+ * response sends one request per turn. Arbitrary.
  */
 const FREE_REQUESTS = 64;
 /**
- * Time in each turn for all unauthenticated connections together, before they are paused. The chunk that is being handled
- * may exceed it. Arbitrary.
+ * Time in each event loop turn for the requests of all unauthenticated connections together. When it is used up, these
+ * connections are paused. The chunk that is being handled may exceed it. Arbitrary.
  */
 const OPEN_SLICE_MS = 5;
-/** Number of connections paused by the shared slice that are resumed at a time. Most of them have no input. Arbitrary. */
+/** Number of unauthenticated connections that are resumed at a time after a pause. Most of them have no input. Arbitrary. */
 const GROUP = 8;
-/** Minimum time of a pause. */
+/** Minimum time for which connections are paused. */
 const MIN_REST_MS = 2;
-/** Half-life of the request count of unauthenticated connections. Arbitrary. */
+/** Time in which the request count of an unauthenticated connection decays to half. Arbitrary. */
 const HALF_LIFE_MS = 10_000;
 
 export class PipeliningLimit {
-  /** All there are. */
+  /** Returns all open connections. */
   private readonly connections: () => Iterable<HttpConnection>;
-  /** Paused connections, the longest waiting first. */
+  /**
+   * `senders`: paused connections that sent too many requests, the longest waiting first. `bystanders`: unauthenticated
+   * connections paused because the time slice was used up.
+   */
   private readonly senders: HttpConnection[] = [];
   private bystanders: HttpConnection[] = [];
   private isResting = false;
   /** Number of event loop turns with requests, including the current one. */
   private turns = 0;
   private isTurnOver = true;
-  /** Time of the first unauthenticated request in this turn; null before it, infinite once the slice is used up. */
+  /**
+   * Time of the first unauthenticated request in this turn. Null before such a request, infinite once the time slice is used
+   * up.
+   */
   private openSinceMs: number | null = null;
   private readonly endTurn = (): void => {
     this.isTurnOver = true;
@@ -46,7 +52,7 @@ export class PipeliningLimit {
     this.connections = connections;
   }
 
-  /** Notes a request. */
+  /** Counts a request of a connection, and pauses connections if a limit is exceeded. */
   note(connection: HttpConnection): void {
     if (this.isTurnOver) {
       this.isTurnOver = false;
@@ -79,7 +85,7 @@ export class PipeliningLimit {
     if (!this.isResting) this.rest();
   }
 
-  /** Resumes connections after the current event loop turn, and a pause as long as that turn. */
+  /** Resumes connections after the current event loop turn and a pause that is as long as that turn. */
   private rest(): void {
     this.isResting = true;
     const sinceMs = performance.now();
@@ -90,8 +96,8 @@ export class PipeliningLimit {
   }
 
   /**
-   * Resumes paused connections: the longest waiting one of those that sent too many requests, and a group of those that
-   * exceeded the shared slice. The group has the connections with the fewest recent requests, the newest first.
+   * Resumes paused connections: the longest waiting of the `senders`, and a group of the `bystanders`. The group contains
+   * the connections with the fewest recent requests, the newest first.
    */
   private goOn(): void {
     this.isResting = false;
@@ -128,7 +134,7 @@ function release(connection: HttpConnection): void {
   connection.socket.resume();
 }
 
-/** Decayed count of recent unauthenticated requests of a connection. */
+/** Number of recent unauthenticated requests of a connection. Older requests weigh less. */
 function openRequests({ open }: HttpConnection, nowMs: number): number {
   return open.count * 0.5 ** ((nowMs - open.atMs) / HALF_LIFE_MS);
 }
@@ -138,7 +144,7 @@ function countOpen(connection: HttpConnection, nowMs: number): void {
   connection.open.atMs = nowMs;
 }
 
-/** Keeps a held socket paused: Node's HTTP resumes it for each request whose body is read. */
+/** Keeps a paused socket paused, because Node resumes the socket for each request whose body is read. */
 function pauseAgain(this: Socket): void {
   this.pause();
 }

@@ -1,13 +1,13 @@
 /**
- * Writes a reply to its socket: a small one at once with a Content-Length, a large one in HTTP chunks at the speed of the
- * client. A client that stops reading is disconnected. If a reply fails midway the connection is closed, so that the client
- * cannot mistake a partial reply for a complete one.
+ * Writes a reply to its socket. A small reply is sent in one write with a Content-Length. A large reply is sent in HTTP
+ * chunks at the speed of the client. A client that stops reading is disconnected. If a reply fails midway the connection is
+ * closed, so that the client cannot mistake a partial reply for a complete one.
  */
 import { setImmediate } from 'node:timers/promises';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { HttpResponse } from './httpResponse.js';
 
-/** Replies up to this size are buffered until complete, and sent with their length. */
+/** Maximum size of a reply that is buffered until it is complete, and sent with its length. */
 const BUFFERED_BYTES = 1 << 20;
 const JSON_TYPE = 'application/json';
 
@@ -15,28 +15,28 @@ const JSON_TYPE = 'application/json';
 export interface HttpReply {
   /** HTTP status. A reply with status 204 has no body. */
   readonly status: number;
-  /** Content type; JSON if absent. */
+  /** Content type of the body; JSON if absent. */
   readonly contentType?: string;
-  /** Further headers: alternating names and values. */
+  /** Further response headers: alternating names and values. */
   readonly headers?: readonly string[];
   /** Exact length of the body, if it is known. */
   readonly lengthBytes?: number;
   /** The whole body, if it is already complete. */
   readonly text?: string | null;
-  /** The body. It may throw after its first chunk: the connection must then be destroyed, not ended. */
+  /** The body in chunks. If the iteration throws after the first chunk, the connection must be destroyed, not ended. */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
 export interface ReplyStreamOptions {
-  /** A client that reads nothing for this long is disconnected. */
+  /** Time limit for a stalled client: a client that reads nothing for this long is disconnected. */
   readonly stallMs: number;
   /** Whether to close the connection after the reply. */
   readonly isLast: boolean;
-  /** Start time of the first time slice of this reply, including the work before sending. */
+  /** Start time of the first time slice of this reply. The slice includes the work before sending. */
   readonly sinceMs: number;
-  /** Runs a wait for a slow client outside of the work queue. */
+  /** Runs `wait` without a turn in the work queue, because the client is slow. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
-  /** Yields the turn in the work queue for a while; null if no call is waiting. */
+  /** Yields the turn in the work queue for a while. Returns null if no call is waiting. */
   readonly giveWay: () => Promise<void> | null;
 }
 
@@ -57,7 +57,7 @@ export function sendWhole(
   const length = Buffer.byteLength(body);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
-  // ASCII text is written as latin1, which needs no encoding.
+  // A text that contains only ASCII is written as latin1, which needs no encoding.
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (response.sendWhole !== undefined) {
     response.sendWhole(status, headers, body, encoding);
@@ -65,7 +65,7 @@ export function sendWhole(
   }
   response.writeHead(status, headers);
   response.write(body, encoding);
-  // Sends head and body now, in one write. `end` inside the cork would add an empty text to the list of buffers.
+  // Sends head and body in one write. Calling `end` before `uncork` would add an empty text to the list of buffers.
   response.socket?.uncork();
   response.end();
 }
@@ -78,7 +78,7 @@ function pairsOf(headers: readonly string[] = []): Record<string, string> {
   return pairs;
 }
 
-/** Sends a complete reply. Resolves when the socket has the last byte. Rejects if the reply could not be sent. */
+/** Sends a complete reply. Resolves when the socket has accepted the last byte. Rejects if the reply could not be sent. */
 export async function sendReply(
   response: HttpResponse,
   reply: HttpReply,
@@ -132,12 +132,15 @@ async function write(response: HttpResponse, bytes: Uint8Array, options: ReplySt
   if (response.write(bytes)) return;
   let isDrained = false;
   const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
-  // The system accepts most of the data in this event loop turn, if its buffer has space.
+  // If the operating system's buffer has space, it accepts most of the data in this event loop turn.
   await Promise.race([drained, setImmediate()]);
   if (!isDrained) await options.whileSlow(() => drained);
 }
 
-/** Resolves when the written data was sent. Rejects when the client disconnects; a client that reads nothing is disconnected. */
+/**
+ * Resolves when the written data was sent. Rejects when the client disconnects. A client that reads nothing for `stallMs` is
+ * disconnected.
+ */
 function drainOf(response: HttpResponse, stallMs: number): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     const stalled = setTimeout(() => response.destroy(), stallMs);

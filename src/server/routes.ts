@@ -5,12 +5,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpReply } from './replyStream.js';
 import type { CallerGate } from './upgrades.js';
 
-/** Prefix of all REST paths. The server passes these paths on undecoded. */
+/** Prefix of all REST paths. The server does not decode these paths. */
 export const REST_PATH = '/rest/';
 
-/** Paths that bypass the framework: frequent requests, and requests with large bodies. */
+/** Paths that bypass fastify, because their requests are frequent or have large bodies. */
 export interface DirectPaths {
-  /** Prefix of all direct paths. Only these paths get `OPTIONS` requests. */
+  /** Prefix of all direct paths. `OPTIONS` requests are accepted only for these paths. */
   readonly prefix: string;
   /** Handles a request. `serve` waits for a turn in the work queue and sends the result of `run`. */
   receive(
@@ -27,14 +27,14 @@ export interface DirectPaths {
   readonly sockets?: DirectSockets;
 }
 
-/** The WebSocket handler of some paths. */
+/** The WebSocket handler for some of the direct paths. */
 export interface DirectSockets {
   takes(request: IncomingMessage): boolean;
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void;
   close(): Promise<void>;
 }
 
-/** Signals to cancel a request. */
+/** Abort signals of a call, and functions to release its turn in the work queue. */
 export interface CallSignals {
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
@@ -42,7 +42,7 @@ export interface CallSignals {
   readonly signal: AbortSignal;
   /** Releases the turn in the work queue while `wait` runs. */
   readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Long calls must call it regularly: yields the turn for a while; null if no call is waiting. */
+  /** Yields the turn in the work queue for a while; returns null if no call is waiting. Long calls must call it regularly. */
   giveWay(): Promise<void> | null;
 }
 
@@ -52,9 +52,9 @@ export interface QueueLoad {
   readonly running: number;
   /** Number of queued calls. */
   readonly queued: number;
-  /** Number of calls that wait for something else, without a turn (long polls, slow clients). */
+  /** Number of calls that wait without a turn in the work queue (long polls, slow clients). */
   readonly waiting: number;
-  /** Number of calls rejected since the start because the queue was full. */
+  /** Number of calls that were rejected since the start, because the queue was full. */
   readonly refused: number;
 }
 
@@ -67,8 +67,9 @@ export interface RouteTools {
   /** Current load of the server. */
   load(): ServerLoad;
   /**
-   * Waits for a turn in the work queue, calls `run` and sends its result at the speed of the client. Requests of one
-   * connection are handled in order. If the queue is full, the status is 503. If `run` throws, the connection is closed.
+   * Waits for a turn in the work queue, calls `run`, and sends the result at the speed of the client. Requests of one
+   * connection are handled in order. If the queue is full, the response has status 503. If `run` throws, the connection is
+   * closed.
    */
   serve(
     request: FastifyRequest,
@@ -77,7 +78,7 @@ export interface RouteTools {
   ): void;
 }
 
-/** The request's target as received, as latin1. */
+/** The request target as received, without decoding, as latin1. */
 export function targetOf(request: FastifyRequest): string {
   return request.originalUrl;
 }

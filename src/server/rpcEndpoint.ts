@@ -1,6 +1,6 @@
 /**
- * JSON-RPC over HTTP: the paths, authentication, the request body, dispatch and the reply. Nearly all requests use this
- * path, so it bypasses the framework of the other routes. Owns no sockets. Source: httprpc.cpp.
+ * JSON-RPC over HTTP: the paths, authentication, the request body, dispatch and the reply. Nearly all requests are JSON-RPC,
+ * so they bypass fastify, which handles the other routes. Owns no sockets. Source: httprpc.cpp.
  */
 import type { IncomingMessage } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';
@@ -22,16 +22,16 @@ import type { AuthThrottle } from './authThrottle.js';
 export const MAX_BODY_BYTES = 0x02000000;
 /** Path prefix of wallet calls, followed by the percent-encoded wallet name. */
 const WALLET_PATH = '/wallet/';
-/** Profiles with their own path, which may precede the wallet path. */
+/** RPC profiles that have their own path prefix. A wallet path may follow the prefix. */
 const PROFILE_PATHS = ['lbrycrd', 'lbcd'] as const;
 const WALLET_TARGET = /^(?:\/(?:lbrycrd|lbcd))?\/wallet\/(.*)$/s;
 
 export interface RpcEndpointOptions {
-  /** The profile of the paths `/` and `/wallet/…`. */
+  /** RPC profile (the set of methods and formats) of the paths `/` and `/wallet/…`. */
   readonly profile: Profile;
   /** Whether to log the address of each call (`-logips`). */
   readonly logIps: boolean;
-  /** Whether to log that a client of lbrycrd calls the profile of `/`. */
+  /** Whether to log a hint when a client of lbrycrd calls the profile of `/`. */
   readonly suggestsProfile: boolean;
 }
 
@@ -63,7 +63,7 @@ export class RpcEndpoint {
     this.lbrycrdClients = options.suggestsProfile ? new LbrycrdClients(deps.logger) : null;
   }
 
-  /** The profile of a request target, compared without decoding; null if the target is not an RPC path. */
+  /** RPC profile of a request target; null if the target is not an RPC path. The target is compared without decoding. */
   profileAt(target = ''): Profile | null {
     const profile = PROFILE_PATHS.find(
       (path) =>
@@ -142,7 +142,7 @@ export class RpcEndpoint {
     );
   }
 
-  /** Checks the credentials of a connection for another protocol (WebSocket), by the same rules. */
+  /** Checks credentials for a connection of another protocol (WebSocket), by the same rules as for RPC. */
   async isAuthentic(authorization: string, connection: HttpConnection): Promise<boolean> {
     const isRight = await new Promise<boolean | null>((resolve) =>
       this.inTurn(authorization, connection, (mayCheck) =>
@@ -156,8 +156,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Runs a password check: immediately for an authenticated connection or for the cookie, otherwise when it is the caller's
-   * turn. The check is dropped once the connection is closed.
+   * Runs a password check. The check runs immediately if the connection is authenticated or the cookie is used, otherwise
+   * when it is the caller's turn. The check is dropped if the connection is closed before.
    */
   private inTurn(
     authorization: string,
@@ -175,14 +175,14 @@ export class RpcEndpoint {
     });
   }
 
-  /** Closes the connection immediately, and drops all its pipelined requests. */
+  /** Closes the connection immediately. All its pipelined requests are dropped. */
   private cutOff(connection: HttpConnection): void {
     if (connection.socket.destroyed) return;
     this.deps.passwordChecks.noteCutOff(connection.address);
     connection.socket.destroy();
   }
 
-  /** The user with these credentials; null if they are wrong. */
+  /** The user name of these credentials; null if the credentials are wrong. */
   private userOf(authorization: string, connection: HttpConnection): string | null {
     const { ok, user } = this.deps.authenticator.check(authorization);
     connection.isKnown = ok;
@@ -191,7 +191,7 @@ export class RpcEndpoint {
     return null;
   }
 
-  /** Waits before a caller learns that its password is wrong. Resolves with false if the connection must be closed instead. */
+  /** Delays the response to a wrong password. Resolves with false if the connection must be closed instead. */
   private async makeWait(connection: HttpConnection): Promise<boolean> {
     const mayAnswer = await this.deps.authThrottle.cost(connection.address);
     this.deps.logger.info(`ThreadRPCServer incorrect password attempt from ${connection.peer}`);
@@ -204,7 +204,7 @@ export class RpcEndpoint {
     else if (!response.destroyed) refuseCaller(response);
   }
 
-  /** Reads a body up to the limit. Ignores the request if the client disconnects before the end. */
+  /** Reads a request body up to the limit. If the client disconnects before the end, the request is ignored. */
   private readBody(request: IncomingMessage, response: HttpResponse, use: (body: Buffer) => void): void {
     const announcedBytes = Number(request.headers['content-length'] ?? 0);
     if (announcedBytes > MAX_BODY_BYTES) {
@@ -214,7 +214,7 @@ export class RpcEndpoint {
     let first: Buffer | null = null;
     let further: Buffer[] | null = null;
     /**
-     * Buffer in which the parts of a large body are assembled as they arrive. Assembling them all at the end would block for
+     * Buffer for a large body, filled while the body arrives. Joining all chunks at the end would block the event loop for
      * long.
      */
     let whole: Buffer | null = null;
@@ -255,7 +255,10 @@ function refuseBody(response: HttpResponse): void {
   });
 }
 
-/** Origin of a call. Its signals are created on first use. */
+/**
+ * Origin of an RPC call: its profile, user and wallet name, and the caller's address for the log. Its abort signals are
+ * created on first use.
+ */
 class Origin implements RpcOrigin {
   readonly profile: Profile;
   readonly user: string;
@@ -299,8 +302,8 @@ class Origin implements RpcOrigin {
 }
 
 /**
- * The wallet that the path names, percent-decoded. A name with an invalid encoding is used undecoded. QUIRK: a name ends at
- * a zero byte, as in lbrycrd httpserver.cpp `urlDecode`.
+ * The wallet that the path names, percent-decoded. A name with an invalid percent-encoding is used as it is. QUIRK: a name
+ * ends at a zero byte, as in lbrycrd httpserver.cpp `urlDecode`.
  */
 function walletNameOf(target: string): string | undefined {
   const encoded = WALLET_TARGET.exec(target)?.[1];

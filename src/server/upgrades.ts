@@ -1,6 +1,6 @@
 /**
- * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and provides the caller's data to
- * the endpoint. Owns no state.
+ * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and gives the endpoint the
+ * caller's data and checks. Owns no state.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,30 +9,30 @@ import { refuseUpgrade } from '../util/network/httpUpgrade.js';
 
 const CHALLENGE = 'WWW-Authenticate: Basic realm="jsonrpc"\r\n';
 
-/** The HTTP server's checks and data of a caller. */
+/** Checks of the HTTP server for a WebSocket endpoint, and data about the caller. */
 export interface CallerGate {
   isStopping(): boolean;
   /** Whether the caller's address and the requested host name are allowed. */
   isAllowed(request: IncomingMessage): boolean;
   /**
-   * Checks an `Authorization` header of this caller, now or later over the WebSocket. A rejection is delayed. Must be read before
-   * `release`.
+   * Returns a function that checks an `Authorization` header of this caller, now or later over the WebSocket. The result for
+   * a wrong password is delayed. `checker` must be called before `release`.
    */
   checker(request: IncomingMessage): (authorization: string) => Promise<boolean>;
   /** The caller's address and port, for the log. */
   peer(request: IncomingMessage): string;
-  /** Removes a connection from the count of HTTP connections. */
+  /** Removes the connection from the count of HTTP connections, because it becomes a WebSocket. */
   release(socket: Socket): void;
 }
 
-/** An endpoint for WebSocket connections. */
+/** A server endpoint that accepts WebSocket connections. */
 export interface UpgradeEndpoint {
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): Promise<void>;
-  /** Closes all connections. Resolves when the last client has disconnected. */
+  /** Closes all connections. Resolves when the last connection is closed. */
   close(): Promise<void>;
 }
 
-/** The endpoints of a server by path. */
+/** WebSocket endpoints of a server, by path. */
 export class Upgrades {
   private readonly endpoints: ReadonlyMap<string, UpgradeEndpoint>;
 
@@ -40,7 +40,7 @@ export class Upgrades {
     this.endpoints = endpoints;
   }
 
-  /** Handles an upgrade request. */
+  /** Passes an upgrade request to the endpoint of its path. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
     const endpoint = this.endpoints.get(request.url ?? '');
     if (endpoint !== undefined) {
@@ -56,7 +56,7 @@ export class Upgrades {
   }
 }
 
-/** Rejects an upgrade request with a status. */
+/** Rejects an upgrade request with a status code. */
 export function refuseCaller(socket: Duplex, status: number): void {
   refuseUpgrade(socket, status, status === 401 ? CHALLENGE : '');
 }

@@ -1,6 +1,6 @@
 /**
- * One WebSocket client: its subscriptions, its queue and its requests. Owns the limits: the queue has a maximum size, and a
- * client that reads too slowly is disconnected.
+ * One WebSocket client: its subscriptions, its send queue and its requests. The queue has a maximum size. A client that
+ * reads too slowly is disconnected.
  */
 import type { WebSocket } from 'ws';
 import { RPC_ERROR, RpcError, rpcError } from '../rpc/declare/errors.js';
@@ -12,18 +12,21 @@ import type { Logger } from '../util/logging.js';
 import type { ClientEvent } from './webSocketEvents.js';
 import { parseSubscription, sizeOf, type Subscription } from './webSocketSubscription.js';
 
-/** Close codes. Those from 4000 on are defined by this program. */
+/** WebSocket close codes. Codes from 4000 on are defined by this program. */
 export const CLOSE = { goingAway: 1001, binary: 1003, tooSlow: 4000 } as const;
 
-/** Maximum time for a client to close the connection. */
+/** Maximum time for a client to close the connection after a close message. */
 const CLOSE_GRACE_MS = 2000;
-/** Maximum number of bytes in the buffer of the socket. */
+/** Maximum number of bytes that are written ahead to the buffer of the socket. */
 const AHEAD_BYTES = 64 << 10;
 
 export interface ClientLimits {
-  /** Maximum number of names, ids, addresses, scripts and subscriptions without any of these. */
+  /**
+   * Maximum number of subscribed items of a client: names, ids, addresses and scripts. A subscription without items counts
+   * as one.
+   */
   readonly maxSubscriptions: number;
-  /** Maximum number of queued bytes. */
+  /** Maximum number of bytes queued for the client. */
   readonly maxQueueBytes: number;
 }
 
@@ -34,7 +37,7 @@ export interface ClientDeps {
 
 interface Waiting {
   readonly event: ClientEvent;
-  /** Serial number of an event. Later subscriptions do not get the event. */
+  /** Serial number of the event. Subscriptions that are newer than the event do not get it. */
   readonly serial: number;
 }
 
@@ -51,7 +54,7 @@ export class WebSocketClient {
   /** The event whose messages are being sent. */
   private current: { messages: Generator<string>; sizeBytes: number } | null = null;
   private isPaused = false;
-  /** Whether the client sent or read anything since this was last set to false. */
+  /** Whether the client sent or read data since the last ping. */
   isAlive = true;
 
   constructor(socket: WebSocket, limits: ClientLimits, deps: ClientDeps) {
@@ -80,7 +83,7 @@ export class WebSocketClient {
     return most;
   }
 
-  /** Queues an event that concerns the client. Disconnects the client if its queue is too long. */
+  /** Queues an event for which the client has a subscription. Disconnects the client if its queue is too long. */
   tell(event: ClientEvent): void {
     const serial = ++this.serial;
     if (!this.isOpen || !event.concerns(this.olderThan(serial))) return;
@@ -98,7 +101,7 @@ export class WebSocketClient {
     this.socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Sends a ping. Disconnects the client if it was inactive since the last one. */
+  /** Sends a ping. Disconnects the client if it was inactive since the previous ping. */
   checkLife(): void {
     if (!this.isAlive) {
       this.socket.terminate();
@@ -144,7 +147,7 @@ export class WebSocketClient {
       this.isPaused = true;
       this.socket.send(message, () => {
         this.isAlive = true;
-        // Other clients get a turn before the next piece.
+        // Yields, so that other clients get a turn before the next piece.
         setImmediate(() => this.resume());
       });
     }

@@ -1,7 +1,7 @@
 /**
  * The WebSocket endpoint `/ws` of the RPC server: accepts connections, limits their number, and closes them. Owns the
- * clients; `webSocketClient.ts` handles their requests and events. It accepts the same addresses and credentials as RPC. It
- * rejects browsers, because a page of any origin could use the credentials that the browser stores.
+ * clients; `webSocketClient.ts` handles their requests and events. The endpoint accepts the same addresses and credentials
+ * as RPC. Browsers are rejected, because a page of any origin could use the credentials that the browser stores.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -66,13 +66,16 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const client = new WebSocketClient(webSocket, this.options, this.deps);
       this.clients.add(client);
-      // An error is followed by the close event, which removes the client.
+      // After an error the socket emits `close`, which removes the client.
       webSocket.on('error', (error) => this.deps.logger.debug('http', `WebSocket: ${error.message}`));
       webSocket.once('close', () => this.remove(client));
     });
   }
 
-  /** The status for rejecting a caller, apart from the limit of clients; null if it is accepted. */
+  /**
+   * Decides whether to accept a caller, without checking the number of clients. Returns the HTTP status of the rejection, or
+   * null if the caller is accepted.
+   */
   private async refusalOf(request: IncomingMessage, gate: CallerGate): Promise<number | null> {
     if (!gate.isAllowed(request)) return 403;
     const { origin, authorization } = request.headers;
@@ -92,13 +95,16 @@ export class WebSocketEndpoint implements NotificationListener, UpgradeEndpoint 
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes)));
   }
 
-  /** A transaction that a block confirms is reported with the block. */
+  /** A transaction that leaves the mempool because a block confirms it is reported with the block. */
   transactionRemoved(...[entry, reason, bytes]: RemovedTransaction): void {
     if (reason === 'block') return;
     this.tell(() => this.events.transaction(TransactionNotice.unconfirmed(entry, bytes, reason)));
   }
 
-  /** Maximum number of confirmations that a client requested for a wallet's transactions; 0 if there is none. */
+  /**
+   * Maximum number of confirmations that a client requested for a wallet's transactions; 0 if no client subscribed to the
+   * wallet.
+   */
   walletDepthWanted(wallet: string): number {
     let most = 0;
     for (const client of this.clients) most = Math.max(most, client.walletDepthWanted(wallet));

@@ -1,6 +1,6 @@
 /**
- * An event for WebSocket clients, shared by all clients, and its messages for one of them. Messages are created at the speed
- * of the client, so that a large block is never in memory as text.
+ * An event for WebSocket clients, shared by all clients. It creates the messages for each client at the speed of that
+ * client, so that the text of a large block is never in memory as a whole.
  */
 import { hashToHex } from '../util/bytes.js';
 import { stringifyJson } from '../util/json/jsonWrite.js';
@@ -10,16 +10,19 @@ import type { WalletNotice } from './notifications/walletNotice.js';
 import { TransactionNotice } from './notifications/transactionNotice.js';
 import { wantsClaim, wantsTransaction, type Subscription } from './webSocketSubscription.js';
 
-/** Memory of a short event, without the bytes that it refers to. */
+/** Estimated memory of an event in bytes, without the block or transaction bytes that it refers to. */
 const EVENT_BYTES = 1024;
 
-/** Subscriptions of a client by number, without those that are newer than the event. */
+/** Subscriptions of a client by number. Subscriptions that are newer than the event are left out. */
 export type Subscriptions = Iterable<readonly [id: number, subscription: Subscription]>;
 
 export interface ClientEvent {
-  /** Memory of the event while it is queued. */
+  /** Memory in bytes that the event uses while it is queued. */
   readonly sizeBytes: number;
-  /** Whether the event may have messages for these subscriptions. Only cheap checks are done. */
+  /**
+   * Whether the event may have messages for these subscriptions. Runs only cheap checks, so true does not guarantee a
+   * message.
+   */
   concerns(subscriptions: Subscriptions): boolean;
   messages(subscriptions: () => Subscriptions): Generator<string>;
 }
@@ -38,7 +41,7 @@ function idsOf(subscriptions: Subscriptions, wants: (subscription: Subscription)
 
 const wantsBlocks = ({ topic }: Subscription): boolean => topic === 'blocks';
 
-/** Cache of the notices of the latest block's transactions. All clients that keep up share it. */
+/** Cache of the transaction notices of the latest block. All clients that are not behind share it. */
 class TransactionCache {
   private block: BlockNotice | null = null;
   private notices: (TransactionNotice | undefined)[] = [];
@@ -124,13 +127,13 @@ export class ClientEvents {
     };
   }
 
-  /** Clears the cache. */
+  /** Clears the cache of the latest block's transactions. */
   clear(): void {
     this.cache.begin(null);
   }
 }
 
-/** One message for subscribers that want the serialized transaction, one for the others. */
+/** Creates one message for subscribers that requested the serialized transaction, and one message for the other subscribers. */
 function* transactionMessages(
   transaction: TransactionNotice,
   subscriptions: Subscriptions,

@@ -1,4 +1,4 @@
-/** A subscription of a WebSocket client, parsed from its request, and the matching of events against it. */
+/** A subscription of a WebSocket client, parsed from its request, and the check whether an event matches a subscription. */
 import { normalizeKey } from '../claimtrie/nameKey.js';
 import { RPC_ERROR, rpcError } from '../rpc/declare/errors.js';
 import { decodeDestination, type AddressPrefixes } from '../script/address.js';
@@ -10,11 +10,11 @@ import type { TransactionNotice } from './notifications/transactionNotice.js';
 
 export type Subscription =
   | { readonly topic: 'blocks' }
-  /** Topic of an open wallet, with the largest number of confirmations. */
+  /** Topic of an open wallet. `confirmations`: the largest number of confirmations that is reported. */
   | { readonly topic: 'wallet'; readonly wallet: string; readonly confirmations: number }
-  /** Topic of all transactions, or of those with one of these output scripts (latin1). */
+  /** Topic of transactions. `scripts`: only transactions with one of these output scripts (latin1); null for all transactions. */
   | { readonly topic: 'transactions'; readonly scripts: ReadonlySet<string> | null; readonly hex: boolean }
-  /** Topic of all claims, or of those with one of these names (normalized, latin1) or ids (latin1). */
+  /** Topic of claims: all claims, or only those with one of the requested names (normalized, latin1) or claim ids (latin1). */
   | {
       readonly topic: 'claims';
       readonly only: { readonly names: ReadonlySet<string>; readonly claimIds: ReadonlySet<string> } | null;
@@ -28,8 +28,8 @@ const KNOWN: Readonly<Record<Subscription['topic'], readonly string[]>> = {
 };
 
 /**
- * Maximum number of confirmations. Each reported confirmation needs a look-up of blocks behind the tip; about a day of them
- * is enough.
+ * Maximum number of confirmations that a client may request. Each reported confirmation needs a look-up of an older block.
+ * 576 blocks are about a day.
  */
 const MAX_CONFIRMATIONS = 576;
 
@@ -117,7 +117,10 @@ function invalid(message: string): Error {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** Number of items that count towards the client's limit: each name, id, address or script, and at least one. */
+/**
+ * Number of items that the subscription adds to the client's limit: each name, id, address or script counts. The number is
+ * at least one.
+ */
 export function sizeOf(subscription: Subscription): number {
   if (subscription.topic === 'transactions') return Math.max(1, subscription.scripts?.size ?? 1);
   if (subscription.topic === 'claims' && subscription.only)
@@ -134,7 +137,7 @@ export function wantsTransaction(
   return false;
 }
 
-/** Whether a claim event matches. A takeover also matches the claim that lost the name. */
+/** Whether a claim event matches a subscription. A takeover also matches a subscription to the claim that lost the name. */
 export function wantsClaim(
   { only }: Subscription & { topic: 'claims' },
   { event: { name, claimId, formerClaimId } }: ClaimNotice,

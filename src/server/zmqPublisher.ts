@@ -1,8 +1,9 @@
 /**
  * Publishes blocks, transactions and claim events by ZeroMQ. Owns the PUB sockets and the sequence number of each notifier.
  * Each address has one socket, which several notifiers may share. Messages have three parts: topic, body, and the sequence
- * number as 4 bytes little endian. If the queue of a subscriber is full, the message is dropped for this subscriber. The gap
- * in the sequence numbers shows it. Source: lbrycrd zmq/zmqnotificationinterface.cpp, zmqpublishnotifier.cpp.
+ * number as 4 bytes little endian. If the queue of a subscriber is full, a message is dropped for this subscriber. The
+ * subscriber can detect this by the gap in the sequence numbers. Source: lbrycrd zmq/zmqnotificationinterface.cpp,
+ * zmqpublishnotifier.cpp.
  */
 import type { Publisher } from 'zeromq';
 import { formatBlock, parseBlockBytes } from '../primitives/block.js';
@@ -15,7 +16,7 @@ import { withoutWitness } from '../net/rawTransaction.js';
 import { txidAt } from '../primitives/blockView.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
-/** Types of messages, in the order in which the notifiers send one event, with their topics. */
+/** Notifier options and their topics, in the order in which the notifiers send one event. */
 export const ZMQ_TOPICS = {
   pubhashblock: 'hashblock',
   pubhashtx: 'hashtx',
@@ -27,7 +28,7 @@ export type ZmqType = keyof typeof ZMQ_TOPICS;
 
 export interface ZmqNotifierOptions {
   readonly type: ZmqType;
-  /** ZeroMQ address: `tcp://127.0.0.1:28332`, `ipc:///path`. */
+  /** ZeroMQ address, such as `tcp://127.0.0.1:28332` or `ipc:///path`. */
   readonly address: string;
   /**
    * Maximum number of queued messages for a slow subscriber; 0 for no limit. Notifiers that share a socket use the largest
@@ -47,7 +48,7 @@ export class ZmqStartError extends OperatorError {
   override readonly name = 'ZmqStartError';
 }
 
-/** Maximum time that sending blocks the event loop. */
+/** Maximum time for which one slice of sending blocks the event loop. */
 const SLICE_MS = 10;
 
 interface Notifier extends ZmqNotifierOptions {
@@ -59,9 +60,9 @@ export class ZmqPublisher implements NotificationListener {
   private notifiers: Notifier[] = [];
   private readonly serializeWitness: boolean;
   private readonly log: Logger;
-  /** The last connected block, until its tip is reported. */
+  /** The last connected block. It is kept until the tip change is reported. */
   private connected: BlockNotice | null = null;
-  /** Messages that are being sent, followed by queued ones. */
+  /** Messages that are being sent, and behind them the queued messages. */
   private readonly waiting: Generator<void>[] = [];
   private readonly settling: (() => void)[] = [];
 
@@ -70,7 +71,10 @@ export class ZmqPublisher implements NotificationListener {
     this.log = log;
   }
 
-  /** Binds every address. Rejects with `ZmqStartError`; nothing is bound then. */
+  /**
+   * Creates a publisher and binds every address. If an address cannot be bound, rejects with `ZmqStartError`, and no address
+   * stays bound.
+   */
   static async open(options: ZmqOptions, log: Logger): Promise<ZmqPublisher> {
     const publisher = new ZmqPublisher(options, log);
     try {
@@ -83,7 +87,7 @@ export class ZmqPublisher implements NotificationListener {
   }
 
   private async bind(wanted: readonly ZmqNotifierOptions[]): Promise<void> {
-    // Loaded on demand, because loading is slow.
+    // The package is loaded on demand, because loading it is slow.
     const { Publisher } = await import('zeromq').catch((error: unknown) => {
       throw new ZmqStartError(`ZeroMQ cannot be used here: ${textOf(error)}`);
     });
@@ -95,7 +99,7 @@ export class ZmqPublisher implements NotificationListener {
       else {
         socket = new Publisher({
           sendHighWaterMark: highestMark(wanted.filter((other) => other.address === address)),
-          // Every send succeeds or fails immediately.
+          // With a timeout of 0 every send succeeds or fails immediately.
           sendTimeout: 0,
           linger: 0,
           ipv6: address.includes('['),
@@ -108,7 +112,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** The notifiers that are in use. */
+  /** The notifiers that have not failed. */
   active(): readonly Pick<ZmqNotifierOptions, 'type' | 'address'>[] {
     return this.notifiers.map(({ type, address }) => ({ type, address }));
   }
@@ -117,7 +121,7 @@ export class ZmqPublisher implements NotificationListener {
     this.publish(this.blockMessages(block));
   }
 
-  /** Sends piece by piece. */
+  /** Creates the messages of a block one by one, so that sending can pause between two messages. */
   private *blockMessages(block: BlockNotice): Generator<void> {
     this.connected = block.isConnected ? block : null;
     for (const tx of this.publishes('pubhashtx', 'pubrawtx') ? block.transactions() : []) {
@@ -141,7 +145,7 @@ export class ZmqPublisher implements NotificationListener {
     this.send('pubrawtx', () => (this.serializeWitness ? bytes : withoutWitness(bytes)));
   }
 
-  /** Publishes new tips, but not during the initial download. Source: `CZMQNotificationInterface::UpdatedBlockTip`. */
+  /** Publishes a new tip, except during the initial block download. Source: `CZMQNotificationInterface::UpdatedBlockTip`. */
   tipChanged(tip: TipNotice): void {
     this.publish(this.tipMessages(tip));
   }
@@ -157,7 +161,10 @@ export class ZmqPublisher implements NotificationListener {
     );
   }
 
-  /** Sends immediately, or after queued messages. A large block is sent in pieces, so that it does not block the event loop. */
+  /**
+   * Sends messages immediately, or after the queued messages. A large block is sent in slices, so that it does not block the
+   * event loop.
+   */
   private publish(messages: Generator<void>): void {
     this.waiting.push(messages);
     if (this.waiting.length === 1) this.sendSlice();
@@ -179,7 +186,7 @@ export class ZmqPublisher implements NotificationListener {
     for (const resolve of this.settling.splice(0)) resolve();
   }
 
-  /** Resolves when all messages so far were sent. The chain waits for it. */
+  /** Resolves when all messages that are queued now are sent. The chain waits for this promise. */
   settled(): Promise<void> {
     if (this.waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.settling.push(resolve));
@@ -202,7 +209,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** Disables a notifier that fails, as in the reference. */
+  /** Disables a notifier after an error, as in the reference. */
   private give(notifier: Notifier, error: unknown): void {
     if (!this.notifiers.includes(notifier)) return;
     this.log.error(
@@ -212,7 +219,7 @@ export class ZmqPublisher implements NotificationListener {
     if (!this.notifiers.some(({ socket }) => socket === notifier.socket)) notifier.socket.close();
   }
 
-  /** Closes the sockets. Messages that subscribers have not read yet are dropped. */
+  /** Closes the sockets. Messages that subscribers have not read yet are lost. */
   close(): void {
     this.sendSlice(Infinity);
     for (const socket of new Set(this.notifiers.map((notifier) => notifier.socket))) socket.close();
@@ -234,7 +241,7 @@ function highestMark(notifiers: readonly ZmqNotifierOptions[]): number {
   return marks.includes(0) ? 0 : Math.max(...marks);
 }
 
-/** A hash in the order in which people read it. */
+/** A hash in the byte order of its displayed hex text. */
 function shown(hash: Bytes): Buffer {
   return Buffer.from(hash).reverse();
 }

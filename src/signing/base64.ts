@@ -1,22 +1,22 @@
-/** Base64 decoding as in the reference: up to the first invalid character. Source: Core 0.17 utilstrencodings.cpp. */
+/** Base64 decoding as in the reference: decoding stops at the first invalid character. Source: Core 0.17 utilstrencodings.cpp. */
 import { atOnce, type Slices } from '../util/slices.js';
 
 export interface DecodedBase64 {
-  /** The bytes decoded from the digits before the first invalid character. */
+  /** The bytes that were decoded from the digits before the first invalid character. */
   readonly bytes: Buffer;
-  /** Whether the rest is exactly the correct padding. */
+  /** Whether the text after the decoded digits is exactly the correct padding. */
   readonly valid: boolean;
 }
 
-/** Digits decoded between two pauses: whole groups of four. */
+/** Number of base64 digits decoded between two yields. A multiple of four, which is one group of digits. */
 const DIGITS_AT_ONCE = 65_536;
 
-/** Text after a NUL is ignored. */
+/** Decodes a base64 text. Text after a NUL is ignored. */
 export function decodeBase64(text: string): DecodedBase64 {
   return atOnce(decodeBase64InSlices(text));
 }
 
-/** The same in slices. */
+/** Variant of `decodeBase64` that yields between slices of the work. */
 export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
   const nul = text.indexOf('\0');
   const length = nul < 0 ? text.length : nul;
@@ -27,7 +27,7 @@ export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
     const piece = text.slice(digits, Math.min(length, digits + DIGITS_AT_ONCE));
     const [good = ''] = /^[A-Za-z0-9+/]*/.exec(piece) ?? [];
     const bytes = Buffer.from(good, 'base64');
-    // The unused bits of a last character must be zero.
+    // In the last digit the unused bits must be zero.
     isCanonical &&= bytes.toString('base64').replace(/=+$/, '') === good;
     parts.push(bytes);
     digits += good.length;

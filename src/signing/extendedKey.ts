@@ -1,6 +1,6 @@
 /**
- * Hierarchical keys (BIP32): their serialization in 74 bytes, and deriving children. The caller handles texts and prefixes.
- * Source: Core 0.17 key.cpp `CExtKey`, pubkey.cpp `CExtPubKey`.
+ * Hierarchical keys (BIP32): their serialization in 74 bytes, and the derivation of child keys. The caller handles base58
+ * texts and network prefixes. Source: Core 0.17 key.cpp `CExtKey`, pubkey.cpp `CExtPubKey`.
  */
 import { createHmac } from 'node:crypto';
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
@@ -8,25 +8,25 @@ import { hash160 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 
-/** Size of a serialized key after its network prefix. */
+/** Size in bytes of a serialized key, without its network prefix. */
 export const EXTENDED_KEY_SIZE = 74;
-/** Bit set in the number of a hardened child, which only the private key can derive. */
+/** Bit that is set in the number of a hardened child key. Only the private key can derive hardened children. */
 export const HARDENED = 0x80000000;
 
 export interface ExtendedKey {
   depth: number;
-  /** First four bytes of the parent's key hash; zeros for a root. */
+  /** First four bytes of the parent's key hash (HASH160); zeros for a root key. */
   parentFingerprint: Bytes;
-  /** Number of this child below its parent, unsigned 32-bit. */
+  /** Number of this key among the children of its parent, as an unsigned 32-bit number. */
   childNumber: number;
   chainCode: Bytes;
   /** 33 bytes. */
   publicKey: Bytes;
-  /** Null when only the public key is known. */
+  /** The private key; null if only the public key is known. */
   privateKey: Bytes | null;
 }
 
-/** Parses the bytes after the prefix; null when the key in them is invalid. */
+/** Parses a serialized key without its network prefix; null if the key is invalid. */
 export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey | null {
   if (bytes.length !== EXTENDED_KEY_SIZE) return null;
   const view = Buffer.from(bytes);
@@ -47,7 +47,7 @@ export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey 
 
 const ROOT_SECRET = 'Bitcoin seed';
 
-/** The master key of a seed. */
+/** Derives the master key from a seed. */
 export function rootOfSeed(seed: Bytes): ExtendedKey {
   const digest = createHmac('sha512', ROOT_SECRET).update(seed).digest();
   const privateKey = digest.subarray(0, 32);
@@ -61,7 +61,7 @@ export function rootOfSeed(seed: Bytes): ExtendedKey {
   };
 }
 
-/** The bytes after the prefix. Without a private key there is no private form. */
+/** Serializes a key without its network prefix. With `isPrivate` the private key must be known. */
 export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer {
   const bytes = Buffer.alloc(EXTENDED_KEY_SIZE);
   bytes[0] = key.depth;
@@ -73,7 +73,10 @@ export function formatExtendedKey(key: ExtendedKey, isPrivate: boolean): Buffer 
   return bytes;
 }
 
-/** The child with that number, or null: hardened children need the private key, and one number in 2^127 has no child. */
+/**
+ * Derives the child key with number `childNumber`. Null if a hardened child is requested without the private key, or if the
+ * number has no valid child (probability 2^-127).
+ */
 export function deriveChild(parent: ExtendedKey, childNumber: number): ExtendedKey | null {
   const isHardened = childNumber >= HARDENED;
   if (isHardened && parent.privateKey === null) return null;

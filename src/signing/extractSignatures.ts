@@ -1,6 +1,6 @@
 /**
- * Extracts signatures and scripts from an input that may be partly signed, as passed on by signers without PSBT.
- * Source: lbrycrd script/sign.cpp `DataFromTransaction`.
+ * Extracts signatures and scripts from an input that may be partly signed. Signers that do not use PSBT exchange such
+ * inputs. Source: lbrycrd script/sign.cpp `DataFromTransaction`.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
 import { NO_TRANSACTION, TransactionChecker, type SignatureChecker } from '../script/checker.js';
@@ -15,14 +15,17 @@ import type { Bytes } from '../util/bytes.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { asPublicKey, emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 
-/** Stores every signature that verifies. Source: `SignatureExtractorChecker`, which does not check time locks. */
+/**
+ * Wraps a checker so that every signature that verifies is stored in `data`. Source: `SignatureExtractorChecker`, which does
+ * not check time locks.
+ */
 function keepSignatures(data: SignatureData, checker: SignatureChecker): SignatureChecker {
   return {
     checkSignature(signature, key, scriptCode, version) {
       if (!checker.checkSignature(signature, key, scriptCode, version)) return false;
       const publicKey = asPublicKey(key);
       const keyId = keyIdOf(publicKey);
-      // Copied, since the element may be a view of a temporary stack.
+      // The values are copied, because an element may be a view of a temporary stack.
       if (!data.signatures.has(keyId)) {
         data.signatures.set(keyId, { publicKey: Buffer.from(publicKey), signature: Buffer.from(signature) });
       }
@@ -38,7 +41,7 @@ function lastOf(stack: readonly Bytes[]): Bytes | null {
   return last === undefined || last.length === 0 ? null : last;
 }
 
-/** The script that the signatures are for, and the elements that may contain them. */
+/** `template`: the script that the signatures are for. `elements`: stack elements that may contain the signatures. */
 interface Unwrapped {
   template: ScriptTemplate;
   script: Bytes;
@@ -46,7 +49,7 @@ interface Unwrapped {
   version: SigVersion;
 }
 
-/** Unwraps redeem and witness script, and stores them. */
+/** Unwraps the redeem script and the witness script, and stores them in `data`. */
 function unwrap(data: SignatureData, scriptPubKey: Bytes): Unwrapped {
   const stack: Bytes[] = [];
   evalScript(stack, data.scriptSig, SCRIPT_VERIFY.STRICTENC, NO_TRANSACTION, SIG_VERSION.BASE);
@@ -72,7 +75,7 @@ function unwrap(data: SignatureData, scriptPubKey: Bytes): Unwrapped {
   return inner;
 }
 
-/** Matches the elements to the keys in order; a key with a signature still consumes an element. */
+/** Matches stack elements to the public keys in order. A key whose signature is already known still consumes an element. */
 function matchMultisig(data: SignatureData, checker: SignatureChecker, inner: Unwrapped): void {
   const { template, script, stack, version } = inner;
   if (template.type !== 'multisig') return;
@@ -89,7 +92,10 @@ function matchMultisig(data: SignatureData, checker: SignatureChecker, inner: Un
   }
 }
 
-/** The signature data of input `inputIndex`, which spends `spent`. Complete when the input satisfies the output already. */
+/**
+ * The signature data of input `inputIndex`, which spends `spent`. `complete` is set if the input already satisfies the
+ * output.
+ */
 export function dataFromInput(
   tx: Transaction,
   inputIndex: number,

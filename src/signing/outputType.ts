@@ -1,6 +1,5 @@
 /**
- * The address types of a key or a script, and whether a witness can be used.
- * Source: Core 0.17 outputtype.cpp.
+ * Address types for a key or a script, and whether a witness program can be used. Source: Core 0.17 outputtype.cpp.
  */
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../crypto/hash.js';
@@ -20,14 +19,14 @@ function wrapped(program: Destination, type: OutputType): Destination {
   return type === 'bech32' ? program : { type: 'scripthash', hash: hash160(scriptForDestination(program)) };
 }
 
-/** The destination of a key; for an uncompressed key it is always P2PKH. Source: `GetDestinationForKey`. */
+/** The destination of a public key for an address type. An uncompressed key always gets P2PKH. Source: `GetDestinationForKey`. */
 export function destinationForKey(publicKey: Bytes, type: OutputType): Destination {
   const hash = hash160(publicKey);
   if (type === 'legacy' || publicKey.length !== COMPRESSED_KEY_SIZE) return { type: 'pubkeyhash', hash };
   return wrapped({ type: 'witness_v0_keyhash', hash }, type);
 }
 
-/** Every destination that a key alone can spend from. Source: `GetAllDestinationsForKey`. */
+/** All destinations that one key alone can spend from. Source: `GetAllDestinationsForKey`. */
 export function destinationsForKey(publicKey: Bytes): Destination[] {
   const plain = destinationForKey(publicKey, 'legacy');
   if (publicKey.length !== COMPRESSED_KEY_SIZE) return [plain];
@@ -36,13 +35,13 @@ export function destinationsForKey(publicKey: Bytes): Destination[] {
 
 /** A key and script store to which scripts can be added. */
 export interface ScriptStore extends SigningProvider {
-  /** False, without adding it, when it is too long to be pushed. */
+  /** Adds a script. Returns false, without adding the script, if it is too long to be pushed on the stack. */
   addScript(script: Bytes): boolean;
 }
 
 /**
- * The destination of a script, which is added to the store together with its witness program; P2SH if a witness could not be
- * spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
+ * The destination of a script. The script and its witness program are added to the store. The destination is P2SH if a
+ * witness output could not be spent (uncompressed keys). Source: `AddAndGetDestinationForScript`.
  */
 export function destinationForScript(store: ScriptStore, script: Bytes, type: OutputType): Destination {
   store.addScript(script);

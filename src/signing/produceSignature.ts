@@ -1,7 +1,7 @@
 /**
- * Creates the input that satisfies an output, as far as the available keys, scripts and signatures allow. Claim prefixes and
- * time locks before a script are skipped; the signature covers the whole script. Independent of chain and wallet. Source:
- * lbrycrd script/sign.cpp `SignStep`, `ProduceSignature`, `IsSolvable`.
+ * Creates the scriptSig and witness that satisfy an output, as far as the available keys, scripts and signatures allow. A
+ * claim prefix or time lock before a script is skipped when the script is solved; signatures still cover the whole script.
+ * Independent of chain and wallet. Source: lbrycrd script/sign.cpp `SignStep`, `ProduceSignature`, `IsSolvable`.
  */
 import { hash160, ripemd160 } from '../crypto/hash.js';
 import { stripClaimPrefix } from '../script/claimScript.js';
@@ -23,21 +23,21 @@ import { DUMMY_CREATOR } from './signatureCreator.js';
 import { emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 import type { SigningProvider } from './signingProvider.js';
 
-/** State common to the steps for one output. */
+/** Shared state while one output is signed. */
 interface Signing {
   readonly provider: SigningProvider;
   readonly creator: SignatureCreator;
   readonly data: SignatureData;
 }
 
-/** The elements to push for one script; if `solved` is false they are incomplete or empty. */
+/** Stack elements that one script needs. If `solved` is false, elements are missing. */
 interface Step {
   solved: boolean;
   type: ScriptType;
   elements: Bytes[];
 }
 
-/** Source: `GetCScript`. As in the source, an absent script in the data counts as an empty one. */
+/** Finds a script by its hash. As in the reference, a script that is absent in `data` counts as empty. Source: `GetCScript`. */
 function findScript({ provider, data }: Signing, scriptId: Bytes): Bytes | null {
   const known = provider.script(scriptId);
   if (known !== null) return known;
@@ -47,7 +47,7 @@ function findScript({ provider, data }: Signing, scriptId: Bytes): Bytes | null 
   return null;
 }
 
-/** Source: `GetPubKey`. Empty when the key is unknown. */
+/** Finds a public key by its hash; empty if the key is unknown. Source: `GetPubKey`. */
 function findPublicKey({ provider, data }: Signing, hash: Bytes): Bytes {
   const keyId = toLatin1(hash);
   const known = provider.publicKey(hash);
@@ -58,7 +58,7 @@ function findPublicKey({ provider, data }: Signing, hash: Bytes): Bytes {
   return data.signatures.get(keyId)?.publicKey ?? data.publicKeys.get(keyId) ?? EMPTY_BYTES;
 }
 
-/** The signature of a key: an existing one, or a new one. Source: `CreateSig`. */
+/** Returns the existing signature of a key, or creates one. Source: `CreateSig`. */
 function signatureOf(signing: Signing, publicKey: Bytes, script: Bytes, version: SigVersion): Bytes | null {
   const { provider, creator, data } = signing;
   const keyId = keyIdOf(publicKey);
@@ -77,7 +77,7 @@ function signMultisig(
   required: number,
   publicKeys: readonly Bytes[],
 ): Step {
-  // CHECKMULTISIG consumes one element more than it uses.
+  // CHECKMULTISIG consumes one more stack element than it uses, so an empty element comes first.
   const elements: Bytes[] = [EMPTY_BYTES];
   for (const publicKey of publicKeys) {
     if (elements.length === required + 1) break;
@@ -85,14 +85,14 @@ function signMultisig(
     if (signature !== null) elements.push(signature);
   }
   const solved = elements.length === required + 1;
-  // QUIRK: there are placeholders for only half of the missing signatures, as the reference increments both sides of the
-  // comparison; copies of a partly signed transaction are thus identical to the reference's. Test:
+  // QUIRK: only half of the missing signatures get a placeholder, because the loop of the reference increments both sides
+  // of its comparison. So a partly signed transaction has the same bytes as in the reference. Test:
   // test/unit/signing/produceSignature.test.ts.
   for (let i = 0; i + elements.length < required + 1; i++) elements.push(EMPTY_BYTES);
   return { solved, type: 'multisig', elements };
 }
 
-/** Signs one script; returns signatures, or the script or key hash that it contains. */
+/** Signs one script. Returns signatures, or the script hash or key hash in the script. */
 function signStep(signing: Signing, script: Bytes, version: SigVersion): Step {
   const template = solveScript(stripTimelockPrefix(stripClaimPrefix(script)));
   const { type } = template;
@@ -139,7 +139,7 @@ function pushAll(elements: readonly Bytes[]): Buffer {
   );
 }
 
-/** Signs a witness program found by `step`; its scriptSig part is empty. */
+/** Signs the script of a witness program that `step` found. The scriptSig stays empty. */
 function signWitness(signing: Signing, step: Step): void {
   const { data } = signing;
   const inner = step.elements[0]!;
@@ -161,8 +161,8 @@ function signWitness(signing: Signing, step: Step): void {
 }
 
 /**
- * Fills `data` with the scriptSig and witness for an output; true when they satisfy it under the standard flags. Signatures,
- * scripts and keys already in `data` are used; complete data is not changed.
+ * Fills `data` with the scriptSig and witness for an output. Returns true if they satisfy the output under the standard
+ * flags. Signatures, scripts and keys that are already in `data` are used. If `data` is already complete, it is not changed.
  */
 export function produceSignature(
   provider: SigningProvider,

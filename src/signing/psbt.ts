@@ -1,31 +1,34 @@
 /**
- * Partially signed transactions as data: the information of the parties about one transaction that is being signed (BIP174).
- * `psbtCodec.ts` has the serialization, `psbtRoles.ts` the operations. Source: Core 0.17 script/sign.h
- * `PartiallySignedTransaction`, `PSBTInput`, `PSBTOutput`.
+ * Data structure of a partially signed transaction (PSBT): the information that all parties have about one transaction that
+ * is being signed (BIP174). `psbtCodec.ts` has the serialization, `psbtRoles.ts` the operations. Source: Core 0.17
+ * script/sign.h `PartiallySignedTransaction`, `PSBTInput`, `PSBTOutput`.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import type { KeySignature } from './signatureData.js';
 
-/** Fingerprint of the master key (as a little-endian number of its four bytes), then the child numbers. */
+/**
+ * Derivation path of a key: the fingerprint of the master key (its four bytes as a little-endian number), then the child
+ * numbers.
+ */
 export type KeyPath = readonly number[];
 
-/** Unknown keys and values, by key, one character per byte. They are preserved. */
+/** Fields with unknown types, by key (latin1). They are preserved. */
 export type UnknownFields = ReadonlyMap<string, Bytes>;
 
-/** Scripts are empty if there are none. Maps are modified through `ownMap`. */
+/** PSBT data of one input. An absent script is empty. Maps must be modified through `ownMap`. */
 export interface PsbtInput {
-  /** The whole spent transaction. */
+  /** The whole transaction that contains the spent output. */
   nonWitnessUtxo: Transaction | null;
-  /** The spent output alone, for signatures that cover its amount. */
+  /** The spent output alone, for signatures that cover its amount (witness). */
   witnessUtxo: TxOutput | null;
   /** Signatures by key id (`keyIdOf`). */
   partialSignatures: ReadonlyMap<string, KeySignature>;
-  /** Signed 32-bit; 0 and below: not given. */
+  /** Hash type, signed 32-bit; 0 or less if not specified. */
   sighashType: number;
   redeemScript: Bytes;
   witnessScript: Bytes;
-  /** Key paths by public key (latin1). */
+  /** Derivation paths by public key (latin1). */
   keyPaths: ReadonlyMap<string, KeyPath>;
   finalScriptSig: Bytes;
   finalScriptWitness: readonly Bytes[];
@@ -40,25 +43,25 @@ export interface PsbtOutput {
 }
 
 export interface Psbt {
-  /** Transaction without scriptSigs and witnesses. */
+  /** The transaction without scriptSigs and witnesses. */
   tx: Transaction;
   unknown: UnknownFields;
-  /** One entry for each input; likewise the outputs. */
+  /** One entry for each input of `tx`, and one for each output. */
   inputs: PsbtInput[];
   outputs: PsbtOutput[];
 }
 
 /**
- * Maximum number of fields in one map. The reference has no limit; here a growing map is rebuilt as a whole, and no
- * meaningful PSBT comes close.
+ * Maximum number of fields in one map. The reference has no limit. This implementation rebuilds a growing map as a whole. No
+ * useful PSBT reaches the limit.
  */
 export const MAX_MAP_FIELDS = 500_000;
 
-/** Shared empty map for parts without entries: most of them, and there may be a million inputs or outputs. */
+/** Shared empty map. Most inputs and outputs have no entries, and a PSBT may have a million of them. */
 export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
 const NO_ITEMS: readonly Bytes[] = [];
 
-/** Returns a map of a part, or of the whole PSBT, for modification; it is no longer shared. */
+/** Returns a map of an input, an output or the PSBT for modification. A shared map is first replaced with an own copy. */
 export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,
@@ -90,14 +93,14 @@ export function emptyPsbtOutput(): PsbtOutput {
   return { redeemScript: EMPTY_BYTES, witnessScript: EMPTY_BYTES, keyPaths: NO_ENTRIES, unknown: NO_ENTRIES };
 }
 
-/** Whether the input is complete. Source: `PSBTInputSigned`. */
+/** Whether the input is final (completely signed). Source: `PSBTInputSigned`. */
 export function isInputFinal(input: PsbtInput): boolean {
   return input.finalScriptSig.length > 0 || input.finalScriptWitness.length > 0;
 }
 
 /**
- * Whether there is at most one form of the spent output; with witness data it must be the one with the amount. Source:
- * `IsSane`.
+ * Whether the input contains the spent output in at most one form. With witness data it must be `witnessUtxo`, which has the
+ * amount. Source: `IsSane`.
  */
 export function isInputSane(input: PsbtInput): boolean {
   if (input.witnessUtxo !== null) return input.nonWitnessUtxo === null;

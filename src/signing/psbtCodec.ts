@@ -1,6 +1,6 @@
 /**
- * The serialization of partially signed transactions (BIP174, version 0 as in Core 0.17): maps of keys and values for the
- * whole, for each input, and for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
+ * The serialization of partially signed transactions (BIP174, version 0 as in Core 0.17): one map of keys and values for the
+ * whole PSBT, one for each input, and one for each output. Source: Core 0.17 script/sign.h, `Serialize` and `Unserialize`.
  */
 import { COMPRESSED_KEY_SIZE, UNCOMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
 import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
@@ -30,7 +30,7 @@ import {
 } from './psbt.js';
 import { keyIdOf, sortedEntriesInSlices } from './signatureData.js';
 
-/** `psbt` and ff. */
+/** First bytes of a PSBT: `psbt` and the byte ff. */
 const MAGIC = Buffer.from('70736274ff', 'hex');
 const SEPARATOR = 0;
 
@@ -50,27 +50,27 @@ const INPUT = {
 
 const OUTPUT = { REDEEM_SCRIPT: 0, WITNESS_SCRIPT: 1, BIP32_DERIVATION: 2 } as const;
 
-/** Items of a list between two pauses. */
+/** Number of list items processed between two yields. */
 const ITEMS_AT_ONCE = 256;
 
-/** In the reference, an output with this value is null. */
+/** In the reference an output with this amount is null. */
 const NO_VALUE = -1n;
 
-/** The bytes are not a PSBT. The message is the reference's. */
+/** Thrown if the bytes are not a valid PSBT. The message is that of the reference. */
 export class PsbtError extends Error {
   override readonly name = 'PsbtError';
 }
 
 export const TOO_MANY_FIELDS = 'too many fields in one map';
 
-/** The PSBT is complete, but further bytes follow. */
+/** Thrown if further bytes follow a complete PSBT. */
 export class PsbtExtraDataError extends PsbtError {
   constructor() {
     super('extra data after PSBT');
   }
 }
 
-/** Runs `read`, which must consume exactly the length in the preceding field. Source: `UnserializeFromVector`. */
+/** Reads a length, then runs `read`, which must consume exactly this number of bytes. Source: `UnserializeFromVector`. */
 function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   const size = reader.compactSize();
   const start = reader.offset;
@@ -79,7 +79,7 @@ function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   return value;
 }
 
-/** Rejects a duplicate field, and a key with more than its type. */
+/** Checks a field that may occur once. Rejects a duplicate field, and a key that is longer than its type byte. */
 function single(isPresent: boolean, key: Bytes, shortName: string, longName = shortName): void {
   if (isPresent) throw new PsbtError(`Duplicate Key, ${shortName} already provided`);
   if (key.length !== 1) throw new PsbtError(`${longName} key is more than one byte type`);
@@ -115,7 +115,7 @@ function readUnknown(reader: Reader, key: Bytes, part: { unknown: UnknownFields 
   ownMap(part, 'unknown').set(name, reader.varBytes());
 }
 
-/** Reads fields up to the separator. */
+/** Reads the fields of one map up to the separator. */
 function* readMap(
   reader: Reader,
   name: string,
@@ -279,12 +279,12 @@ function* readPsbt(reader: Reader): Slices<Psbt> {
   return psbt;
 }
 
-/** Parses a whole PSBT; throws `PsbtError`. Its parts are views of the bytes. */
+/** Parses a whole PSBT. The result contains views of `bytes`. Throws `PsbtError`. */
 export function parsePsbt(bytes: Bytes): Psbt {
   return atOnce(parsePsbtInSlices(bytes));
 }
 
-/** The same in slices. */
+/** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
 export function* parsePsbtInSlices(bytes: Bytes): Slices<Psbt> {
   try {
     return yield* readPsbt(new Reader(bytes));
@@ -306,7 +306,7 @@ class MapWriter {
       .varBytes(value);
   }
 
-  /** Written unless it is empty. */
+  /** Writes a field unless its value is empty. */
   optional(type: number, value: Bytes): void {
     if (value.length > 0) this.field(type, Buffer.alloc(0), value);
   }
@@ -330,8 +330,8 @@ class MapWriter {
 }
 
 /**
- * QUIRK: the spent transaction is read with its witness and written without, as in the reference; its txid does not change.
- * Test: test/vectors/psbt.test.ts.
+ * QUIRK: the spent transaction is read with its witness and written without the witness, as in the reference. Its txid does
+ * not change. Test: test/vectors/psbt.test.ts.
  */
 function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput): Slices<void> {
   if (nonWitnessUtxo !== null) {
@@ -342,7 +342,7 @@ function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput):
   }
 }
 
-/** Writes the fields that a final input no longer has. */
+/** Writes the fields for signing. A final input does not have these fields. */
 function* writeSigningData(map: MapWriter, input: PsbtInput): Slices<void> {
   for (const [, { publicKey, signature }] of yield* sortedEntriesInSlices(input.partialSignatures)) {
     map.field(INPUT.PARTIAL_SIGNATURE, publicKey, signature);
@@ -378,12 +378,12 @@ function* writeOutput(map: MapWriter, output: PsbtOutput): Slices<void> {
   yield* map.end(output.unknown);
 }
 
-/** The bytes of a PSBT. */
+/** Serializes a PSBT. */
 export function formatPsbt(psbt: Psbt): Buffer {
   return atOnce(formatPsbtInSlices(psbt));
 }
 
-/** The same in slices. */
+/** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
 export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
   const map = new MapWriter();
   map.writer.raw(MAGIC);
@@ -401,8 +401,8 @@ export function* formatPsbtInSlices(psbt: Psbt): Slices<Buffer> {
 }
 
 /**
- * The bytes of a PSBT that has only its transaction, without scripts and witnesses. Equals `formatPsbt` of `createPsbt`,
- * whose maps would take far more memory than the result.
+ * Serializes a PSBT that contains only a transaction, whose scriptSigs and witnesses are omitted. The result equals
+ * `formatPsbt(createPsbt(tx))`, but needs far less memory, because no maps are created.
  */
 export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {
   const inputs: TxInput[] = [];
@@ -414,7 +414,7 @@ export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {
   const map = new MapWriter();
   map.writer.raw(MAGIC);
   map.optional(GLOBAL_UNSIGNED_TX, bare);
-  // The end of its own map, and an empty one for each input and output.
+  // Ends the map of the PSBT, and writes an empty map for each input and output.
   map.writer.raw(Buffer.alloc(1 + inputs.length + tx.outputs.length));
   return map.writer.finish();
 }

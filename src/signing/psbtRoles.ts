@@ -1,6 +1,6 @@
 /**
- * The roles of BIP174: creator, updater and signer, combiner, finalizer, extractor.
- * Source: Core 0.17 script/sign.cpp `SignPSBTInput`, `PSBTInput::Merge`, `FillSignatureData`, `FromSignatureData`.
+ * Operations of the BIP174 roles: creator, updater and signer, combiner, finalizer, extractor. Source: Core 0.17
+ * script/sign.cpp `SignPSBTInput`, `PSBTInput::Merge`, `FillSignatureData`, `FromSignatureData`.
  */
 import { txid, type Transaction, type TxInput, type TxOutput } from '../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../script/sighash.js';
@@ -27,7 +27,7 @@ import { InputSigner } from './signatureCreator.js';
 import { emptySignatureData, insertAll, keyIdOf, type SignatureData } from './signatureData.js';
 import { NO_KEYS, type SigningProvider } from './signingProvider.js';
 
-/** Creator: an empty PSBT of a transaction, without its scriptSigs and witnesses. */
+/** Creator: creates a PSBT without data for a transaction. scriptSigs and witnesses are removed. */
 export function createPsbt(tx: Transaction): Psbt {
   const inputs = tx.inputs.map((input) => ({ ...input, scriptSig: EMPTY_BYTES, witness: [] }));
   return {
@@ -43,10 +43,10 @@ export function isSameTransaction(a: Psbt, b: Psbt): boolean {
   return equalBytes(txid(a.tx), txid(b.tx));
 }
 
-/** Entries processed between two pauses. */
+/** Number of map entries processed between two yields. */
 const ENTRIES_AT_ONCE = 1024;
 
-/** Inserts the entries of a map that another part lacks, in slices. */
+/** Inserts the entries of another map that the own map lacks, in slices. */
 function* insertInSlices<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,
@@ -90,14 +90,14 @@ function* mergeOutput(into: PsbtOutput, from: PsbtOutput): Slices<void> {
 }
 
 /**
- * Combiner: adds the data of another PSBT of the same transaction (`isSameTransaction`); existing data is kept. The result
- * may be inconsistent (`isPsbtSane`). Throws `PsbtError` if a map would become too large.
+ * Combiner: adds the data of `from` to `into`. Both must have the same transaction (`isSameTransaction`). Existing data of
+ * `into` is kept. The result may be inconsistent (`isPsbtSane`). Throws `PsbtError` if a map would become too large.
  */
 export function combinePsbt(into: Psbt, from: Psbt): void {
   atOnce(combinePsbtInSlices(into, from));
 }
 
-/** The same in slices. */
+/** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
 export function* combinePsbtInSlices(into: Psbt, from: Psbt): Slices<void> {
   for (const [i, input] of into.inputs.entries()) {
     yield* mergeInput(input, from.inputs[i]!);
@@ -141,7 +141,7 @@ function storeInput(input: PsbtInput, data: SignatureData): void {
   if (data.scriptWitness.length > 0) input.finalScriptWitness = data.scriptWitness;
 }
 
-/** The output that an input spends, as far as the PSBT contains it; null also if its data is inconsistent. */
+/** The output that an input spends; null if the PSBT does not contain it, or if the input's data is inconsistent. */
 export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
   const { nonWitnessUtxo, witnessUtxo } = psbt.inputs[index]!;
   if (nonWitnessUtxo === null) return witnessUtxo;
@@ -151,16 +151,16 @@ export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
 }
 
 export interface SignedInput {
-  /** Whether the input is now final. */
+  /** Whether the input is final (completely signed) after signing. */
   readonly complete: boolean;
-  /** Data found during signing, including public keys; empty for an input that could not be examined. */
+  /** Data that was found during signing, including public keys. Empty if the input could not be examined. */
   readonly data: SignatureData;
 }
 
 /**
- * Updater and signer of one input: fills in scripts, signs with the provider's keys and finalizes what is complete.
- * If only the spent output is known, without its transaction, its amount cannot be verified: then only a witness signature,
- * which covers the amount, is created. The inputs of one PSBT may share a `PrecomputedSighash`.
+ * Updater and signer of one input: adds scripts, signs with the provider's keys, and finalizes the input if it is complete.
+ * If the spent output is known but not its transaction, the amount cannot be verified. Then only a witness signature is
+ * created, because it covers the amount. The inputs of one PSBT may share a `PrecomputedSighash`.
  */
 export function signPsbtInput(
   psbt: Psbt,
@@ -186,7 +186,7 @@ export function signPsbtInput(
   return { complete, data };
 }
 
-/** Updater of one output: adds the scripts that the provider has for it, so that signers can recognize change. */
+/** Updater of one output: adds the scripts that the provider has for the output, so that signers can recognize change. */
 export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningProvider): SignatureData {
   const output = psbt.outputs[index]!;
   const { value, script } = psbt.tx.outputs[index]!;
@@ -200,8 +200,8 @@ export function updatePsbtOutput(psbt: Psbt, index: number, provider: SigningPro
 }
 
 /**
- * Finalizer: finalizes inputs that have all their signatures; true when every input is final. The event loop runs during the
- * work.
+ * Finalizer: finalizes inputs that have all their signatures. Returns true if every input is final. Yields to the event loop
+ * during the work.
  */
 export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   const shared = new PrecomputedSighash(psbt.tx);
@@ -215,12 +215,12 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   return complete;
 }
 
-/** Extractor: the transaction with the final inputs. */
+/** Extractor: returns the transaction with the scriptSigs and witnesses of the final inputs. */
 export function extractTransaction(psbt: Psbt): Transaction {
   return atOnce(extractTransactionInSlices(psbt));
 }
 
-/** The same in slices. */
+/** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
 export function* extractTransactionInSlices(psbt: Psbt): Slices<Transaction> {
   const inputs: TxInput[] = [];
   for (const { prevout, sequence } of psbt.tx.inputs) {

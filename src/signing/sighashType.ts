@@ -1,4 +1,4 @@
-/** Parses the names of hash types. Source: Core 0.17 core_read.cpp `ParseSighashString`. */
+/** Parses the names of signature hash types. Source: Core 0.17 core_read.cpp `ParseSighashString`. */
 const HASH_TYPES: ReadonlyMap<string, number> = new Map([
   ['ALL', 0x01],
   ['ALL|ANYONECANPAY', 0x81],
@@ -8,7 +8,7 @@ const HASH_TYPES: ReadonlyMap<string, number> = new Map([
   ['SINGLE|ANYONECANPAY', 0x83],
 ]);
 
-/** Null for an unknown name. */
+/** Returns the hash type of a name such as `ALL`; null for an unknown name. */
 export function parseSighashType(name: string): number | null {
   return HASH_TYPES.get(name) ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * Signs one input of a raw transaction, using the signatures that it already has, and verifies the result.
- * Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`, the part for each input.
+ * Signs one input of a raw transaction, using the input's existing signatures, and verifies the result. Source: lbrycrd
+ * rpc/rawtransaction.cpp `SignTransaction`, the loop over the inputs.
  */
 import type { Transaction, TxOutput } from '../primitives/transaction.js';
 import { TransactionChecker } from '../script/checker.js';
@@ -30,12 +30,13 @@ export function signingTask(
   return { tx, provider, hashType, shared: new PrecomputedSighash(tx) };
 }
 
-/** Sets scriptSig and witness of the input, keeping its existing signatures. */
+/** Sets the scriptSig and witness of an input. Existing signatures are kept. */
 export function signInput(task: SigningTask, index: number, spent: TxOutput): void {
   const { tx, provider, hashType, shared } = task;
   const input = tx.inputs[index]!;
   const data = dataFromInput(tx, index, spent, shared);
-  // SINGLE without an output of that number would sign no output.
+  // Hash type SINGLE signs the output with the number of the input. Without such an output no output would be signed, so
+  // no signature is created.
   const isSingle = (hashType & ~SIGHASH.ANYONECANPAY) === SIGHASH.SINGLE;
   if (!isSingle || index < tx.outputs.length) {
     const signer = new InputSigner(tx, index, spent.value, hashType, shared);
@@ -45,7 +46,7 @@ export function signInput(task: SigningTask, index: number, spent: TxOutput): vo
   input.witness = data.scriptWitness;
 }
 
-/** Null for an input that satisfies the output it spends, else an error message. */
+/** Verifies an input. Returns null if the input satisfies the output that it spends, else an error message. */
 export function inputProblem({ tx, shared }: SigningTask, index: number, spent: TxOutput): string | null {
   const { scriptSig, witness } = tx.inputs[index]!;
   const checker = new TransactionChecker(tx, index, spent.value, shared, ecdsaBackend());

@@ -1,7 +1,7 @@
 /**
- * Creates single signatures: for an input of a transaction, or dummies of the right size. Deterministic (RFC 6979) with low
- * R, so equal inputs give equal bytes. Source: Core 0.17 script/sign.cpp `MutableTransactionSignatureCreator`,
- * `DummySignatureCreator`.
+ * Creates single signatures: for an input of a transaction, or dummy signatures of the right size. Signatures are
+ * deterministic (RFC 6979) and have a low R, so equal data gives equal bytes. Source: Core 0.17 script/sign.cpp
+ * `MutableTransactionSignatureCreator`, `DummySignatureCreator`.
  */
 import { ecdsaBackend, signHash } from '../crypto/ecdsa.js';
 import { COMPRESSED_KEY_SIZE } from '../crypto/ecdsaEncoding.js';
@@ -18,9 +18,9 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 import type { SigningProvider } from './signingProvider.js';
 
 export interface SignatureCreator {
-  /** Verifies created signatures against the output. */
+  /** Checks signatures of the input, to verify that the created data satisfies the output. */
   readonly checker: SignatureChecker;
-  /** DER and hash type byte, or null without the key. */
+  /** Creates a signature (DER, then the hash type byte). Null if the provider does not have the private key. */
   createSignature(
     provider: SigningProvider,
     keyId: Bytes,
@@ -29,7 +29,10 @@ export interface SignatureCreator {
   ): Bytes | null;
 }
 
-/** Signs one input. The transaction must not change during its lifetime, except for scriptSigs and witnesses. */
+/**
+ * Creates signatures for one input. The transaction must not change while the signer is used, except for scriptSigs and
+ * witnesses.
+ */
 export class InputSigner implements SignatureCreator {
   readonly checker: SignatureChecker;
   private readonly tx: Transaction;
@@ -38,7 +41,7 @@ export class InputSigner implements SignatureCreator {
   private readonly hashType: number;
   private readonly shared: PrecomputedSighash;
 
-  /** `amount` is the amount of the spent output; the inputs of a transaction may share one `PrecomputedSighash`. */
+  /** `amount`: amount of the spent output. All inputs of a transaction may share one `PrecomputedSighash`. */
   constructor(
     tx: Transaction,
     inputIndex: number,
@@ -82,7 +85,7 @@ const ACCEPT_ALL: SignatureChecker = {
   checkSequence: () => false,
 };
 
-/** A dummy in strict DER with the given lengths of R and S. */
+/** A dummy signature in strict DER. `rLength` and `sLength` are the lengths of R and S. */
 function dummySignature(rLength: number, sLength: number): Bytes {
   const signature = Buffer.alloc(rLength + sLength + 7);
   signature[0] = 0x30;
@@ -101,7 +104,7 @@ function dummyCreator(rLength: number): SignatureCreator {
   return { checker: ACCEPT_ALL, createSignature: () => dummySignature(rLength, 32) };
 }
 
-/** 71 bytes for every key, known or not: to estimate the size of an input. */
+/** Creates dummy signatures of 71 bytes for every key, known or unknown. Used to estimate the size of an input. */
 export const DUMMY_CREATOR: SignatureCreator = dummyCreator(32);
-/** 72 bytes: to estimate the maximum size of an input signed by others. */
+/** Creates dummy signatures of 72 bytes. Used to estimate the maximum size of an input that others sign. */
 export const DUMMY_MAXIMUM_CREATOR: SignatureCreator = dummyCreator(33);

@@ -1,5 +1,5 @@
 /**
- * Data for satisfying one output: signatures and scripts found so far, and the input created from them.
+ * Data for satisfying one output: signatures and scripts found so far, and the scriptSig and witness created from them.
  * Source: Core 0.17 script/sign.h `SignatureData`.
  */
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
@@ -16,16 +16,16 @@ export interface KeySignature {
 export interface SignatureData {
   /** Whether scriptSig and witness satisfy the output. */
   complete: boolean;
-  /** Whether a witness was created: then the amount is signed. */
+  /** Whether a witness was created. Witness signatures cover the amount. */
   witness: boolean;
   scriptSig: Bytes;
   scriptWitness: Bytes[];
-  /** Empty if there is none, as is the witness script. */
+  /** Redeem script and witness script; empty if the output does not need them or they are unknown. */
   redeemScript: Bytes;
   witnessScript: Bytes;
   /** Signatures by key id (`keyIdOf`). */
   signatures: Map<string, KeySignature>;
-  /** Every public key found, by key id. */
+  /** All public keys that were found, by key id. */
   publicKeys: Map<string, Bytes>;
 }
 
@@ -42,27 +42,30 @@ export function emptySignatureData(): SignatureData {
   };
 }
 
-/** The bytes if their first one matches their length, else an empty key. Source: `CPubKey::Set`. */
+/**
+ * Returns the bytes if their length matches the length that their first byte implies; otherwise an empty key. Source:
+ * `CPubKey::Set`.
+ */
 export function asPublicKey(bytes: Bytes): Bytes {
   return hasPublicKeySize(bytes) ? bytes : EMPTY_BYTES;
 }
 
-/** HASH160 of the key as a map key, one character per byte; string order is byte order. */
+/** Key id for maps: HASH160 of the public key as latin1. The order of the strings is the order of the bytes. */
 export function keyIdOf(publicKey: Bytes): string {
   return toLatin1(hash160(publicKey));
 }
 
-/** Inserts entries that `into` lacks. */
+/** Inserts the entries of `from` that `into` lacks. */
 export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): void {
   for (const [key, value] of from) if (!into.has(key)) into.set(key, value);
 }
 
-/** Entries in the order of their keys' bytes. */
+/** The entries of a map, sorted by the bytes of their keys. */
 export function sortedEntries<V>(map: ReadonlyMap<string, V>): [string, V][] {
   return atOnce(sortedEntriesInSlices(map));
 }
 
-/** The same in slices. */
+/** Variant of `sortedEntries` that yields between slices of the work. */
 export function* sortedEntriesInSlices<V>(map: ReadonlyMap<string, V>): Slices<[string, V][]> {
   const entries: [string, V][] = [];
   for (const entry of map) {
@@ -75,7 +78,7 @@ function compareEntries([a]: [string, unknown], [b]: [string, unknown]): number 
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Adds the data of another one; if that is complete, it replaces this one. Source: `MergeSignatureData`. */
+/** Adds the data of `other` to `into`. If `other` is complete, it replaces `into`. Source: `MergeSignatureData`. */
 export function combineSignatures(into: SignatureData, other: SignatureData): void {
   if (into.complete) return;
   if (other.complete) {

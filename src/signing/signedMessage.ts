@@ -1,5 +1,5 @@
 /**
- * Messages signed with the key of an address: the signature has 65 bytes, from which the key can be recovered.
+ * Messages signed with the key of an address: a signature has 65 bytes, and the public key can be recovered from it.
  * Source: lbrycrd validation.cpp `strMessageMagic`; Core rpc/misc.cpp `signmessagewithprivkey`, `verifymessage`.
  */
 import { createHash } from 'node:crypto';
@@ -11,10 +11,10 @@ import { AT_ONCE_SIZE, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import type { SigningKey } from './signingProvider.js';
 
-/** Prepended to every message, so that none is a transaction. */
+/** Text before every signed message, so that a signed message can never be a valid transaction. */
 const MAGIC = Buffer.from('LBRYcrd Signed Message:\n');
 
-/** Pieces of a text, so that it is not encoded at once; surrogate pairs are not split. */
+/** Pieces of a text, so that a long text is not encoded at once. Surrogate pairs are not split. */
 function* pieces(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length;) {
     const last = text.charCodeAt(at + AT_ONCE_SIZE - 1);
@@ -24,7 +24,7 @@ function* pieces(text: string): Generator<string, void, undefined> {
   }
 }
 
-/** The signed hash; the message is encoded as UTF-8. */
+/** The hash that is signed. The message is encoded as UTF-8. */
 export function* messageHash(message: string): Slices<Buffer> {
   let sizeBytes = 0;
   for (const piece of pieces(message)) {
@@ -45,7 +45,7 @@ export function* signMessage(message: string, key: SigningKey): Slices<Buffer> {
   return signRecoverable(yield* messageHash(message), key.privateKey, compressed, ecdsaBackend());
 }
 
-/** Whether the key with that id (HASH160 of the public key) signed the message. Any bytes are allowed as signature. */
+/** Whether the key with this id (HASH160 of the public key) signed the message. `signature` may be any bytes. */
 export function* verifyMessage(message: string, signature: Bytes, keyId: Bytes): Slices<boolean> {
   const publicKey = recoverPublicKey(yield* messageHash(message), signature, ecdsaBackend());
   return publicKey !== null && equalBytes(hash160(publicKey), keyId);

@@ -1,7 +1,7 @@
 /**
- * The source of keys and scripts for signing: a narrow interface, implemented by a wallet, a list of given keys, or an empty
- * source. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h `SigningProvider`,
- * keystore.cpp `CBasicKeyStore`.
+ * The source of keys and scripts for signing: a small interface, implemented by a wallet, by a list of keys from the caller,
+ * or by an empty source. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h
+ * `SigningProvider`, keystore.cpp `CBasicKeyStore`.
  */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
@@ -17,22 +17,22 @@ export interface SigningKey {
   readonly publicKey: Bytes;
 }
 
-/** Results must not be modified; null means unknown. */
+/** Access to keys and scripts. Results must not be modified. Null means that a key or script is unknown. */
 export interface SigningProvider {
-  /** The redeem or witness script with that id. The id of a witness script is the RIPEMD160 of the witness program. */
+  /** The redeem script or witness script with this id. The id of a witness script is the RIPEMD160 of the witness program. */
   script(scriptId: Bytes): Bytes | null;
   publicKey(keyId: Bytes): Bytes | null;
   signingKey(keyId: Bytes): SigningKey | null;
 }
 
-/** Has no keys: only inputs with all signatures can be completed. */
+/** A provider without keys. With it, only inputs that already have all signatures can be completed. */
 export const NO_KEYS: SigningProvider = {
   script: () => null,
   publicKey: () => null,
   signingKey: () => null,
 };
 
-/** The same without private keys: scripts and public keys are added, but nothing is signed. */
+/** Wraps a provider so that private keys are hidden. Scripts and public keys can still be found, but nothing can be signed. */
 export function publicOnly(provider: SigningProvider): SigningProvider {
   return {
     script: (scriptId) => provider.script(scriptId),
@@ -41,18 +41,18 @@ export function publicOnly(provider: SigningProvider): SigningProvider {
   };
 }
 
-/** Creates a signing key from 32 bytes and the form of the public key. The private key must be valid. */
+/** Creates a signing key from a private key of 32 bytes, which must be valid. `compressed` selects the form of the public key. */
 export function signingKeyOf(privateKey: Bytes, compressed: boolean): SigningKey {
   assert(isValidPrivateKey(privateKey), 'a private key in range');
   return { privateKey, publicKey: ecdsaBackend().publicKeyOf(privateKey, compressed) };
 }
 
-/** Keys and scripts in memory. */
+/** A key and script store in memory. */
 export class MemoryKeyStore implements SigningProvider {
   private readonly keys = new Map<string, SigningKey>();
   private readonly scripts = new Map<string, Bytes>();
 
-  /** Adds the key's P2WPKH program too, so that P2SH-P2WPKH outputs are found. */
+  /** Adds a key. Its P2WPKH program is added as a script too, so that P2SH-P2WPKH outputs are recognized. */
   addKey(key: SigningKey): void {
     const keyId = hash160(key.publicKey);
     this.keys.set(toLatin1(keyId), key);
@@ -61,7 +61,7 @@ export class MemoryKeyStore implements SigningProvider {
     }
   }
 
-  /** False, without adding it, when the script is too long to be pushed. */
+  /** Adds a script. Returns false, without adding the script, if it is too long to be pushed on the stack. */
   addScript(script: Bytes): boolean {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     this.setScript(script);

@@ -1,6 +1,6 @@
 /**
  * Plain error messages for a file that SQLite cannot open, read or write. SQLite reports neither the file nor the system's
- * reason, so both are found by examining the file's folder.
+ * reason, so this module finds both by examining the files and their folder.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,7 +11,7 @@ import {
   systemErrorText,
 } from '../util/text/environmentError.js';
 
-/** Primary result codes (sqlite3.h) and texts of file failures, and the corresponding system error code. */
+/** SQLite's file failures: primary result code (sqlite3.h), error text, and the corresponding system error code. */
 const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: string | null])[] = [
   [3, /access permission denied/i, 'EACCES'],
   [8, /readonly database/i, 'EROFS'],
@@ -19,10 +19,10 @@ const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: stri
   [13, /disk is full/i, 'ENOSPC'],
   [14, /unable to open database/i, null],
 ];
-/** Files that SQLite creates beside a database. */
+/** Suffixes of the database file and of the files that SQLite creates beside it. */
 const BESIDE = ['', '-wal', '-shm', '-journal'] as const;
 
-/** The cause of a failure at a path; null if none is found. */
+/** Finds the file or folder that causes a failure of the database at `path`; null if the cause is not found. */
 function hindrance(path: string): { path: string; code: string } | null {
   for (const suffix of BESIDE) {
     const file = path + suffix;
@@ -42,7 +42,7 @@ function hindrance(path: string): { path: string; code: string } | null {
   return null;
 }
 
-/** A file failure as an `EnvironmentError` for the operator; other errors are returned unchanged. */
+/** Converts a file failure to an `EnvironmentError` for the operator. Other errors are returned unchanged. */
 export function sqliteFileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
   if (systemErrorCode(error) !== null) return environmentError(error, path);

@@ -1,6 +1,7 @@
 /**
- * The only module that chooses the SQLite implementation: Node's own if it has FTS5 (22.13 and later), else the package
- * `@photostructure/sqlite`, which has the same API and binaries for most machines.
+ * Selects the SQLite implementation: Node's own module if it supports FTS5 (Node 22.13 and later), else the package
+ * `@photostructure/sqlite`, which has the same API and binaries for most machines. No other module selects an
+ * implementation.
  */
 import { createRequire, isBuiltin } from 'node:module';
 import { EnvironmentError } from '../util/text/environmentError.js';
@@ -20,14 +21,14 @@ export interface SqliteStatement {
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
-  /** Registers a function for use in SQL; an error that it throws ends the statement. */
+  /** Registers a function for use in SQL. If the function throws, the statement fails. */
   function(name: string, run: (...values: SqlValue[]) => SqlValue): void;
   close(): void;
 }
 
 export interface SqliteProvider {
   readonly name: string;
-  /** The version of SQLite itself. */
+  /** Version of the SQLite library. */
   readonly version: string;
   open(path: string): SqliteDatabase;
 }
@@ -37,14 +38,14 @@ interface SqliteModule {
 }
 
 /**
- * Statement that tests for the required kind of full text table: FTS5 with deletion from tables without content (SQLite
+ * Statement that tests whether the needed full text tables are supported: FTS5 with deletion from contentless tables (SQLite
  * 3.43).
  */
 const PROBE = `CREATE VIRTUAL TABLE probe USING fts5(words, content='', contentless_delete=1, detail=none)`;
 
 const PACKAGE = '@photostructure/sqlite';
 
-/** Node's own module, without the warning that it is experimental. Throws if it does not exist. */
+/** Imports Node's own SQLite module, and suppresses the warning that it is experimental. Throws if the module does not exist. */
 async function importBuiltIn(): Promise<SqliteModule> {
   const emitWarning = process.emitWarning;
   const name: string = 'node:sqlite';
@@ -81,14 +82,14 @@ const SOURCES: readonly Source[] = [
   { name: PACKAGE, load: importPackage },
 ];
 
-/** Error codes of a missing module, as opposed to one that fails. Source: Node's errors. */
+/** Error codes of a missing module. A module that exists but fails has other codes. Source: Node's errors. */
 const ABSENT: ReadonlySet<unknown> = new Set([
   'ERR_UNKNOWN_BUILTIN_MODULE',
   'ERR_MODULE_NOT_FOUND',
   'MODULE_NOT_FOUND',
 ]);
 
-/** The first usable implementation. Throws an `EnvironmentError` with a one-line message that begins with `neededBy`. */
+/** Returns the first usable implementation. Throws an `EnvironmentError` with a one-line message that begins with `neededBy`. */
 export async function findSqlite(
   neededBy: string,
   sources: readonly Source[] = SOURCES,
@@ -111,15 +112,15 @@ export async function findSqlite(
 let found: Promise<SqliteProvider> | undefined;
 
 /**
- * The implementation for this process. `neededBy` is the user's option or command that needs it. Throws `EnvironmentError`
- * with the remedy if there is none.
+ * The implementation for this process. `neededBy` is the option or command that needs SQLite, for the error message. Throws
+ * an `EnvironmentError` with advice if no implementation is usable.
  */
 export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
   found ??= findSqlite(neededBy);
   return found;
 }
 
-/** Whether SQLite is available, from Node or a package; does not load it. */
+/** Whether SQLite is available, from Node or from the package. The implementation is not loaded. */
 export function hasSqlite(): boolean {
   if (isBuiltin('node:sqlite')) return true;
   try {

@@ -1,7 +1,7 @@
-/** Transactions, and cached prepared statements, of one connection. */
+/** Runs SQL statements on one connection: caches prepared statements, and groups statements in transactions. */
 import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './sqliteProvider.js';
 
-/** Maximum number of cached statements; filters create many different ones. Arbitrary. */
+/** Maximum number of cached statements. Search filters create many different statements. Arbitrary. */
 const MAX_KEPT = 500;
 
 export class Statements {
@@ -34,7 +34,7 @@ export class Statements {
     return this.of(sql).all(...values);
   }
 
-  /** The first column of the only row, a number. */
+  /** Number in the first column of the only result row. */
   number(sql: string, ...values: SqlValue[]): number {
     return Number(Object.values(this.get(sql, ...values)!)[0]);
   }
@@ -44,7 +44,7 @@ export class Statements {
     return Number(this.of(sql).run(...values).lastInsertRowid);
   }
 
-  /** Runs the task atomically; a nested call becomes part of the outer transaction. */
+  /** Runs `task` atomically in a transaction. A nested call becomes part of the outer transaction. */
   transaction<T>(task: () => T): T {
     if (this.depth > 0) return task();
     this.database.exec('BEGIN IMMEDIATE');
@@ -57,7 +57,8 @@ export class Statements {
       try {
         this.database.exec('ROLLBACK');
       } catch {
-        // A full disk has already ended the transaction; the first error is the relevant one.
+        // If the disk is full, SQLite has already ended the transaction, and the rollback fails. The first error is the
+        // relevant one.
       }
       throw error;
     } finally {
@@ -71,10 +72,10 @@ export class Statements {
   }
 }
 
-/** Texts for `IN (SELECT value FROM json_each(?))`. */
+/** Parameter with texts for `IN (SELECT value FROM json_each(?))`. */
 export const textList = (values: readonly string[]): string => JSON.stringify(values);
 
-/** Hashes for `IN (SELECT unhex(value) FROM json_each(?))`. */
+/** Parameter with hashes for `IN (SELECT unhex(value) FROM json_each(?))`. */
 export const blobList = (values: readonly Uint8Array[]): string =>
   JSON.stringify(values.map((value) => Buffer.from(value).toString('hex')));
 

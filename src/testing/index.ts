@@ -17,11 +17,11 @@ import { fileURLToPath } from 'node:url';
 export interface RegtestOptions {
   /** Additional command-line options, such as `-txindex` or `-supportdelay=proportional`. */
   args?: readonly string[];
-  /** A folder to use and keep; by default a temporary folder is created, which `stop` deletes. */
+  /** Folder for the node's data, which is kept. If absent, a temporary folder is created, which `stop` deletes. */
   dataDir?: string;
   /** Additional environment variables of the process. */
   env?: Readonly<Record<string, string>>;
-  /** Timeout of the start, in milliseconds. */
+  /** Timeout of the start in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -38,25 +38,28 @@ export class RegtestRpcError extends Error {
 
 export interface RegtestNode {
   readonly dataDir: string;
-  /** URL with credentials: `http://user:password@127.0.0.1:port/`. */
+  /** RPC URL with credentials: `http://user:password@127.0.0.1:port/`. */
   readonly url: string;
   readonly rpcPort: number;
   readonly p2pPort: number;
   readonly pid: number;
   /** Output of the process so far. */
   output(): string;
-  /** Calls a method; rejects with `RegtestRpcError` when the node returns an error. */
+  /** Calls an RPC method. Rejects with `RegtestRpcError` if the node returns an error. */
   rpc<T = unknown>(
     method: string,
     params?: readonly unknown[] | Readonly<Record<string, unknown>>,
   ): Promise<T>;
-  /** Posts a body unchanged; returns status and text. */
+  /** Posts a body unchanged. Returns the status and the text of the response. */
   post(body: string, path?: string): Promise<{ status: number; text: string }>;
-  /** Stops the node cleanly and removes a temporary folder. */
+  /** Stops the node cleanly. A temporary folder is deleted. */
   stop(): Promise<void>;
-  /** Kills the process at once (SIGKILL) and keeps the folder. */
+  /** Kills the process immediately (SIGKILL). The folder is kept. */
   kill(): Promise<void>;
-  /** Resolves with the exit code, or null after a signal, when all output of the process has been read. */
+  /**
+   * Resolves when the process has exited and all its output was read. The value is the exit code, or null if a signal ended
+   * the process.
+   */
   exited: Promise<number | null>;
 }
 
@@ -77,12 +80,12 @@ export async function freePort(): Promise<number> {
   });
 }
 
-/** Number of attempts with other ports, since a free port may be taken before the node uses it. */
+/** Maximum number of start attempts with other ports, because another program may take a free port before the node uses it. */
 const ATTEMPTS = 3;
 
 /**
- * Starts a node. Resolves when it serves calls and has imported the files in its arguments. Rejects with its output if it
- * exits early.
+ * Starts a node. Resolves when the node serves calls and has imported the files in its arguments. If the node exits early,
+ * rejects with its output.
  */
 export async function startRegtest(options: RegtestOptions = {}): Promise<RegtestNode> {
   for (let attempt = 1; ; attempt++) {
@@ -116,13 +119,14 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Building an addon takes longer than the tests' timeouts, and their short chains do not need it.
+      // Disables the build of the addon at start: it takes longer than the tests' timeouts, and short test chains do not
+      // need the addon.
       env: { ...process.env, LBCNODE_NATIVE_BUILD: '0', ...options.env },
     },
   );
   let output = '';
   const collect = (chunk: Buffer): void => {
-    // The last megabyte is enough to find the failure.
+    // Keeps only the last megabyte of output, which is enough to find the cause of a failure.
     output = (output + chunk.toString()).slice(-(1 << 20));
   };
   child.stdout.on('data', collect);
@@ -173,7 +177,10 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
   };
 }
 
-/** A command started by the node (`-blocknotify`) may keep its output open indefinitely. */
+/**
+ * Maximum time to wait for remaining output after exit. A command started by the node (`-blocknotify`) may keep the output
+ * open indefinitely.
+ */
 const DRAIN_MS = 1000;
 
 function untilEnded(child: ChildProcess): Promise<number | null> {
@@ -183,7 +190,10 @@ function untilEnded(child: ChildProcess): Promise<number | null> {
   });
 }
 
-/** Messages that the node prints at the start and end of an import during which it serves calls. */
+/**
+ * Messages that the node prints at the start and the end of an import of block files. The node serves calls during the
+ * import.
+ */
 const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
 const IMPORT_ENDED = 'All blocks are imported';
 
@@ -237,8 +247,8 @@ function httpPost(port: number, path: string, body: string): Promise<{ status: n
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) => {
-      // The node closes connections that were idle for some seconds, which this process may not have noticed yet. Source:
-      // Node.js, documentation of `request.reusedSocket`.
+      // The node closes connections that were idle for some seconds. This process may not have noticed it yet, so the call
+      // is repeated. Source: Node.js, documentation of `request.reusedSocket`.
       if (call.reusedSocket && error.code === 'ECONNRESET') httpPost(port, path, body).then(resolve, reject);
       else reject(error);
     });

@@ -1,15 +1,18 @@
-/** Items for another thread, posted together: all items of one turn of the event loop are sent in one message. */
+/** Sends items to another thread in batches: all items of one event loop turn are sent in one message. */
 
 import type { Transferable } from 'node:worker_threads';
 
-/** Either side of a port, as a target of messages. */
+/** Either end of a port to which messages can be posted. */
 export interface PostingPort {
   postMessage(message: unknown, transfer: readonly Transferable[]): void;
 }
 
 export class Batches<Item> {
   private readonly port: PostingPort;
-  /** Called before a batch is posted, and may add items. A returned promise is awaited. */
+  /**
+   * Called before a batch is posted. The function may add items. If it returns a promise, the batch is posted after the
+   * promise.
+   */
   private readonly before: () => Promise<void> | undefined;
   private items: Item[] = [];
   private transfer: Transferable[] = [];
@@ -20,14 +23,14 @@ export class Batches<Item> {
     this.before = before;
   }
 
-  /** Buffers in `transfer` are moved to the other thread and cannot be used here afterwards. */
+  /** Adds an item. Buffers in `transfer` move to the other thread, so this thread cannot use them afterwards. */
   add(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.push(item);
     this.transfer.push(...transfer);
     this.schedule();
   }
 
-  /** Adds an item before all waiting ones. */
+  /** Adds an item before all waiting items. */
   addFirst(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.unshift(item);
     this.transfer.push(...transfer);

@@ -1,4 +1,4 @@
-/** A worker thread that answers calls by method name, seen from outside. The thread runs `serveThread`. */
+/** Handle of a worker thread that serves calls by method name. The thread runs `serveThread`. */
 import { Worker, type Transferable } from 'node:worker_threads';
 import { projectFile } from '../util/project.js';
 import { Caller } from './caller.js';
@@ -6,15 +6,18 @@ import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, NoticeItem } from './protocol.js';
 
 export interface CallThreadOptions {
-  /** The thread's program, as a path below `dist`. */
+  /** Path of the thread's program below `dist`. */
   readonly program: readonly string[];
-  /** What the program finds in `workerData`, and what of it is handed over. */
+  /**
+   * `data`: the value of `workerData` in the thread. `transfer`: the buffers and ports in `data` that are transferred
+   * instead of copied.
+   */
   readonly data: unknown;
   readonly transfer?: readonly Transferable[];
   readonly errors: CrossingErrors;
-  /** Error of calls after the end of the thread: `why` is what ended it, or its exit code. */
+  /** Creates the error of calls after the end of the thread. `why` is the error that ended the thread, or its exit code. */
   readonly ended: (why: Error | number, isClosing: boolean) => Error;
-  /** Whether the process stays alive while calls wait. */
+  /** Whether pending calls keep the process alive. */
   readonly keepsAlive: boolean;
   readonly onNotice?: (text: string) => void;
 }
@@ -25,7 +28,7 @@ export class CallThread {
   private readonly caller: Caller;
   private failure: Error | null = null;
   private isClosing = false;
-  /** Resolves when the thread has ended: to the reason. */
+  /** Resolves when the thread has ended. The value is the reason. */
   readonly exited: Promise<string>;
 
   constructor(options: CallThreadOptions) {
@@ -60,7 +63,7 @@ export class CallThread {
     });
   }
 
-  /** Whether it still answers. */
+  /** Whether the thread still serves calls. */
   get isUp(): boolean {
     return this.failure === null;
   }
@@ -70,7 +73,7 @@ export class CallThread {
     return this.caller.waitingCount;
   }
 
-  /** Rejects with the error of the method, or where the thread has ended. */
+  /** Calls a method of the thread's object. Rejects with the error of the method, or if the thread has ended. */
   async call(
     method: string,
     args: readonly unknown[],
@@ -83,7 +86,7 @@ export class CallThread {
     return answer.value();
   }
 
-  /** Calls `close` of the thread's object and waits for the end of the thread. */
+  /** Calls `close` of the thread's object, and waits for the end of the thread. */
   async close(): Promise<void> {
     this.worker.ref();
     await this.call('close', []).catch(() => undefined);
@@ -91,7 +94,7 @@ export class CallThread {
     await this.exited;
   }
 
-  /** Ends the thread immediately; its pending calls are rejected. */
+  /** Ends the thread immediately. Its pending calls reject. */
   async terminate(): Promise<void> {
     await this.worker.terminate();
     await this.exited;

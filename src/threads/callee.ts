@@ -1,13 +1,13 @@
-/** The called side: calls that are carried out, and pieces of answers as fast as they are taken. */
+/** The called side of two threads: runs calls, and sends the chunks of a result at the speed of the caller. */
 import type { Transferable } from 'node:worker_threads';
 import type { CrossedError } from './crossingErrors.js';
 import { Pieces, Transferred, type AnswerItem } from './protocol.js';
 
-/** A call that is carried out. */
+/** A call that is being run. */
 export class RunningCall {
   readonly id: number;
   isCancelled = false;
-  /** How many pieces may be sent. */
+  /** Number of chunks that may be sent now. */
   space = 1;
   private wake: () => void = () => undefined;
 
@@ -25,7 +25,7 @@ export class RunningCall {
     this.wake();
   }
 
-  /** Resolves when a piece may be sent, or the call was cancelled; null where it is so. */
+  /** Resolves when a chunk may be sent or the call was cancelled; null if either is already the case. */
   waitForSpace(): Promise<void> | null {
     if (this.isCancelled || this.space > 0) return null;
     return new Promise((resolve) => (this.wake = resolve));
@@ -46,7 +46,7 @@ export class Callee<Note = undefined> {
     return call;
   }
 
-  /** Takes what the caller says of a call after it. */
+  /** Handles a message of the caller about a running call: `more` allows further chunks, `cancel` cancels the call. */
   receive(item: readonly ['more', id: number, count: number] | readonly ['cancel', id: number]): void {
     const call = this.calls.get(item[1]);
     if (item[0] === 'more') call?.more(item[2]);
@@ -54,8 +54,9 @@ export class Callee<Note = undefined> {
   }
 
   /**
-   * Sends pieces. Pieces of bytes have memory of their own, which is handed over. The next piece is made when the caller has
-   * space for it. Resolves to false where the call was cancelled. `outside` runs a wait that is not work.
+   * Sends the chunks of a result. The buffer of a byte chunk is transferred, so it must not be shared. The next chunk is
+   * created when the caller has space for it. Resolves to false if the call was cancelled. `outside` runs the wait for
+   * space, which does not count as work.
    */
   async stream(
     call: RunningCall,
@@ -81,7 +82,7 @@ export class Callee<Note = undefined> {
     }
   }
 
-  /** Sends the last item of a call. */
+  /** Sends the last message of a call. */
   end(call: RunningCall, item: AnswerItem<Note>, transfer: readonly Transferable[] = []): void {
     this.calls.delete(call.id);
     this.post(item, transfer);

@@ -1,4 +1,4 @@
-/** The calling side: what was called and is not answered. */
+/** The calling side of two threads: stores the calls that have no result yet. */
 import type { Transferable } from 'node:worker_threads';
 import { assert } from '../util/assert.js';
 import type { CrossingErrors } from './crossingErrors.js';
@@ -9,13 +9,16 @@ export type Outcome = { readonly value: unknown } | { readonly pieces: AsyncGene
 export interface CallerDeps<Owner, Context extends readonly unknown[], Note> {
   readonly post: (item: CallItem<Context>, transfer: readonly Transferable[]) => void;
   readonly errors: CrossingErrors;
-  /** Error of a call that was cancelled. */
+  /** Creates the error of a cancelled call. */
   readonly cancelled?: () => Error;
-  /** Called for each call that was answered. */
+  /** Called for each call that received a result or an error. */
   readonly answered?: (owner: Owner, note: Note) => void;
 }
 
-/** `Owner` is whom a call is for, on this side; `Context` goes to the callee. */
+/**
+ * Sends calls to another thread. `Owner` identifies the originator of a call, and stays on this side. `Context` is sent to
+ * the other thread with each call.
+ */
 export class Caller<Owner = null, Context extends readonly unknown[] = readonly [], Note = undefined> {
   private readonly deps: CallerDeps<Owner, Context, Note>;
   private readonly calls = new Map<number, { readonly answer: Answer; readonly owner: Owner }>();
@@ -25,12 +28,12 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
     this.deps = deps;
   }
 
-  /** Calls without an answer. */
+  /** Number of calls without a result. */
   get waitingCount(): number {
     return this.calls.size;
   }
 
-  /** `transfer` is handed over, and gone here. */
+  /** Sends a call. The buffers in `transfer` move to the other thread, so this thread cannot use them afterwards. */
   call(
     method: string,
     args: readonly unknown[],
@@ -48,7 +51,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
   receive(item: AnswerItem<Note>): void {
     const [kind, id] = item;
     const call = this.calls.get(id);
-    // The calls of a thread that ended are over already.
+    // After the end of a thread its calls are no longer stored.
     if (call === undefined) return;
     const { answer, owner } = call;
     if (kind === 'piece') return answer.take(item[2]);
@@ -60,7 +63,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
     else answer.end(this.deps.cancelled?.() ?? new Error('The call was cancelled'));
   }
 
-  /** Ends all calls: with this error, or without it with no value. */
+  /** Ends all calls: with `error`, or with the value undefined if `error` is null. */
   endAll(error: Error | null): void {
     const calls = [...this.calls.values()];
     this.calls.clear();
@@ -71,11 +74,11 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
   }
 }
 
-/** Result of one call: a value, or pieces until the end. */
+/** Result of one call: a single value, or a stream of chunks. */
 export class Answer {
-  /** The start of the result: the value, or the stream of chunks. */
+  /** Resolves with the value, or with the stream of chunks once the first chunk has arrived. */
   readonly outcome: Promise<Outcome>;
-  /** Requests this many more chunks; 0 cancels the call. */
+  /** Sends a request for this number of further chunks; 0 cancels the call. */
   private readonly tell: (more: number) => void;
   private begin!: (outcome: Outcome) => void;
   private refuse!: (error: Error) => void;
@@ -91,11 +94,11 @@ export class Answer {
       this.begin = resolve;
       this.refuse = reject;
     });
-    // A failure is reported to the reader of the chunks instead.
+    // Prevents an unhandled rejection: the reader of the chunks gets the error instead.
     this.outcome.catch(() => undefined);
   }
 
-  /** An answer that is one value. */
+  /** The value of a result that is not a stream. */
   async value(): Promise<unknown> {
     const outcome = await this.outcome;
     assert('value' in outcome, 'the answer is one value');
@@ -126,11 +129,11 @@ export class Answer {
     this.wake();
   }
 
-  /** Breaking off cancels the call. */
+  /** Iterates over the chunks. Leaving the iteration early cancels the call. */
   async *pieces(): AsyncGenerator<unknown> {
     try {
       for (let taken = 0; ; taken++) {
-        // The first chunk is sent without a request.
+        // The first chunk is sent without a request, so requests start with the second.
         if (taken > 0 && !this.isOver) this.tell(taken === 1 ? PIECES_AHEAD : 1);
         while (this.waiting.length === 0 && !this.isOver)
           await new Promise<void>((resolve) => (this.wake = resolve));

@@ -1,17 +1,17 @@
-/** Errors on their way to another thread: those of known classes keep their class and their fields. */
+/** Transfer of errors to another thread. Errors of registered classes keep their class and their fields. */
 
-/** An error as it crosses; `kind` is null for one of no known class. */
+/** An error in the form that is sent to another thread. `kind` names its registered class; null for other classes. */
 export interface CrossedError {
   readonly kind: string | null;
   readonly message: string;
   readonly fields?: unknown;
 }
 
-/** A class of errors that crosses. Subclasses cross as this class. */
+/** A registered class of errors. Errors of subclasses arrive as errors of this class. */
 export interface ErrorKind<Kind extends Error = Error> {
   readonly kind: string;
   readonly type: abstract new (...args: never[]) => Kind;
-  /** What there is besides the message, as it can be cloned. */
+  /** Returns the data of an error besides its message. The data must be cloneable. */
   fields?(error: Kind): unknown;
   restore(message: string, fields: unknown): Kind;
 }
@@ -20,7 +20,7 @@ export class CrossingErrors {
   private readonly kinds: readonly ErrorKind[];
   private readonly other: (message: string) => Error;
 
-  /** `other` restores errors of no known class. */
+  /** `other` creates the errors whose class is not registered. */
   constructor(kinds: readonly ErrorKind[], other: (message: string) => Error = (text) => new Error(text)) {
     this.kinds = kinds;
     this.other = other;

@@ -1,30 +1,31 @@
 /**
- * What is said between two threads: batches of items, each a tuple with its kind first. Either side may call the other. Each
- * call ends with one of `value`, `end`, `error` and `gone`. Both sides may have items of their own beside these.
+ * Messages between two threads. A message is a batch of items; each item is a tuple whose first element is its type. Either
+ * side may call the other. Each call ends with one of `value`, `end`, `error` and `gone`. Both sides may define further item
+ * types.
  */
 import type { Transferable } from 'node:worker_threads';
 import type { CrossedError } from './crossingErrors.js';
 
-/** Pieces of an answer that are under way at a time, once they are taken. Before that there is one. */
+/** Maximum number of chunks in transit after the caller has read the first one. Until then only one chunk is in transit. */
 export const PIECES_AHEAD = 2;
 
-/** From the caller. `context` is what the callee knows of the caller besides. */
+/** An item from the caller. `context` is further data about the caller. */
 export type CallItem<Context extends readonly unknown[] = readonly []> =
   | readonly ['call', id: number, method: string, args: readonly unknown[], ...context: Context]
-  /** Allows this many further chunks of a result. */
+  /** Allows the other thread to send this number of further chunks of a result. */
   | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number];
 
-/** To the caller. `note` is what the callee reports of the work besides, such as its duration. */
+/** An item to the caller. `note` contains further data about the work, such as its duration. */
 export type AnswerItem<Note = undefined> =
   | readonly ['value', id: number, note: Note, value: unknown]
   | readonly ['piece', id: number, piece: unknown]
   | readonly ['end', id: number, note: Note]
   | readonly ['error', id: number, note: Note, error: CrossedError]
-  /** The call was cancelled. */
+  /** Confirms that the call was cancelled. */
   | readonly ['gone', id: number];
 
-/** A text for the operator from a thread that was opened. */
+/** A message for the operator from a thread whose object was opened. */
 export type NoticeItem = readonly ['notice', text: string];
 
 /** A result whose buffers are transferred instead of copied. */
@@ -38,7 +39,7 @@ export class Transferred<Value = unknown> {
   }
 }
 
-/** A result that is made and sent piece by piece, as fast as the pieces are taken. */
+/** A result that is created and sent in chunks, at the speed of the reader. */
 export class Pieces<Piece = unknown> {
   readonly pieces: AsyncIterable<Piece>;
 
@@ -47,17 +48,17 @@ export class Pieces<Piece = unknown> {
   }
 }
 
-/** What a caller gets of a result. */
+/** Type of the value that a caller receives for a result. */
 export type Answered<Result> = Awaited<Result> extends Transferred<infer Value> ? Value : Awaited<Result>;
 
-/** Methods as another thread calls them. */
+/** Type of an object's methods when they are called from another thread. */
 export type Remote<Methods> = {
   readonly [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Answered<Result>>
     : never;
 };
 
-/** The calls of these names as methods of one object. */
+/** Creates an object whose methods call the methods with these names through `call`. */
 export function remoteOf<Methods>(
   names: readonly (keyof Methods & string)[],
   call: (method: string, args: readonly unknown[]) => Promise<unknown>,

@@ -1,31 +1,31 @@
-/** The inside of a `CallThread`: answers calls with the methods of one object. */
+/** The program side of a `CallThread`: serves calls with the methods of one object. */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { Callee, answerCall, type RunningCall } from './callee.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, CallItem, NoticeItem } from './protocol.js';
 
 export interface ServedObject {
-  /** A message for the operator; it is sent before any result. */
+  /** A message for the operator. It is sent before any result. */
   readonly notice?: string | null;
-  /** Ends the thread. */
+  /** Called before the thread ends, to release resources. */
   close(): unknown;
 }
 
 export interface ServeOptions {
   readonly errors: CrossingErrors;
-  /** Turns what a method throws into the error that the caller gets. */
+  /** Converts an error of a method to the error that the caller receives. */
   readonly translate?: (error: unknown) => unknown;
-  /** Arguments as the methods take them. */
+  /** Converts the received arguments to the arguments of the methods. */
   readonly unpack?: (args: readonly unknown[]) => readonly unknown[];
-  /** Whether calls are answered one after the other; otherwise all at the same time. */
+  /** Whether calls run one after the other. If false, all calls run concurrently. */
   readonly inOrder: boolean;
-  /** Whether the thread ends with the error where the object cannot be opened; otherwise each call fails with it. */
+  /** Whether the thread ends with the error if the object cannot be opened. If false, each call rejects with that error. */
   readonly endsUnopened?: boolean;
 }
 
 type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
 
-/** Serves the object that `open` gives. */
+/** Opens an object with `open`, and serves calls of its methods. */
 export function serveThread(open: () => Promise<object> | object, options: ServeOptions): void {
   const { errors, translate = (error) => error, unpack = (args) => args, inOrder, endsUnopened } = options;
   const port = parentPort!;

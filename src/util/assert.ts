@@ -1,4 +1,7 @@
-/** A violated invariant: a bug in this program, never a verdict on a block or a transaction. The node stops on it. */
+/**
+ * Thrown if an invariant is violated, which is a bug in this program. Never used to reject a block or a transaction. The
+ * node stops on this error.
+ */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }

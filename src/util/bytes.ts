@@ -1,13 +1,13 @@
 /**
  * Byte-string helpers shared by every layer: hex, comparison, concatenation, map keys.
- * Stateless. Hashes are 32-byte arrays in wire order; only RPC and logs reverse them.
+ * Hashes are 32-byte arrays in wire order. Only RPC and logs reverse their bytes.
  */
 
 export type Bytes = Uint8Array;
 
 export const EMPTY_BYTES: Bytes = new Uint8Array(0);
 
-/** A zero-copy Buffer over the same memory. */
+/** Returns a Buffer over the same memory, without a copy. */
 export function asBuffer(bytes: Bytes): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -17,23 +17,23 @@ export function toHex(bytes: Bytes): string {
 }
 
 /**
- * Whether `text` is an even number of hexadecimal digits (the empty string is). Source: Core's `IsHex`, except for the empty
- * case.
+ * Whether `text` consists of an even number of hexadecimal digits. An empty text is valid. Source: Core's `IsHex`, which
+ * rejects an empty text.
  */
 export function isHex(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text);
 }
 
-/** Decodes an even number of hex digits. Throws `RangeError` on anything else. */
+/** Decodes an even number of hex digits. Throws `RangeError` for other texts. */
 export function fromHex(text: string): Buffer {
   if (!isHex(text)) throw new RangeError('not a hexadecimal string');
   return Buffer.from(text, 'hex');
 }
 
-/** Buffer for reversing hashes; none is longer. */
+/** Scratch buffer for reversing hashes, which have at most 64 bytes. */
 const reversed = Buffer.alloc(64);
 
-/** Hash to its printed form: reversed hex. */
+/** Converts a hash to its printed form: the hex digits of the reversed bytes. */
 export function hashToHex(hash: Bytes): string {
   const { length } = hash;
   if (length > reversed.length) return Buffer.from(hash).reverse().toString('hex');
@@ -41,7 +41,10 @@ export function hashToHex(hash: Bytes): string {
   return reversed.toString('hex', 0, length);
 }
 
-/** Printed form (64 or 40 hex digits, any even length) to wire order. Throws `RangeError` on invalid hex. */
+/**
+ * Converts the printed form of a hash to wire order. The number of hex digits may be any even number. Throws `RangeError`
+ * for invalid hex.
+ */
 export function hashFromHex(text: string): Buffer {
   return fromHex(text).reverse();
 }
@@ -50,7 +53,7 @@ export function equalBytes(a: Bytes, b: Bytes): boolean {
   return a.length === b.length && asBuffer(a).equals(b);
 }
 
-/** Unsigned lexicographic order: returns a negative number, zero or a positive number. */
+/** Compares byte strings in unsigned lexicographic order. Negative, zero or positive. */
 export function compareBytes(a: Bytes, b: Bytes): number {
   return Buffer.compare(a, b);
 }
@@ -59,7 +62,10 @@ export function concatBytes(...parts: Bytes[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** One UTF-16 code unit per byte: a compact map key whose string order is the byte order. */
+/**
+ * Converts bytes to a string with one UTF-16 code unit per byte. The string is a compact map key, and the order of strings
+ * is the order of bytes.
+ */
 export function toLatin1(bytes: Bytes): string {
   return asBuffer(bytes).toString('latin1');
 }

@@ -1,31 +1,31 @@
 /**
- * Hash tables over keys in contiguous memory. A slot holds the index of a key plus one, or 0 if it is empty. The keys are hashes or
- * begin with a hash, so their first four bytes select the first slot of a search.
+ * Hash tables over keys in contiguous memory. A slot contains the index of a key plus one, or 0 if the slot is empty. The
+ * keys are hashes or begin with a hash, so their first four bytes select the first slot of a search.
  */
 
-/** The number of slots for a number of keys: a power of two, at least twice as many. */
+/** Creates a table for `count` keys. The number of slots is a power of two, and at least twice the number of keys. */
 export function slotsFor(count: number): Int32Array {
   let size = 8;
   while (size < 2 * count) size *= 2;
   return new Int32Array(size);
 }
 
-/** The first slot of the search for a key, from its first four bytes. */
+/** The slot at which the search for a key starts. `word` contains the key's first four bytes. */
 export function firstSlot(slots: Int32Array, word: number): number {
   return word & (slots.length - 1);
 }
 
-/** The next slot. */
+/** The slot after `slot` in a search. The last slot is followed by the first. */
 export function nextSlot(slots: Int32Array, slot: number): number {
   return (slot + 1) & (slots.length - 1);
 }
 
-/** The four bytes at an offset, as a number. */
+/** The four bytes at an offset as a number, little endian. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The same for a text with one byte per character. */
+/** The four bytes at an offset as a number, little endian, of a text with one byte per character. */
 export function wordOf(text: string, at = 0): number {
   return (
     text.charCodeAt(at) |
@@ -35,7 +35,10 @@ export function wordOf(text: string, at = 0): number {
   );
 }
 
-/** Inserts the key with this index and the first bytes `word`, after keys with the same first bytes. */
+/**
+ * Inserts the key with index `number`. `word` contains its first four bytes. In a search the key follows earlier keys with
+ * the same `word`.
+ */
 export function enterSlot(slots: Int32Array, word: number, number: number): void {
   let slot = firstSlot(slots, word);
   while (slots[slot] !== 0) slot = nextSlot(slots, slot);
@@ -48,7 +51,7 @@ export function isText(bytes: Uint8Array, at: number, text: string): boolean {
   return true;
 }
 
-/** The index of a text among contiguous keys of equal length; −1 if it is not found. */
+/** Index of the key that equals `text`; −1 if it is not found. All keys have `keyBytes` bytes and are contiguous in `bytes`. */
 export function findText(slots: Int32Array, bytes: Uint8Array, keyBytes: number, text: string): number {
   if (text.length !== keyBytes) return -1;
   for (let slot = firstSlot(slots, wordOf(text)); slots[slot] !== 0; slot = nextSlot(slots, slot)) {

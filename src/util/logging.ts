@@ -1,6 +1,6 @@
 /**
- * The logging interface of every layer, and the debug categories. Writes nothing itself; `src/node/log/logger.ts` does.
- * Categories are those of the interface document's section 4.4, with `claims` for the claim trie.
+ * The logging interface of every layer, and the debug categories. `src/node/log/logger.ts` implements the interface.
+ * Categories are those of section 4.4 of the interface document, and `claims` for the claim trie.
  */
 
 export const LOG_CATEGORIES = [
@@ -34,21 +34,24 @@ export type LogCategory = (typeof LOG_CATEGORIES)[number];
 
 export interface Logger {
   info(message: string): void;
-  /** Prefixed with `Warning: ` unless the message contains it. */
+  /** Logs a warning. The prefix `Warning: ` is added unless the message contains it. */
   warn(message: string): void;
-  /** Prefixed with `Error: ` unless the message contains it. */
+  /** Logs an error. The prefix `Error: ` is added unless the message contains it. */
   error(message: string): void;
-  /** Written only if the category is enabled. Pass a function if the text is expensive to create. */
+  /** Logs a message if the category is enabled. If the text is expensive to create, pass a function. */
   debug(category: LogCategory, message: string | (() => string)): void;
-  /** Whether `debug` writes for this category: to skip work that only a log line needs. */
+  /** Whether `debug` logs messages of this category. Allows the caller to skip work that is only needed for a log line. */
   willLog(category: LogCategory): boolean;
 }
 
-/** Switches categories while the node runs (the `logging` method). */
+/** Enables and disables log categories while the node runs (the `logging` method). */
 export interface LogControl {
-  /** Switches a category, or all by the names `all`, `1` and the empty string; false if the category is unknown. */
+  /**
+   * Enables or disables a category. The names `all`, `1` and the empty string stand for all categories. Returns false if the
+   * category is unknown.
+   */
   setCategory(name: string, enabled: boolean): boolean;
-  /** Every category with its state, in the order of `LOG_CATEGORIES`. */
+  /** All categories with their states, in the order of `LOG_CATEGORIES`. */
   categories(): readonly (readonly [LogCategory, boolean])[];
 }
 
@@ -75,7 +78,7 @@ export class LogCategorySet implements LogControl {
   }
 }
 
-/** The categories for a name; empty for `none` and `0`, null for an unknown name. */
+/** The categories to which a name refers. Empty for `none` and `0`, null for an unknown name. */
 function resolveCategory(name: string): readonly LogCategory[] | null {
   if (name === '' || name === '1' || name === 'all') return LOG_CATEGORIES;
   if (name === '0' || name === 'none') return [];
@@ -83,7 +86,7 @@ function resolveCategory(name: string): readonly LogCategory[] | null {
   return category === undefined ? null : [category];
 }
 
-/** Discards everything: for tests and for tools that must not write a log. */
+/** A logger that discards all messages, for tests and for tools that must not write a log. */
 export const SILENT_LOGGER: Logger = {
   info: () => undefined,
   warn: () => undefined,

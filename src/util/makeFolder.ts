@@ -1,5 +1,5 @@
 /**
- * Creates folders. Node's own recursive creation never ends below a place that cannot contain folders and reports ENOENT
+ * Creates folders. Node's own recursive creation runs forever below a path that cannot contain folders and reports ENOENT
  * (/proc).
  */
 import { mkdirSync, statSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Creates a folder and its missing parents. Throws the system's error if one cannot be created. */
+/** Creates a folder and its missing parents. Throws the system's error if a folder cannot be created. */
 export function makeFolder(path: string, mode = 0o777): void {
   const parent = dirname(path);
   try {
@@ -19,7 +19,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** An existing folder is not an error. */
+/** Creates one folder. An existing folder is not an error. */
 function mkdirOnce(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });

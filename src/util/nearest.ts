@@ -1,14 +1,15 @@
-/** Finds the known word that a mistyped one probably stands for. */
+/** Finds the known word that the user probably meant by a mistyped word. */
 
-/** Allows one edit per three characters of a misspelled word. */
+/** Number of characters of a word for which one edit is allowed; at most `MAX_EDITS` edits are allowed. */
 const CHARACTERS_PER_EDIT = 3;
 const MAX_EDITS = 3;
-/** Minimum length of a word that may be a prefix of a longer one. */
+/** Minimum length of a word that is treated as the prefix of a longer word. */
 const MIN_PREFIX = 4;
 
 /**
- * The nearest of `known` by edits (a character inserted, deleted or replaced, or two adjacent ones swapped), ignoring case.
- * If that needs more than one edit, the shortest word with the prefix `word` has priority. Null if none is near.
+ * Returns the word of `known` that is nearest to `word`, ignoring case; null if no word is near. The distance is the number
+ * of edits: a character inserted, deleted or replaced, or two adjacent characters swapped. If the nearest word needs more
+ * than one edit, the shortest word with the prefix `word` has priority.
  */
 export function nearestWord(word: string, known: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
@@ -19,7 +20,7 @@ export function nearestWord(word: string, known: Iterable<string>): string | nul
     const text = candidate.toLowerCase();
     if (Math.abs(text.length - wanted.length) <= fewest) {
       const edits = editDistance(wanted, text);
-      // Excludes words of one character, to which any other would be near.
+      // `edits < wanted.length` excludes words of one character, to which any other character would be near.
       if (edits < wanted.length && (edits < fewest || (edits === fewest && best === null))) {
         [best, fewest] = [candidate, edits];
       }
@@ -27,7 +28,7 @@ export function nearestWord(word: string, known: Iterable<string>): string | nul
     const isPrefix = wanted.length >= MIN_PREFIX && text.startsWith(wanted);
     if (isPrefix && (longer === null || candidate.length < longer.length)) longer = candidate;
   }
-  // A truncated word needs many edits, and another word may be nearer by chance.
+  // A truncated word needs many edits, so another word may be nearer by chance.
   return longer !== null && (best === null || fewest > 1) ? longer : best;
 }
 
@@ -49,7 +50,7 @@ export function editDistance(from: string, to: string): number {
   return row[to.length]!;
 }
 
-/** ` Did you mean <word>?` to append to a message, or an empty text. `show` formats the word. */
+/** Returns the text ` Did you mean <word>?` for the end of a message; empty if no known word is near. `show` formats the word. */
 export function suggestion(
   word: string,
   known: Iterable<string>,

@@ -1,19 +1,25 @@
 /**
- * An approximate set of hashes (a Bloom filter), queried by raw bytes: whether a hash that begins with these twelve bytes
- * may be in it. A query creates no string, so a scan over many foreign hashes allocates nothing. Hashes are never removed.
- * Each hash sets three bits, selected by its first three words of four bytes (little endian). The addon reads the same bits
+ * An approximate set of hashes (a Bloom filter). A query tells whether the set may contain a hash that begins with twelve
+ * known bytes. A query creates no string, so a scan over many hashes allocates no memory. Hashes are never removed. Each
+ * hash sets three bits, selected by its first three words of four bytes (little endian). The addon reads the same bits
  * (`native/paymentScan.cpp`).
  */
 import { assert } from './assert.js';
 
 const FIRST_BITS = 1 << 16;
-/** Number of bits per member; each hash sets three. At most about one foreign hash in 1,000 is a false positive. */
+/**
+ * Number of bits per member; each hash sets three bits (`PROBES`). At most about one hash in 1,000 that is not a member is a
+ * false positive.
+ */
 const BITS_A_MEMBER = 32;
 const PROBES = 3;
 /** Minimum size of a hash in bytes. */
 const MIN_HASH_BYTES = 4 * PROBES;
 
-/** Whether a filter (`PrefixFilter.words`) may contain the hash of at least twelve bytes at `start`. */
+/**
+ * Whether a filter may contain the hash that begins at `start`. At least twelve bytes must follow. `words` is
+ * `PrefixFilter.words`.
+ */
 export function mayHaveHash(words: Uint32Array, bytes: Uint8Array, start: number): boolean {
   const mask = words.length * 32 - 1;
   for (let at = start; at < start + MIN_HASH_BYTES; at += 4) {
@@ -23,7 +29,7 @@ export function mayHaveHash(words: Uint32Array, bytes: Uint8Array, start: number
   return true;
 }
 
-/** Sets the bits of a hash. */
+/** Sets the bits of the hash that begins at `start`. */
 export function addHash(words: Uint32Array, bytes: Uint8Array, start: number): void {
   const mask = words.length * 32 - 1;
   for (let at = start; at < start + MIN_HASH_BYTES; at += 4) {
@@ -37,12 +43,15 @@ export class PrefixFilter {
   private heldWords: Uint32Array = new Uint32Array(FIRST_BITS / 32);
   private heldCount = 0;
 
-  /** `members` returns all hashes as strings (one character per byte); called again when the filter grows. */
+  /** `members` returns all hashes as strings (one character per byte). It is called again when the filter grows. */
   constructor(members: () => Iterable<string>) {
     this.members = members;
   }
 
-  /** The bits, in a power of two of words; replaced by the next `add`. Must not be modified. */
+  /**
+   * The bits of the filter. The number of words is a power of two. The next `add` may replace the array. Must not be
+   * modified.
+   */
   get words(): Uint32Array {
     return this.heldWords;
   }
@@ -52,13 +61,16 @@ export class PrefixFilter {
     return this.heldCount;
   }
 
-  /** Starts with the bits of `count` added hashes, which must be among `members`. Takes ownership of the bits. */
+  /**
+   * Initializes the filter with the bits of `count` hashes that were added to an earlier filter. `members` must include
+   * these hashes. Takes ownership of `words`.
+   */
   fill(words: Uint32Array, count: number): void {
     this.heldWords = words;
     this.heldCount = count;
   }
 
-  /** Adds a hash of at least twelve bytes, one character per byte. It must be among `members` by then. */
+  /** Adds a hash of at least twelve bytes, one character per byte. `members` must already include the hash. */
   add(hash: string): void {
     assert(hash.length >= MIN_HASH_BYTES, 'a hash is too short for the filter');
     if (++this.heldCount * BITS_A_MEMBER >= this.heldWords.length * 32) this.grow();
@@ -88,7 +100,7 @@ export class PrefixFilter {
     for (const hash of members) this.set(hash);
   }
 
-  /** False only if no member begins with the twelve bytes at `start`. */
+  /** Returns false only if no member begins with the twelve bytes at `start`. */
   mayHave(bytes: Uint8Array, start: number): boolean {
     return mayHaveHash(this.heldWords, bytes, start);
   }

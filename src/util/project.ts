@@ -1,11 +1,11 @@
-/** The files beside the compiled program: data, the addon, package.json. */
+/** Paths of the project's files besides the compiled program: data, the addon, package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PACKAGE_FILE = 'package.json';
 
-/** The nearest parent folder of this code that is a package; the depth of the code depends on how it was built. */
+/** Finds the nearest parent folder of this file that is a package. The depth of this file depends on how it was built. */
 function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, PACKAGE_FILE))) {
@@ -18,12 +18,12 @@ function findRoot(): string {
 
 let root: string | undefined;
 
-/** The absolute path of a file of the project, given relative to its root. */
+/** Absolute path of a file of the project. `path` is relative to the project's root. */
 export function projectFile(...path: string[]): string {
   return join((root ??= findRoot()), ...path);
 }
 
-/** The version of the program, from its package. */
+/** Version of the program, from its package.json. */
 export function programVersion(): string {
   return (JSON.parse(readFileSync(projectFile(PACKAGE_FILE), 'utf8')) as { version: string }).version;
 }

@@ -1,11 +1,11 @@
-/** Handling of unusable files that the node does not strictly need (mempool, peers, bans, fees). */
+/** Moves away unusable files that the node does not strictly need (mempool, peers, bans, fees). */
 import { existsSync, renameSync } from 'node:fs';
 import { systemErrorCode } from './text/environmentError.js';
 
-/** Maximum number of quarantined files of one name; arbitrary. */
+/** Maximum number of quarantined files with the same original name. Arbitrary. */
 const MOST_KEPT = 9;
 
-/** Moves the file at `path` out of the way; returns its new path, or null when the disk fails. */
+/** Renames the file at `path`, so that a new file can be written there. Returns the new path, or null if renaming fails. */
 export function moveToQuarantine(path: string): string | null {
   for (let n = 1; n <= MOST_KEPT; n++) {
     const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;
@@ -20,7 +20,10 @@ export function moveToQuarantine(path: string): string | null {
   return null;
 }
 
-/** Quarantines an unusable file and reports it: `lost` is a sentence that says which data the node continues without. */
+/**
+ * Moves an unusable file away and returns a message about it. `lost` is a sentence that says which data the node continues
+ * without.
+ */
 export function quarantine(path: string, error: unknown, lost: string): string {
   const code = systemErrorCode(error);
   const reason =

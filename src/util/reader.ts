@@ -1,15 +1,15 @@
 /**
  * Sequential little-endian reader over a byte array (Bitcoin's serialization).
- * Every read is bounds-checked; a read past the end throws `ReadError`.
+ * A read past the end throws `ReadError`.
  */
 import { asBuffer, type Bytes } from './bytes.js';
 
-/** The bytes do not parse. The message names the value being read. */
+/** Thrown if bytes cannot be parsed. The message names the value that was being read. */
 export class ReadError extends Error {
   override readonly name = 'ReadError';
 }
 
-/** Core's MAX_SIZE: no compact size above this is accepted for a length. */
+/** Maximum length in a CompactSize. Source: Core's MAX_SIZE. */
 export const MAX_COMPACT_SIZE = 0x02000000;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -59,13 +59,13 @@ export class Reader {
     return this.bytes.readBigInt64LE(this.take(8));
   }
 
-  /** A view, not a copy: it lives as long as the underlying buffer. */
+  /** Reads bytes as a view, which shares the memory of the underlying buffer. */
   view(count: number): Buffer {
     const at = this.take(count);
     return this.bytes.subarray(at, at + count);
   }
 
-  /** A 32-byte hash in wire order (a view). */
+  /** Reads a 32-byte hash in wire order, as a view. */
   hash(): Buffer {
     return this.view(32);
   }
@@ -74,7 +74,10 @@ export class Reader {
     this.take(count);
   }
 
-  /** CompactSize; a non-canonical form or, unless `unlimited`, a value over 32 MiB throws. Source: `ReadCompactSize`. */
+  /**
+   * Reads a CompactSize. Throws for a non-canonical form and, unless `unlimited` is set, for a value over 32 MiB. Source:
+   * `ReadCompactSize`.
+   */
   compactSize(unlimited = false): number {
     const first = this.u8();
     let value: number;
@@ -96,15 +99,15 @@ export class Reader {
   }
 
   /**
-   * A compact size and that many bytes (a view). An empty result is a shared object, since a block's witness can contain
-   * millions of them.
+   * Reads a CompactSize and this number of bytes, as a view. All empty results are the same object, because a block's
+   * witness can contain millions of them.
    */
   varBytes(): Buffer {
     const length = this.compactSize();
     return length === 0 ? NO_BYTES : this.view(length);
   }
 
-  /** Core's VARINT (base 128, most significant group first, offset by one per group). Values up to 2^53. */
+  /** Reads Core's VARINT (base 128, most significant group first, offset by one per group). Values up to 2^53. */
   varInt(): number {
     let n = 0;
     for (;;) {
@@ -116,7 +119,7 @@ export class Reader {
     }
   }
 
-  /** Core's VARINT for 64-bit amounts. */
+  /** Reads Core's VARINT for 64-bit amounts. */
   varBigInt(): bigint {
     let n = 0n;
     for (;;) {

@@ -1,8 +1,8 @@
-/** Results that take long to compute and may be requested by many callers at once. */
+/** Shares results that take long to compute and may be requested by many callers at the same time. */
 
 /**
- * Wraps `make` so that it runs only once at a time. All calls before the result is available, or within `forMs` milliseconds
- * of the start, share the result. A failure is not cached.
+ * Wraps `make` so that it runs only once at a time. Calls that arrive before the result is available, or within `forMs`
+ * milliseconds after the start, share the result. A failure is not cached.
  */
 export function shared<T>(make: () => Promise<T>, forMs: number): () => Promise<T> {
   let latest: Promise<T> | null = null;

@@ -1,6 +1,6 @@
 /**
- * Storage for small, long-lived byte strings, packed into large buffers. Node's own pool for small buffers would keep alive
- * everything allocated beside each of them.
+ * Storage for small, long-lived byte strings, packed into large buffers. In Node's own pool each small buffer would keep
+ * alive all buffers in the same pool block.
  */
 import type { Bytes } from './bytes.js';
 
@@ -14,25 +14,25 @@ export class Slab {
   private pieceCount = 0;
   private keptCount = 0;
 
-  /** The memory allocated, and the part in use. */
+  /** Memory usage: allocated bytes, used bytes, number of large buffers, and number of stored byte strings. */
   get usage(): { totalBytes: number; usedBytes: number; pieces: number; kept: number } {
     const { totalBytes, usedBytes, pieceCount, keptCount } = this;
     return { totalBytes, usedBytes, pieces: pieceCount, kept: keptCount };
   }
 
-  /** The buffer that contains the latest copy. */
+  /** The large buffer that contains the latest copy. */
   get piece(): Buffer {
     return this.bytes;
   }
 
-  /** Returns a copy in the slab's memory. */
+  /** Stores a copy of `bytes`. Returns the copy. */
   keep(bytes: Bytes): Buffer {
     const at = this.take(bytes.length);
     this.bytes.set(bytes, at);
     return this.bytes.subarray(at, at + bytes.length);
   }
 
-  /** Copies two byte strings, the second directly after the first; returns their position in `piece`. */
+  /** Stores copies of two byte strings, the second directly after the first. Returns their position in `piece`. */
   put(first: Bytes, second: Bytes): number {
     const at = this.take(first.length + second.length);
     this.bytes.set(first, at);

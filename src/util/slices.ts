@@ -1,19 +1,22 @@
 /**
- * Long work in pieces: a generator that yields regularly. It is run at once (`atOnce`), or in slices between which the event
- * loop runs (`inSlices` of `scheduler/slices.ts`). The same code thus serves synchronous callers and callers that must not
- * block the event loop. This file is independent of the event loop.
+ * Long work as a generator that yields regularly. The work can run without pauses (`atOnce`), or in time slices between
+ * which the event loop runs (`inSlices` of `scheduler/slices.ts`). So the same code can be used synchronously and without
+ * blocking the event loop. This file is independent of the event loop.
  */
 
 /** Maximum time for which one slice of work blocks the event loop. */
 export const SLICE_MS = 15;
 
-/** Work that may pause at each `yield`. It should run at most about a millisecond between two of them. */
+/** Work that may be paused at each `yield`. Between two yields it should run for at most about a millisecond. */
 export type Slices<T> = Generator<undefined, T, undefined>;
 
-/** Maximum size of texts and arrays that are processed at once: less than a few milliseconds. */
+/**
+ * Maximum size of texts and arrays that are processed without a yield. Processing this size takes less than a few
+ * milliseconds.
+ */
 export const AT_ONCE_SIZE = 65_536;
 
-/** Runs the work to its end without a pause. */
+/** Runs the work to its end without pauses. Returns the result. */
 export function atOnce<T>(work: Slices<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -21,10 +24,10 @@ export function atOnce<T>(work: Slices<T>): T {
   }
 }
 
-/** Number of items of a long list between two yields, if each is little work. */
+/** Number of items of a long list between two yields, if each item needs little work. */
 const STEP = 256;
 
-/** The items of a long list, with regular nulls at which the caller may pause. */
+/** Iterates over a long list. Yields null regularly, at which the caller may pause. */
 export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | null, void, undefined> {
   let count = 0;
   for (const item of items) {
@@ -33,12 +36,12 @@ export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | nu
   }
 }
 
-/** Number of items sorted without a pause; the sorted runs are then merged in slices. */
+/** Number of items that are sorted without a yield. The sorted runs are then merged in slices. */
 const RUN_LENGTH = 4096;
-/** Items merged between two yields. */
+/** Number of items that are merged between two yields. */
 const MERGE_STEP = 1024;
 
-/** The items sorted as by `toSorted`; the sort is stable. */
+/** Sorts items in slices, with the result of `toSorted`. The sort is stable. */
 export function* sortedInSlices<T>(items: readonly T[], compare: (a: T, b: T) => number): Slices<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += RUN_LENGTH) {

@@ -1,9 +1,9 @@
 /**
- * A map with text keys for very many entries, split into many small maps: a single large map is rebuilt as a whole when it
- * grows, which blocks the event loop. The order of entries is not kept, so there is no iteration.
+ * A map with text keys for very many entries, divided into many small maps. A single large map is rebuilt as a whole when it
+ * grows, which blocks the event loop. The order of entries is not kept, so the map cannot be iterated.
  */
 
-/** With a million entries, each small map has a few thousand. */
+/** Number of small maps. With a million entries each small map has a few thousand. */
 const PARTS = 256;
 
 export class SpreadMap<V> {

@@ -1,17 +1,19 @@
 /**
- * `std::sort` of the GNU C++ library, step by step: the order of equal elements is the same as there, since it is visible in
- * results of the reference. Up to 16 elements it is stable. Source: libstdc++ bits/stl_algo.h, bits/stl_heap.h.
+ * `std::sort` of the GNU C++ library, reproduced step by step. Equal elements get the same order as in the reference,
+ * because this order is visible in its results. The sort is stable for up to 16 elements. Source: libstdc++ bits/stl_algo.h,
+ * bits/stl_heap.h.
  */
 
-/** Below this, insertion sort. Source: `_S_threshold`. */
+/** Number of elements below which insertion sort is used. Source: `_S_threshold`. */
 const THRESHOLD = 16;
 
-/** Sorts in place; `less` is a strict weak order. */
+/** Sorts `items` in place. `less` must be a strict weak order. */
 export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] {
   if (items.length > THRESHOLD) introSort(items, 0, items.length, 2 * (31 - Math.clz32(items.length)), less);
   for (let i = 1; i < items.length; i++) {
     const item = items[i]!;
-    // The first 16 are compared with the first element too, which does not change the result.
+    // The reference does not compare the first 16 elements with the first element. The comparison here does not change the
+    // result.
     let at = i;
     for (; at > 0 && less(item, items[at - 1]!); at--) items[at] = items[at - 1]!;
     items[at] = item;
@@ -20,8 +22,8 @@ export function standardSort<T>(items: T[], less: (a: T, b: T) => boolean): T[] 
 }
 
 /**
- * The position to which `standardSort` moves the number at index `of`, with ascending order. Only the part of the list with
- * this number is sorted, so the time is linear.
+ * The position that the number at index `of` gets when `standardSort` sorts the numbers in ascending order. Only the part of
+ * the list that contains this number is partitioned further, so the time is linear.
  */
 export function standardPlace(numbers: Float64Array, of: number): number {
   const left = numbers.slice();
@@ -31,7 +33,7 @@ export function standardPlace(numbers: Float64Array, of: number): number {
   let last = left.length;
   for (let depth = 2 * (31 - Math.clz32(last)); last - first > THRESHOLD; depth--) {
     if (depth === 0) {
-      // Rare, so the whole list is sorted.
+      // This case is rare, so the whole list is sorted.
       const places = Array.from(numbers, (_, i) => i);
       return standardSort(places, (a, b) => numbers[a]! < numbers[b]!).indexOf(of);
     }
@@ -56,7 +58,7 @@ export function standardPlace(numbers: Float64Array, of: number): number {
     if (place >= low) first = low;
     else last = low;
   }
-  // The rest is sorted by insertion, which is stable.
+  // The remaining part is sorted by insertion, which is stable.
   const number = left[place]!;
   let result = first;
   for (let i = first; i < last; i++) if (left[i]! < number || (left[i] === number && i < place)) result++;
@@ -108,7 +110,7 @@ function medianToFirst<T>(
   swap(items, to, medianOf(items, a, b, c, less));
 }
 
-/** The position of the median of three. */
+/** Position of the median of three elements. */
 function medianOf<T>(
   items: ArrayLike<T>,
   a: number,
@@ -141,7 +143,7 @@ function partition<T>(
   }
 }
 
-/** Source: `__partial_sort` of a whole range. */
+/** Sorts the range from `first` to `end` as a heap. Source: `__partial_sort` of a whole range. */
 function heapSort<T>(items: T[], first: number, end: number, less: (a: T, b: T) => boolean): void {
   const length = end - first;
   for (let parent = (length - 2) >> 1; parent >= 0; parent--)
@@ -153,7 +155,7 @@ function heapSort<T>(items: T[], first: number, end: number, less: (a: T, b: T) 
   }
 }
 
-/** Source: `__adjust_heap`, `__push_heap`. */
+/** Moves an element to its position in the heap. Source: `__adjust_heap`, `__push_heap`. */
 function adjustHeap<T>(
   items: T[],
   first: number,

@@ -1,42 +1,42 @@
 /**
- * Memory of the threads of a process. Each worker thread calls `reportMemory` at its start and answers questions over a
- * broadcast channel, because the main thread cannot read the heap of another thread before Node.js 22.16.
+ * Memory of the threads of a process. Each worker thread calls `reportMemory` at its start and responds to requests over a
+ * broadcast channel, because before Node.js 22.16 the main thread cannot read the heap size of another thread.
  */
 import { getHeapStatistics } from 'node:v8';
 import { BroadcastChannel, isMainThread, threadId, type Worker } from 'node:worker_threads';
 
-/** Bytes that a cache holds, and the bound that it keeps to; null for what grows with the chain alone. */
+/** Memory of a cache in bytes. `maxBytes`: the limit of the cache; null for memory that only grows with the chain. */
 export interface CacheUsage {
   readonly name: string;
   readonly bytes: number;
   readonly maxBytes: number | null;
 }
 
-/** The V8 heap of a thread in bytes. */
+/** Memory of a thread in bytes: its V8 heap and the caches. */
 export interface ThreadUsage {
   readonly name: string;
-  /** Objects, dead ones included until the next collection. */
+  /** Size of the objects on the heap, including garbage that was not collected yet. */
   readonly heapUsed: number;
-  /** Memory that V8 holds for them. */
+  /** Memory that V8 has allocated for the heap. */
   readonly heapTotal: number;
-  /** Buffers and the like outside the heap. */
+  /** Memory outside the heap, such as buffers. */
   readonly external: number;
   readonly caches: readonly CacheUsage[];
 }
 
-/** From a worker: `to` is the number of the question, null for a thread that has just started. */
+/** Report of a worker thread. `to`: number of the request; null for a report at the start of the thread. */
 interface Report {
   readonly to: number | null;
   readonly thread: number;
   readonly usage: ThreadUsage;
 }
 
-/** Threads of the same process share the channel. */
+/** Name of the broadcast channel, which all threads of the process share. */
 const CHANNEL = 'lbcnode: memory of threads';
-/** A thread that is busy for longer is shown as it was when it last answered. Arbitrary. */
+/** Maximum time to wait for reports. For a thread that is busy longer, its previous report is used. Arbitrary. */
 const ANSWER_MS = 300;
 
-/** The heap of the calling thread. */
+/** Memory usage of the calling thread. */
 export function ownUsage(name: string, caches: readonly CacheUsage[] = []): ThreadUsage {
   const { used_heap_size, total_physical_size, external_memory } = getHeapStatistics();
   return {
@@ -48,7 +48,7 @@ export function ownUsage(name: string, caches: readonly CacheUsage[] = []): Thre
   };
 }
 
-/** Makes the calling worker thread answer questions. Does nothing in the main thread. */
+/** Makes the calling worker thread respond to memory requests. Does nothing in the main thread. */
 export function reportMemory(name: string, caches: () => readonly CacheUsage[] = () => []): void {
   if (isMainThread) return;
   const channel = new BroadcastChannel(CHANNEL);
@@ -62,7 +62,10 @@ export function reportMemory(name: string, caches: () => readonly CacheUsage[] =
   tell(null);
 }
 
-/** The worker threads that report, as the thread that starts them sees them. Make it before the first of them starts. */
+/**
+ * Collects the memory reports of worker threads. Must be created by the thread that starts them, before it starts the first
+ * one.
+ */
 export class ThreadMemory {
   private readonly channel = new BroadcastChannel(CHANNEL);
   /** The last report of each thread. */
@@ -94,7 +97,7 @@ export class ThreadMemory {
     this.answered();
   }
 
-  /** Asks all threads. One that does not answer in time is shown as it was. */
+  /** Requests a report from all threads. If a thread does not respond in time, its previous report is used. */
   async usage(): Promise<readonly ThreadUsage[]> {
     if (this.reports.size > 0) {
       this.answered();
@@ -112,7 +115,7 @@ export class ThreadMemory {
   }
 
   private take({ to, thread, usage }: Report): void {
-    // Its last words may arrive behind its end.
+    // The last report of a thread may arrive after the thread has ended.
     if (this.ended.has(thread)) return;
     this.reports.set(thread, usage);
     if (to === this.question) this.answeredBy(thread);

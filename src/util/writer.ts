@@ -1,4 +1,4 @@
-/** Growing little-endian writer (Bitcoin's serialization). `finish()` returns a view of the written bytes. */
+/** Growing little-endian writer (Bitcoin's serialization). `finish` returns a view of the written bytes. */
 import type { Bytes } from './bytes.js';
 
 export class Writer {
@@ -75,7 +75,7 @@ export class Writer {
     return this.compactSize(bytes.length).raw(bytes);
   }
 
-  /** Core's VARINT; `value` at most 2^53. */
+  /** Writes Core's VARINT. `value` may be at most 2^53. */
   varInt(value: number): this {
     return this.varBigInt(BigInt(value));
   }

@@ -1,6 +1,6 @@
 /**
- * The address book: labels, purposes and further notes of addresses. Addresses are strings, as in the rows. Source: lbrycrd
- * wallet/wallet.cpp `SetAddressBook`, `DelAddressBook`, `AddDestData`.
+ * The address book: labels, purposes and notes of addresses. Addresses are stored as strings, as in the wallet file. Source:
+ * lbrycrd wallet/wallet.cpp `SetAddressBook`, `DelAddressBook`, `AddDestData`.
  */
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
@@ -8,21 +8,24 @@ import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { recordKey, type WalletBatch } from './store/records.js';
 
-/** Addresses read between two yields. */
+/** Number of addresses that are processed between two yields. */
 const READ_AT_ONCE = 64;
 
 export interface BookEntry {
   readonly label: string;
-  /** Purpose: `receive`, `send`, `refund` or `unknown`. */
+  /** Purpose of the address: `receive`, `send`, `refund` or `unknown`. */
   readonly purpose: string;
 }
 
-/** An entry with the `destinationKey` of its address, computed on first use: null for an address of another network. */
+/**
+ * An entry of the address book. `key`: the `destinationKey` of its address, computed on first use; null for an address of
+ * another network.
+ */
 interface KeptEntry extends BookEntry {
   key: string | null | undefined;
 }
 
-/** Called with a destination (`destinationKey`) whose note was added or removed. */
+/** Called when a note of a destination (`destinationKey`) was added or removed. */
 export type BookWatcher = (destination: string, address: string) => void;
 
 const textBytes = (text: string): Buffer => new Writer().varBytes(Buffer.from(text, 'utf8')).finish();
@@ -34,21 +37,21 @@ export class AddressBook {
   private readonly byAddress = new Map<string, KeptEntry>();
   private readonly addressesByLabel = new Map<string, Set<string>>();
   private readonly notes = new Map<string, Map<string, string>>();
-  /** Addresses by `destinationKey`, except for those of `unread`. */
+  /** Addresses by `destinationKey`. Addresses in `unread` that are not processed yet are missing. */
   private readonly byDestination = new Map<string, string>();
   /** Addresses whose destination has not been computed yet. */
   private readonly unread: string[] = [];
-  /** The number of `unread` addresses that have been processed. */
+  /** Number of addresses in `unread` that have been processed. */
   private readCount = 0;
   private readonly destinationOf: (address: string) => string | null;
   private readonly watchers = new Set<BookWatcher>();
 
-  /** `destinationOf`: the `destinationKey` of an address; null if it is not an address of this network. */
+  /** `destinationOf`: computes the `destinationKey` of an address; null for an address of another network. */
   constructor(destinationOf: (address: string) => string | null) {
     this.destinationOf = destinationOf;
   }
 
-  /** Subscribes until the wallet is closed. */
+  /** Adds a watcher of notes. It stays subscribed until the wallet is closed. */
   watch(watcher: BookWatcher): void {
     this.watchers.add(watcher);
   }
@@ -67,19 +70,19 @@ export class AddressBook {
     return this.byAddress.entries();
   }
 
-  /** The entry of a destination (`destinationKey`). */
+  /** The address book entry of a destination (`destinationKey`). */
   at(destination: string): BookEntry | undefined {
     const address = this.destinations().get(destination);
     return address === undefined ? undefined : this.byAddress.get(address);
   }
 
-  /** All addresses of this network by `destinationKey`, in no order. */
+  /** All addresses of this network by `destinationKey`, in undefined order. */
   destinations(): ReadonlyMap<string, string> {
     atOnce(this.readNew());
     return this.byDestination;
   }
 
-  /** Processes the unread addresses in slices, so that very many do not block other work. */
+  /** Processes the addresses in `unread` in slices, because very many addresses would block the event loop. */
   *readNew(): Slices<void> {
     while (this.readCount < this.unread.length) {
       const address = this.unread[this.readCount++]!;
@@ -95,7 +98,7 @@ export class AddressBook {
     return this.addressesByLabel.get(label)?.size ?? 0;
   }
 
-  /** Destinations with this label (`destinationKey`), in the order of the reference. */
+  /** Destinations (`destinationKey`) with this label, in the order of the reference. */
   destinationsWithLabel(label: string): string[] {
     const keys: string[] = [];
     for (const address of this.addressesByLabel.get(label) ?? []) {
@@ -105,7 +108,7 @@ export class AddressBook {
     return keys.sort();
   }
 
-  /** Whether a destination with this label (`destinationKey`) matches; the search ends at the first match. */
+  /** Whether `fits` returns true for a destination (`destinationKey`) with this label. The search ends at the first match. */
   someWithLabel(label: string, fits: (destination: string) => boolean): boolean {
     for (const address of this.addressesByLabel.get(label) ?? []) {
       const key = this.keyOf(address);
@@ -114,7 +117,7 @@ export class AddressBook {
     return false;
   }
 
-  /** Null also for addresses that are not in the book. */
+  /** The `destinationKey` of an address. Null for an address of another network, or one that is not in the address book. */
   private keyOf(address: string): string | null {
     const entry = this.byAddress.get(address);
     if (entry === undefined) return null;
@@ -122,22 +125,22 @@ export class AddressBook {
     return entry.key;
   }
 
-  /** All labels in use, in no order. */
+  /** All labels in use, in undefined order. */
   labels(): IterableIterator<string> {
     return this.addressesByLabel.keys();
   }
 
-  /** Addresses with this label, in the order in which they received it. */
+  /** Addresses with this label, in the order in which they got the label. */
   withLabel(label: string): readonly string[] {
     return [...(this.addressesByLabel.get(label) ?? [])];
   }
 
-  /** Further notes on an address (`destdata`), such as that it was used. */
+  /** Notes on an address (`destdata`), for instance that the address was used. */
   notesOf(address: string): ReadonlyMap<string, string> | undefined {
     return this.notes.get(address);
   }
 
-  /** Destinations that have a note with this name, and the note. */
+  /** Addresses that have a note with this name, with the value of the note. */
   *noted(name: string): Generator<[address: string, value: string]> {
     for (const [address, notes] of this.notes) {
       const value = notes.get(name);
@@ -145,7 +148,7 @@ export class AddressBook {
     }
   }
 
-  /** Sets the label of an address; an empty purpose leaves the purpose unchanged. */
+  /** Sets the label and the purpose of an address. An empty purpose leaves the purpose unchanged. */
   set(batch: WalletBatch, address: string, label: string, purpose: string): void {
     const kept = purpose === '' ? (this.byAddress.get(address)?.purpose ?? 'unknown') : purpose;
     this.enter(address, { label, purpose: kept });
@@ -173,7 +176,10 @@ export class AddressBook {
     this.touch(address);
   }
 
-  /** Loads a row; false if it is of another kind. The order of rows does not matter. */
+  /**
+   * Loads a row of the wallet file. Returns false if the row belongs to another part of the wallet. Rows may be loaded in
+   * any order.
+   */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     switch (kind) {
       case 'name': {
@@ -199,7 +205,7 @@ export class AddressBook {
     }
   }
 
-  /** Purposes whose label has not been read yet. */
+  /** Purposes that were loaded before the label of the same address. */
   private readonly purposes = new Map<string, string>();
 
   private pendingPurpose(address: string): string {

@@ -1,5 +1,5 @@
 /**
- * Notifies subscribers of a wallet's transactions. Owns the notifications that are delayed while a transaction is created
+ * Notifies subscribers about a wallet's transactions. Owns the notifications that are delayed while a transaction is created
  * and sent.
  */
 import type { Entry } from './ledger/entry.js';
@@ -7,14 +7,17 @@ import type { Entry } from './ledger/entry.js';
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
 
 export class Announcements {
-  /** With the test if anyone is notified by it. */
+  /** Listeners, with a function that tells whether the listener currently uses notifications. */
   private readonly listeners = new Map<WalletListener, () => boolean>();
-  /** Delayed notifications, and whether each transaction is new. */
+  /** Delayed notifications: the changed transactions, and whether each one is new in the wallet. */
   private readonly held = new Map<Entry, boolean>();
   private holders = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** `isUsed`: false while the listener would do nothing. */
+  /**
+   * Adds a listener. `isUsed` returns false while the listener would ignore a notification. Returns a function that removes
+   * the listener.
+   */
   listen(listener: WalletListener, isUsed: () => boolean = () => true): () => void {
     this.listeners.set(listener, isUsed);
     return () => void this.listeners.delete(listener);
@@ -25,7 +28,7 @@ export class Announcements {
     else for (const listener of this.listeners.keys()) listener(entry, isNew);
   }
 
-  /** Whether a listener does anything with a transaction. */
+  /** Whether any listener currently uses notifications. */
   get isUsed(): boolean {
     for (const isUsed of this.listeners.values()) if (isUsed()) return true;
     return false;
@@ -40,15 +43,16 @@ export class Announcements {
     return this.holders > 0;
   }
 
-  /** Runs a task, which must not throw, when no notification is delayed any more. */
+  /** Runs a task as soon as no notifications are delayed. The task must not throw. */
   whenFree(task: () => void): void {
     if (this.isHolding) this.waiting.push(task);
     else task();
   }
 
   /**
-   * Runs a task and sends the notifications afterwards, one for each changed transaction. Balances are inconsistent from the
-   * spending of coins until the mempool has accepted or rejected the transaction.
+   * Runs a task, and delays notifications until it has finished. Then one notification is sent for each changed transaction.
+   * The delay is needed because balances are inconsistent from the spending of coins until the mempool has accepted or
+   * rejected the transaction.
    */
   async hold<T>(task: () => Promise<T>): Promise<T> {
     this.holders++;

@@ -1,11 +1,12 @@
 /**
- * Destinations as short latin1 strings; the first character is the type. They are the keys of all maps by destination: they
- * need no base58, and sort in the order of the reference. Source: lbrycrd script/standard.h `CTxDestination`.
+ * Encodes destinations as short latin1 strings, whose first character is the type. All maps by destination use these strings
+ * as keys, because they need no base58 encoding and sort in the order of the reference. Source: lbrycrd script/standard.h
+ * `CTxDestination`.
  */
 import type { Destination } from '../script/standard.js';
 import { fromLatin1 } from '../util/bytes.js';
 
-/** Type numbers: the positions in `CTxDestination`. */
+/** Numbers of the destination types: their positions in `CTxDestination`. */
 const KINDS = {
   pubkeyhash: 1,
   scripthash: 2,
@@ -13,11 +14,11 @@ const KINDS = {
   witness_v0_keyhash: 4,
   witness_unknown: 5,
 } as const;
-/** Scratch memory. Witness programs have at most 40 bytes. */
+/** Scratch buffer for one key. Witness programs have at most 40 bytes. */
 const scratch = Buffer.alloc(64);
 
 export function destinationKey(destination: Destination): string {
-  // Creates one flat string: a concatenated one takes twice the memory.
+  // Creates one flat string, because a concatenated string needs twice the memory.
   scratch[0] = KINDS[destination.type];
   if (destination.type !== 'witness_unknown') {
     scratch.set(destination.hash, 1);
@@ -30,7 +31,7 @@ export function destinationKey(destination: Destination): string {
   return scratch.toString('latin1', 0, 3 + program.length);
 }
 
-/** Decodes a key of `destinationKey`. */
+/** Decodes a string of `destinationKey`. */
 export function keyedDestination(key: string): Destination {
   const bytes = fromLatin1(key);
   const hash = bytes.subarray(1);

@@ -1,8 +1,9 @@
 /**
- * Queue of node events that a wallet has not applied yet, in order of arrival. Most events are small and applied at once. A
- * long event is prepared in slices. It is also applied in slices while the wallet is not in use; a call during that time
- * waits, or applies the rest at once. So a wallet may be slightly behind the chain, but is always consistent for callers.
- * Source: the reference's `CScheduler` behind the validation interface, `cs_wallet`.
+ * Queue of node events that a wallet has not applied yet, in order of arrival. Most events are small and applied
+ * immediately. A long event is prepared and applied in slices. It is applied in slices only while the wallet is not in use.
+ * A call that arrives meanwhile waits, or applies the rest of the event immediately. So a wallet may be slightly behind the
+ * chain, but is always consistent for callers. Source: the reference's `CScheduler` behind the validation interface,
+ * `cs_wallet`.
  */
 import { yieldIfDue, nextSlice } from '../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
@@ -11,15 +12,18 @@ import { atOnce, type Slices } from '../util/slices.js';
 
 /** An event of the node. */
 export interface NodeEvent {
-  /** The block that the event adds to the wallet's chain or removes from it, and its height before the event; −1 for none. */
+  /**
+   * The block that the event adds to or removes from the wallet's chain. `heightBefore`: its height in the wallet's chain
+   * before the event; −1 if it is not in the chain.
+   */
   readonly moves?: { readonly hash: Bytes; readonly heightBefore: number };
-  /** Shared by successive events between which other code could not run. */
+  /** Group of successive events between which other code cannot run. All events of a group have the same object. */
   readonly group?: object;
-  /** Memory that the waiting event needs; 0 if the data exists anyway. */
+  /** Memory in bytes that the event needs while it waits; 0 if its data exists anyway. */
   readonly sizeBytes?: number;
-  /** Work that can be done in advance. It must not change the wallet. */
+  /** Work that can be done before the event is applied. It must not change the wallet. */
   readonly prepare?: () => Slices<void>;
-  /** Whether the event takes long. It is then queued instead of applied at once. */
+  /** Whether applying the event takes long. Such an event is queued instead of applied immediately. */
   readonly isLong?: boolean;
   /** Applies the event. Must not throw. */
   take(): Slices<void>;
@@ -30,26 +34,29 @@ interface Waiting {
   readonly told: (() => void)[];
 }
 
-/** Maximum size of waiting events. The node does not wait for wallets, so beyond it all events are applied at once. Arbitrary. */
+/**
+ * Maximum size in bytes of waiting events. If it is exceeded, all events are applied immediately, because the node does not
+ * wait for wallets. Arbitrary.
+ */
 const MAX_WAITING_BYTES = 32 << 20;
-/** Maximum number of finished events in the array. Arbitrary. */
+/** Maximum number of finished events that stay in the array. Arbitrary. */
 const COMPACT_AT = 4096;
 
 export class EventLine {
-  /** Waiting events; those before `first` are done. */
+  /** Queue of events. Those before position `first` are finished. */
   private waiting: Waiting[] = [];
   private first = 0;
   private waitingBytes = 0;
-  /** The event that is being applied, and whether its code is on the call stack. */
+  /** `taking`: the event that is being applied. `isWorking`: whether code of that event is on the call stack. */
   private taking: { readonly work: Slices<void>; readonly told: (() => void)[] } | null = null;
   private isWorking = false;
-  /** Group of the last started event. */
+  /** Group of the event that was started last. */
   private group: object | undefined;
   private users = 0;
   private isHeld = false;
   private isRunning = false;
 
-  /** Applies an event, or queues it behind waiting ones. */
+  /** Applies an event immediately, or queues it behind waiting events. */
   hear(event: NodeEvent): void {
     if (!this.isBehind && !this.isHeld && event.isLong !== true) {
       this.begin(event, []);
@@ -57,7 +64,7 @@ export class EventLine {
     } else this.wait(event);
   }
 
-  /** Queues an event in any case. */
+  /** Queues an event, even if it could be applied immediately. */
   wait(event: NodeEvent): void {
     this.waiting.push({ event, told: [] });
     this.waitingBytes += event.sizeBytes ?? 0;
@@ -81,20 +88,20 @@ export class EventLine {
     return this.taking !== null || this.first < this.waiting.length;
   }
 
-  /** Whether only a part of a group of events has been applied. */
+  /** Whether only some of the events of a group have been applied. */
   get isInGroup(): boolean {
     const group = this.waiting[this.first]?.event.group;
     return group !== undefined && group === this.group;
   }
 
-  /** Resolves when all events so far are applied; null if they are. */
+  /** Resolves when all events that are queued now are applied; null if none are waiting. */
   caughtUp(): Promise<void> | null {
     if (!this.isBehind) return null;
     const last = this.first < this.waiting.length ? this.waiting.at(-1)! : this.taking!;
     return new Promise((resolve) => last.told.push(resolve));
   }
 
-  /** Applies the rest of a started event at once, so that later reads and writes see a consistent state. */
+  /** Applies the rest of a started event immediately, so that later reads and writes see a consistent state. */
   finish(): void {
     if (this.taking === null || this.isWorking) return;
     const { work } = this.taking;
@@ -103,7 +110,7 @@ export class EventLine {
     this.end();
   }
 
-  /** Marks the wallet as in use until `leave`: events are not applied in slices. */
+  /** Marks the wallet as in use until `leave` is called. Events are not applied in slices meanwhile. */
   enter(): void {
     this.finish();
     this.users++;
@@ -113,7 +120,7 @@ export class EventLine {
     this.users--;
   }
 
-  /** The same for the duration of a task. */
+  /** Marks the wallet as in use while a task runs. */
   async use<T>(task: () => Promise<T>): Promise<T> {
     this.enter();
     try {
@@ -123,7 +130,10 @@ export class EventLine {
     }
   }
 
-  /** The height of a block in the wallet's chain, −1 for none; undefined if no waiting event moves it. */
+  /**
+   * Height of a block in the wallet's chain, −1 if it is not in the chain. Undefined if no waiting event adds or removes the
+   * block.
+   */
   heightOf(hash: Bytes): number | undefined {
     for (let at = this.first; at < this.waiting.length; at++) {
       const { moves } = this.waiting[at]!.event;
@@ -132,7 +142,7 @@ export class EventLine {
     return undefined;
   }
 
-  /** Whether the wallet's chain has blocks that are not in the node's active chain any more. */
+  /** Whether the wallet's chain contains blocks that the node has already disconnected. */
   get isOnOldBranch(): boolean {
     for (let at = this.first; at < this.waiting.length; at++)
       if ((this.waiting[at]!.event.moves?.heightBefore ?? -1) >= 0) return true;
@@ -154,7 +164,7 @@ export class EventLine {
     this.isRunning = false;
   }
 
-  /** Prepares the next event, starts it, or applies a part of it. Returns the start time of the present slice. */
+  /** Prepares the next event, starts it, or applies a slice of it. Returns the start time of the current time slice. */
   private async step(since: number): Promise<number> {
     const next = this.waiting[this.first];
     if (this.taking === null && next !== undefined) {
@@ -162,11 +172,11 @@ export class EventLine {
         try {
           await inSlices(next.event.prepare());
         } catch {
-          // Applying the event throws the same error, and reports it.
+          // The error is ignored here, because applying the event throws and reports the same error.
         }
         since = await nextSlice();
       }
-      // All events may have been applied meanwhile.
+      // All events may have been applied during the await.
       if (this.taking !== null || this.waiting[this.first] !== next) return since;
       this.beginFirst();
     }
@@ -183,7 +193,7 @@ export class EventLine {
   }
 
   private takeAll(): void {
-    // An event that arrives while another one is being applied waits for the next turn.
+    // An event that arrives while another event is being applied is queued for the next turn.
     if (this.isWorking) return;
     this.finish();
     while (this.first < this.waiting.length) {
@@ -196,7 +206,7 @@ export class EventLine {
     const { event, told } = this.waiting[this.first]!;
     this.first++;
     this.waitingBytes -= event.sizeBytes ?? 0;
-    // Removes finished events in batches: they must not stay in memory, nor be moved one by one.
+    // Removes finished events in batches, because removing each one separately would move all others.
     if (this.first === this.waiting.length || this.first === COMPACT_AT) {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;

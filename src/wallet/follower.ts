@@ -1,7 +1,7 @@
 /**
- * Keeps an open wallet at the chain's tip and in sync with the mempool: events of the node are applied to the ledger in
- * order, through a queue (`eventLine.ts`). Blocks that were missed while the wallet was closed are read from disk. Owns the
- * best block, up to which the wallet followed the chain. Source: lbrycrd wallet/wallet.cpp `BlockConnected`,
+ * Keeps an open wallet at the chain's tip and in sync with the mempool. Events of the node are applied to the ledger in
+ * order, through a queue (`eventLine.ts`). Blocks that were connected while the wallet was closed are read from disk. Owns
+ * the wallet's best block: the last block that was applied. Source: lbrycrd wallet/wallet.cpp `BlockConnected`,
  * `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
 import { yieldIfDue } from '../scheduler/yield.js';
@@ -27,17 +27,23 @@ import {
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
 
-/** The best block is stored at least once in this many blocks; later blocks are read again after a crash. Arbitrary. */
+/**
+ * Maximum number of blocks after which the best block is stored. Blocks after the stored one are read again after a crash.
+ * Arbitrary.
+ */
 const BLOCKS_A_NOTE = 500;
-/** Number of missed blocks from which they are searched in the address index, if that is enabled. Arbitrary. */
+/**
+ * Minimum number of missed blocks for which the address index is searched for relevant blocks, if the index is enabled.
+ * Arbitrary.
+ */
 const LEAP_BLOCKS = 200;
-/** Maximum depth of a reorg while the wallet catches up. Arbitrary. */
+/** Maximum depth of a reorg during catching up. Arbitrary. */
 const RECENT_BLOCKS = 2000;
 
-/** Message to callers while the node starts. Source: `CreateWalletFromFile`. */
+/** Status message to callers while the node starts. Source: `CreateWalletFromFile`. */
 const RESCANNING = 'Rescanning...';
 
-/** The chain cannot be followed from the wallet's best block. The message says what to do. */
+/** Thrown if the chain cannot be followed from the wallet's best block. The message says what the operator can do. */
 export class FollowError extends Error {
   override readonly name = 'FollowError';
 }
@@ -45,14 +51,17 @@ export class FollowError extends Error {
 export class Follower implements NodeListener {
   private readonly wallet: Wallet;
   private readonly shortage: ShortageEnder;
-  /** A monotonic clock. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   private readonly nowMs: () => number;
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
-  /** The latest blocks that were read while catching up, in order of height. */
+  /** Hashes of the latest blocks that were read during catching up, in order of height. */
   private recent: Bytes[] = [];
-  /** Height of the first block read while catching up, and of the last block that used keys of the pool. */
+  /**
+   * `from`: height of the first block that was read during catching up. `keysMadeAt`: height of the last block for which new
+   * pool keys were created; -1 if there is none.
+   */
   private from = 0;
   private keysMadeAt = -1;
   /** See `presentTurn`. */
@@ -65,8 +74,9 @@ export class Follower implements NodeListener {
   }
 
   /**
-   * Brings a loaded wallet to the tip, and follows the chain from there. `rescan`: starts at the first block. `isNew`: the
-   * chain cannot have transactions of the wallet. Throws `FollowError` if needed blocks were pruned.
+   * Brings a loaded wallet to the tip, and follows the chain from there. `rescan`: start at the first block. `isNew`: the
+   * chain cannot contain transactions of the wallet, so no blocks are read. Throws `FollowError` if needed blocks were
+   * pruned.
    */
   async start({
     rescan = false,
@@ -77,7 +87,7 @@ export class Follower implements NodeListener {
     const { chain } = wallet.node;
     const begin = (): number => (isNew ? chain.height + 1 : this.firstUnknown(rescan));
     const canLeap = await this.canLeap(begin());
-    // The chain may have changed meanwhile.
+    // The chain may have changed during the preceding awaits.
     const from = begin();
     this.from = from;
     if (canLeap) {
@@ -92,7 +102,8 @@ export class Follower implements NodeListener {
     if (signal?.aborted === true) return;
     this.follow();
     await wallet.events.caughtUp();
-    // Keys that were created while catching up may have been paid in earlier blocks.
+    // Blocks that were read before may pay to keys that were created only later during catching up, so they are scanned
+    // again.
     const { keysMadeAt } = this;
     if (keysMadeAt > from) await wallet.change((batch) => wallet.scans.owe(batch, from));
     await this.note();
@@ -101,7 +112,7 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** Computes the state of the known transactions. */
+  /** Computes and stores the state of all known transactions. `owes`: height from which blocks must still be scanned. */
   private async settle(owes?: number): Promise<void> {
     const { wallet } = this;
     const batch = new WalletBatch();
@@ -119,8 +130,8 @@ export class Follower implements NodeListener {
   }
 
   /**
-   * Whether the address index can be used to find the relevant blocks among many missed ones. Not if the wallet has an
-   * unconfirmed transaction that a block may have made invalid by spending an output of others.
+   * Whether the address index can be used to find the relevant blocks among many missed blocks. False if the wallet has an
+   * unconfirmed transaction that may have become invalid because a block spends an output of others.
    */
   private async canLeap(from: number): Promise<boolean> {
     const { ledger, node } = this.wallet;
@@ -136,11 +147,11 @@ export class Follower implements NodeListener {
     return true;
   }
 
-  /** Follows the tip at once, and searches the missed blocks like a rescan. */
+  /** Follows the chain from the tip immediately, and searches the missed blocks like a rescan. */
   private async leap(from: number, signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
     wallet.followedHeight = wallet.node.chain.height;
-    // New events are applied after the known transactions have been settled.
+    // New events are delayed until the state of the known transactions is computed.
     wallet.events.hold();
     this.follow();
     try {
@@ -157,7 +168,10 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** The blocks up to the followed one, in order of height: if a reorg disconnects them, they are read again. */
+  /**
+   * Hashes of the blocks up to the wallet's best block, in order of height. If a reorg disconnects some of them, the new
+   * blocks are read.
+   */
   private lastFollowed(): Bytes[] {
     const { followedHeight, node } = this.wallet;
     const hashes: Bytes[] = [];
@@ -168,12 +182,12 @@ export class Follower implements NodeListener {
     return hashes;
   }
 
-  /** Height of the first block to read. */
+  /** Height of the first block that must be read to catch up. */
   private firstUnknown(rescan: boolean): number {
     const { wallet } = this;
     const { chain } = wallet.node;
     const locator = rescan ? null : wallet.bestBlock;
-    // Without a best block, only the birth time of the oldest key limits the search.
+    // If the wallet has no known best block, only the creation time of its oldest key limits the search.
     let known = -1;
     for (const hash of locator ?? []) {
       known = chain.heightOf(hash);
@@ -197,7 +211,7 @@ export class Follower implements NodeListener {
           'Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex (download the whole blockchain again in case of pruned node)',
         );
       }
-      // Pruning starts at the lowest blocks.
+      // Pruning starts at the lowest blocks, so if this block exists, all later blocks exist too.
       if (chain.hasBlock(from)) return;
     }
   }
@@ -227,7 +241,10 @@ export class Follower implements NodeListener {
     }
   }
 
-  /** Applies the next block. Blocks may be connected and disconnected meanwhile, so each must follow the previous one. */
+  /**
+   * Applies the next block. Blocks may be connected and disconnected during an await, so each block must follow the previous
+   * one.
+   */
   private async step(): Promise<void> {
     const { wallet, recent } = this;
     const { chain } = wallet.node;
@@ -242,7 +259,7 @@ export class Follower implements NodeListener {
     const block = await chain.readBlock(height);
     const look = { since: this.from, told: new Set<Entry>() };
     const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
-    // The chain may have changed meanwhile.
+    // The chain may have changed during the preceding awaits.
     if (chain.heightOf(block.hash) !== height) return;
     if (last !== undefined && chain.heightOf(last) < 0) return;
     const { keyCount } = wallet.keyring;
@@ -259,7 +276,7 @@ export class Follower implements NodeListener {
       this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
   }
 
-  // Events of the node.
+  // Events that the node reports.
 
   blockConnected(block: WalletBlock): void {
     const { wallet } = this;
@@ -302,7 +319,7 @@ export class Follower implements NodeListener {
     events.hear({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
   }
 
-  /** The group of all events in the same turn of the event loop, between which other code cannot run. */
+  /** The group of all events in the current event loop turn, between which other code cannot run. */
   private presentTurn(): object {
     if (this.turn === null) {
       this.turn = {};
@@ -311,7 +328,10 @@ export class Follower implements NodeListener {
     return this.turn;
   }
 
-  /** An error here, such as an unreadable file, stops the node. It is not thrown to the chain or the mempool. */
+  /**
+   * Runs the work of an event. An error, such as an unreadable file, stops the node. It is not thrown to the chain or the
+   * mempool.
+   */
   private *hear(work: Slices<void>): Slices<void> {
     try {
       yield* work;
@@ -320,7 +340,7 @@ export class Follower implements NodeListener {
     }
   }
 
-  // Handlers of the events.
+  // Applying the events to the wallet.
 
   private *add(txid: Bytes, bytes: Buffer): Slices<void> {
     const batch = new WalletBatch();
@@ -360,21 +380,21 @@ export class Follower implements NodeListener {
     }
   }
 
-  // The best block.
+  // Storing the best block (the last block that was applied).
 
   private putPlace(batch: WalletBatch): void {
     const locator = this.locator();
     if (locator.length === 0) return;
-    // An unchanged value is not written again, so that an unchanged wallet keeps its image.
+    // An unchanged value is not written again. Otherwise the wallet's image file would become invalid.
     if (!this.wallet.isBestBlock(locator)) this.wallet.setBestBlock(batch, locator);
     this.blocksSinceNote = 0;
   }
 
-  /** Hashes of blocks from the followed one downwards, at growing distances. Source: `CChain::GetLocator`. */
+  /** Block hashes from the wallet's best block downwards, at growing distances. Source: `CChain::GetLocator`. */
   private locator(): Bytes[] {
     const { wallet } = this;
     const hashes: Bytes[] = [];
-    // Then the node's chain differs from the wallet's.
+    // On an old branch, the node's active chain cannot provide the hashes of the wallet's chain.
     if (wallet.events.isOnOldBranch) return hashes;
     let step = 1;
     for (let height = wallet.followedHeight; height >= 0;) {
@@ -388,20 +408,20 @@ export class Follower implements NodeListener {
     return hashes;
   }
 
-  /** Writes the best block. */
+  /** Writes the best block to the wallet file. */
   private async note(): Promise<void> {
     const batch = new WalletBatch();
     this.putPlace(batch);
     await this.wallet.write(batch, { sync: false });
   }
 
-  /** Data from the chain is written without waiting: after a crash the chain provides it again. */
+  /** Writes data without waiting for the disk. After a crash the chain provides the data again. */
   private commit(batch: WalletBatch): void {
     // A write error stops the node.
     void this.wallet.write(batch, { sync: false }).catch(() => undefined);
   }
 
-  /** Stops following; the best block is on disk when it resolves. */
+  /** Stops following the chain. When the promise resolves, the best block is on disk. */
   async stop(): Promise<void> {
     this.off();
     await this.wallet.events.caughtUp();

@@ -1,6 +1,6 @@
 /**
- * The interface between wallets and the node. It has interfaces only; the composition root implements them. Events are
- * delivered synchronously and in order: each connected and disconnected block, and each added and removed mempool
+ * The interface between wallets and the node. This file contains only types; the code that starts the node implements them.
+ * Events are delivered synchronously and in order: each connected and disconnected block, and each added and removed mempool
  * transaction. No call holds a lock of the node, so the node may be another process. Source: Core's `interfaces::Chain`.
  */
 import type { NetworkParams } from '../params/network.js';
@@ -16,19 +16,22 @@ export interface NodePort {
   readonly fees: FeePort;
   readonly claims: ClaimPort;
   readonly log: Logger;
-  /** The clock that wallets use, in seconds since 1970. Tests can stop it. */
+  /** Current time of the node's clock in seconds since 1970. Tests can set the clock. */
   nowSec(): number;
-  /** Subscribes to events of chain and mempool; the returned function unsubscribes. Listeners must not throw. */
+  /**
+   * Adds a listener for events of the chain and the mempool. Returns a function that removes the listener. Listeners must
+   * not throw.
+   */
   listen(listener: NodeListener): () => void;
-  /** Data could not be written: the program must report it and stop. */
+  /** Called when data could not be written. The program must report the error and stop. */
   onFatal(error: unknown): void;
-  /** Warns the operator and writes to the log. */
+  /** Warns the operator, and logs the warning. */
   warn(message: string): void;
-  /** Shows a status to callers while the node starts; later it has no effect. */
+  /** Shows a status to RPC callers while the node starts. Has no effect later. */
   readonly showStart: (status: string) => void;
 }
 
-/** A block as passed to wallets. */
+/** A block in the form that wallets receive. */
 export interface WalletBlock {
   readonly height: number;
   /** Wire order. */
@@ -39,18 +42,21 @@ export interface WalletBlock {
 }
 
 export interface NodeListener {
-  /** The block was connected and is the tip. */
+  /** Called when a block was connected and is the tip. */
   blockConnected(block: WalletBlock): void;
-  /** The block, which was the tip, was disconnected. */
+  /** Called when a block, which was the tip, was disconnected. */
   blockDisconnected(block: { readonly height: number; readonly hash: Bytes }): void;
-  /** Called after a series of chain changes. */
+  /** Called after a series of connected and disconnected blocks, when the tip has changed. */
   tipChanged(): void;
   transactionAdded(txid: Bytes, bytes: Buffer): void;
-  /** The transaction was dropped or replaced, or is in a block (`inBlock`). */
+  /** Called when a transaction has left the mempool: it was dropped or replaced, or is in a block (`inBlock`). */
   transactionRemoved(txid: Bytes, inBlock: boolean): void;
 }
 
-/** Transactions that are not reported where they are known to be; see `chain/blocks/paymentScan.ts`. */
+/**
+ * Known transactions. A block scan does not report such a transaction if it finds it in the known block and position
+ * (`chain/blocks/paymentScan.ts`).
+ */
 export interface SettledPayments {
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
@@ -60,140 +66,155 @@ export interface SettledPayments {
   readonly kinds: Uint8Array;
 }
 
-/** Search terms for blocks: words of two `PrefixFilter`s. */
+/** Search terms of a block scan: the words of two `PrefixFilter`s. */
 export interface SoughtPayments {
-  /** Ids of keys and scripts. */
+  /** Filter with the ids of keys and scripts. */
   readonly scripts: Uint32Array;
-  /** Ids of transactions, in wire order. */
+  /** Filter with the ids of transactions, in wire order. */
   readonly txids: Uint32Array;
-  /** Null for none. */
+  /** Transactions that the scan does not report; null if there are none. */
   readonly settled: SettledPayments | null;
-  /** Buffer for the blocks, as many as fit. Do not reuse it until the result has been processed. */
+  /** Buffer into which blocks are read, as many as fit. It must not be reused until the result has been processed. */
   readonly memory: Buffer;
 }
 
-/** Transactions of blocks that may pay to the scripts, are known, or may spend outputs of known ones; numbered in chain order. */
+/**
+ * Result of a block scan: transactions that may pay to the scripts, are known, or may spend outputs of known transactions.
+ * They are numbered in chain order.
+ */
 export interface FoundPayments {
-  /** Number of searched blocks: those before the first one that needs a full scan. */
+  /** Number of searched blocks. The search ends before the first block that needs a full scan. */
   readonly blockCount: number;
   readonly count: number;
-  /** The hash of a block by its index in the request, wire order. */
+  /** Hash in wire order of block number `block` of the request. */
   hash(block: number): Bytes;
-  /** The index of the block with a transaction, and its position in the block. */
+  /**
+   * `block`: number, within the request, of the block that contains the transaction. `index`: position of the transaction in
+   * its block.
+   */
   block(found: number): number;
   index(found: number): number;
   hasWitness(found: number): boolean;
-  /** The id of a transaction in wire order, latin1. */
+  /** Transaction id in wire order, as latin1. */
   txKey(found: number): string;
-  /** Its serialization with witness, a view. */
+  /** The serialized transaction with witness, as a view. */
   txBytes(found: number): Buffer;
 }
 
-/** A transaction output as the chain has it. */
+/** An unspent output as the node knows it. */
 export interface PortCoin {
   readonly valueSat: bigint;
   readonly script: Bytes;
-  /** −1 for an output in the mempool. */
+  /** Height of the block that created the output; −1 for an output of a mempool transaction. */
   readonly height: number;
   readonly isCoinbase: boolean;
 }
 
-/** The active chain. For heights above the tip and unknown hashes, methods return null or −1. */
+/** Access to the active chain. For a height above the tip or an unknown hash, methods return null or −1. */
 export interface ChainPort {
-  /** −1 if there is no genesis block yet. */
+  /** Height of the tip; −1 if even the genesis block is missing. */
   readonly height: number;
   /** Height of a block; −1 if it is not in the active chain. */
   heightOf(hash: Bytes): number;
-  /** Whether the header of the block is known, on any branch. */
+  /** Whether the header of a block is known, on any branch. */
   isKnown(hash: Bytes): boolean;
   hashAt(height: number): Bytes | null;
   timeSecAt(height: number): number;
-  /** The lowest height whose block is not older than this time; −1 for none. Source: `CChain::FindEarliestAtLeast`. */
+  /** The lowest height whose block is not older than this time; −1 if there is none. Source: `CChain::FindEarliestAtLeast`. */
   firstFrom(timeSec: number): number;
   /** Median time past of the block at this height. */
   medianTimeSecAt(height: number): number;
-  /** Whether the block's data is still on disk. */
+  /** Whether the data of the block at this height is still on disk. */
   hasBlock(height: number): boolean;
-  /** Height of the snapshot while blocks below it are missing; -1 for none. */
+  /** Height of the UTXO snapshot while blocks below it are missing; -1 if none are missing. */
   readonly snapshotHeight: number;
-  /** Rejects if the block is not on disk, or was disconnected during the read. */
+  /** Reads a block from disk. Rejects if the block is not on disk, or was disconnected during the read. */
   readBlock(height: number): Promise<WalletBlock>;
   /**
-   * Searches the first of the blocks at these ascending heights, and the following ones on disk that are read with it.
-   * Rejects if the first is not on disk, or was disconnected during the read.
+   * Searches blocks for payments. `heights` are ascending. Searches the first block and as many of the following blocks as
+   * are read with it in one call. Rejects if the first block is not on disk, or was disconnected during the read.
    */
   scanPayments(heights: readonly number[], sought: SoughtPayments): Promise<FoundPayments>;
   isInitialDownload(): boolean;
   /**
-   * Resolves when a running reorg is complete and the mempool matches the new tip; null if there is none.
+   * Resolves when the running reorg is complete and the mempool matches the new tip; null if no reorg is running.
    */
   reorganised(): Promise<void> | null;
-  /** An unspent output at the tip or in the mempool, by its outpoint of 36 bytes; null for a spent one. */
+  /** An unspent output at the tip or in the mempool, by its outpoint of 36 bytes; null if it is spent or unknown. */
   coin(outPoint: Bytes): Promise<PortCoin | null>;
   /**
-   * Heights from `first` to `last` of blocks that touch one of the scripts, ascending, from the address index; null if the
-   * index is off or not in sync.
+   * Heights between `first` and `last` of the blocks that pay to or spend from one of the scripts, in ascending order, from
+   * the address index. Null if the index is off or not in sync.
    */
   blocksTouching(scripts: readonly Bytes[], first: number, last: number): Promise<number[] | null>;
 }
 
 export interface MempoolPort {
   has(txid: Bytes): boolean;
-  /** Numbers of ancestors and descendants in the mempool, including the transaction itself; null if it is not in the mempool. */
+  /**
+   * Number of mempool ancestors and of mempool descendants. Each number includes the transaction itself. Null if the
+   * transaction is not in the mempool.
+   */
   relatives(txid: Bytes): { readonly ancestors: number; readonly descendants: number } | null;
-  /** Unconfirmed ancestors of a transaction; empty if it is not in the mempool. */
+  /** Ids of the unconfirmed ancestors of a transaction; empty if it is not in the mempool. */
   ancestors(txid: Bytes): readonly Bytes[];
   transaction(txid: Bytes): Transaction | null;
-  /** All transactions, the earliest first, serialized with witness. The caller must not change them. */
+  /** All mempool transactions, the earliest first, serialized with witness. The caller must not change the bytes. */
   all(): Iterable<{ readonly txid: Bytes; readonly bytes: Buffer }>;
-  /** Whether the chain limits (`-limitancestorcount` and the like) allow a transaction with these parents. */
+  /** Limits of unconfirmed ancestors and descendants (`-limitancestorcount` and the like). */
   readonly limits: { readonly ancestors: number; readonly descendants: number };
   /**
-   * Adds a transaction to the mempool, which announces it to peers. Returns null, or the error text of the reference's
-   * `sendrawtransaction`. `maxFeeSat` 0 means no limit.
+   * Adds a transaction to the mempool and announces it to peers. Returns null, or the error text of the reference's
+   * `sendrawtransaction`. If `maxFeeSat` is 0, the fee is not limited.
    */
   submit(tx: Transaction, maxFeeSat: bigint): Promise<string | null>;
-  /** The same without adding it. */
+  /** Like `submit`, but only checks the transaction without adding it. */
   test(tx: Transaction, maxFeeSat: bigint): Promise<string | null>;
-  /** Announces it to peers until one requests it. */
+  /** Announces a mempool transaction to peers until a peer requests it. */
   announce(txid: Bytes): void;
-  /** Whether it, or an ancestor, signals that it may be replaced (BIP125). */
+  /** Whether a mempool transaction, or one of its ancestors, signals that it may be replaced (BIP125). */
   isReplaceable(txid: Bytes): boolean;
 }
 
-/** Rates in satoshis per 1,000 virtual bytes. */
+/** Fee rates of the node, in satoshis per 1,000 virtual bytes. */
 export interface FeePort {
-  /** The rate is 0 without enough data; `blocks` is the target for which the result is valid. */
+  /** Estimates a fee rate; 0 if the data is insufficient. `blocks` is the confirmation target for which the result is valid. */
   estimateSmart(
     targetBlocks: number,
     conservative: boolean,
   ): { readonly ratePerKb: bigint; readonly blocks: number };
-  /** The highest target with estimates. */
+  /** The highest confirmation target for which estimates exist. */
   readonly highestTarget: number;
-  /** The present minimum rate of the mempool, and the minimum rate for relay (`-minrelaytxfee`). */
+  /**
+   * `mempoolMinRatePerKb`: the current minimum rate of the mempool. `relayMinRatePerKb`: the minimum rate for relay
+   * (`-minrelaytxfee`).
+   */
   readonly mempoolMinRatePerKb: bigint;
   readonly relayMinRatePerKb: bigint;
-  /** Minimum increase of the fee of a replacement (`-incrementalrelayfee`). */
+  /** Minimum rate by which a replacement must increase the fee (`-incrementalrelayfee`). */
   readonly incrementalRatePerKb: bigint;
-  /** Rate for the dust limit of outputs (`-dustrelayfee`). */
+  /** Rate from which the dust limit of outputs is computed (`-dustrelayfee`). */
   readonly dustRatePerKb: bigint;
 }
 
-/** State in the claim trie at the tip of a claim or support, by its outpoint (36 bytes). */
+/** State of a claim or support in the claim trie at the tip. */
 export interface ClaimStanding {
   readonly isInTrie: boolean;
   readonly isControlling: boolean;
   readonly isInQueue: boolean;
-  /** Height at which it is valid; −1 if it is not in the trie. */
+  /** Height at which the claim or support is or becomes active; −1 if it is not in the trie. */
   readonly validAtHeight: number;
   readonly effectiveAmountSat: bigint;
 }
 
 export interface ClaimPort {
-  /** State of claims or supports under the name in their script; null if not in the trie. */
+  /**
+   * State of a claim or support, searched by its outpoint (36 bytes) under the name in its script. Null if it is not in the
+   * trie.
+   */
   standing(name: Bytes, outPoint: Bytes): Promise<ClaimStanding | null>;
-  /** Height at which a claim or support created at height `madeAt` expires. */
+  /** Height at which a claim or support that was created at height `madeAt` expires. */
   expirationHeight(madeAt: number): number;
-  /** The name of a claim that is live at the tip, by its id of 20 bytes. */
+  /** The name of a claim that is in the trie at the tip, by its claim id of 20 bytes. */
   nameOf(claimId: Bytes): Promise<Bytes | null>;
 }

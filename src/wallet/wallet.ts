@@ -1,7 +1,7 @@
 /**
- * An open wallet with its file, keys, pool, labels and transactions. Owns the writing of changes and the loading of the
- * file. Supply of keys is in `keys/keySupply.ts`, following the chain in `follower.ts`, spending in `spending/`, passphrases
- * in `encryption/`. Source: lbrycrd wallet/wallet.h `CWallet`.
+ * An open wallet with its file, keys, pool, labels and transactions. Writes changes and loads the file. Other modules:
+ * `keys/keySupply.ts` creates keys, `follower.ts` follows the chain, `spending/` creates payments, `encryption/` handles
+ * passphrases. Source: lbrycrd wallet/wallet.h `CWallet`.
  */
 import { addressPrefixesOf, decodeDestination, type AddressPrefixes } from '../script/address.js';
 import { LOCKTIME_THRESHOLD } from '../script/script.js';
@@ -39,12 +39,15 @@ import type { WalletOptions } from './walletOptions.js';
 
 /** Flags of a wallet as a whole. Source: `WalletFlags`. */
 export const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
-/** Unknown flags among the upper 32 bits must not be ignored. Source: `g_known_wallet_flags`, `SetWalletFlags`. */
+/**
+ * Mask of the known flags. A wallet with an unknown flag among the upper 32 bits must be rejected. Source:
+ * `g_known_wallet_flags`, `SetWalletFlags`.
+ */
 const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Number of pool keys that a new wallet creates before the first write. Arbitrary. */
+/** Number of pool keys that are created for a new wallet before the first write. Arbitrary. */
 const FIRST_KEYS = 2000;
 
 export interface WalletDeps {
@@ -53,7 +56,7 @@ export interface WalletDeps {
   readonly options: WalletOptions;
 }
 
-/** The wallet's data cannot be used. The message has the reason. */
+/** Thrown if the data of a wallet cannot be used. The message contains the reason. */
 export { WalletRowError } from './keys/keyring.js';
 
 function formatLocator(locator: readonly Bytes[]): Buffer {
@@ -63,7 +66,7 @@ function formatLocator(locator: readonly Bytes[]): Buffer {
 }
 
 export class Wallet {
-  /** Name for callers: empty for the wallet in the wallet folder itself. */
+  /** Name of the wallet for callers. Empty for the wallet in the wallet folder itself. */
   readonly name: string;
   readonly node: NodePort;
   readonly file: WalletFile;
@@ -79,33 +82,33 @@ export class Wallet {
   readonly keys = new KeySupply(this);
   readonly book: AddressBook;
   readonly ledger: Ledger;
-  /** Moves between the deprecated accounts, which are not transactions. */
+  /** Moves between the deprecated accounts. Moves are not transactions. */
   readonly accounts = new Accounts();
-  /** State of rescans. */
+  /** State of the wallet's rescans. */
   readonly scans = new Scans();
   /**
-   * Locked outputs (`outputKey`): not spent by the wallet. The lock ends when another transaction spends the output. In
-   * memory only.
+   * Keys (`outputKey`) of locked outputs, which the wallet does not spend. A lock ends when another transaction spends the
+   * output. Locks are not stored on disk.
    */
   readonly lockedOutputs = new Set<string>();
-  /** Events of the node that are not applied yet. */
+  /** Queue of node events that are not applied yet. */
   readonly events = new EventLine();
-  /** Subscribers of transactions, and delayed notifications. */
+  /** Subscribers to the wallet's transactions, and delayed notifications. */
   readonly announcements = new Announcements();
-  /** Timer of the automatic lock. */
+  /** Timer of the automatic lock (`walletpassphrase`). */
   readonly relock: Relock;
-  /** The master key under each passphrase, by number. */
+  /** The master key, encrypted with each passphrase, by number. */
   readonly masterKeys = new Map<number, MasterKeyRow>();
-  /** Height up to which the chain was followed; −1 before the first block. Set by the follower. */
+  /** Height of the last block that was applied; −1 before the first block. The follower sets it. */
   followedHeight = -1;
-  /** Rate set by `settxfee`; initially that of `-paytxfee`. */
+  /** Fee rate set by `settxfee`. The initial value is that of `-paytxfee`. */
   payTxFeeRatePerKb: bigint;
   /** Whether the wallet is closed or being closed. */
   private isClosed = false;
   private flags = 0n;
   private versionNumber: number = FEATURE.base;
   private bestBlockRow: Buffer | null = null;
-  /** Number of rows with unknown kinds. They stay in the file. */
+  /** Number of rows with unknown types. These rows stay in the file. */
   private unknownRows = 0;
 
   constructor(name: string, { node, file, options }: WalletDeps) {
@@ -150,8 +153,9 @@ export class Wallet {
   // Changes.
 
   /**
-   * Runs a task that changes the wallet, and writes its batch to disk atomically. Memory changes at once, so a disk error
-   * stops the node. With `sync` false a crash may lose the batch; use it for data that the chain provides again.
+   * Runs a task that changes the wallet, and writes its batch to disk atomically. The changes are applied to memory
+   * immediately, so a disk error stops the node. With `sync` false a crash may lose the batch. Use that only for data that
+   * the chain provides again.
    */
   async change<T>(task: (batch: WalletBatch) => T, { sync = true } = {}): Promise<T> {
     this.events.finish();
@@ -162,8 +166,8 @@ export class Wallet {
   }
 
   /**
-   * Writes a batch to disk; see `change`. If the batch has new keys or scripts, outputs of known transactions to them are
-   * the wallet's when it resolves. With `isLast` false this check is left to a later batch.
+   * Writes a batch to disk; see `change`. If the batch contains new keys or scripts, outputs of known transactions to them
+   * belong to the wallet when the promise resolves. With `isLast` false this check is left to a later batch.
    */
   async write(
     batch: WalletBatch,
@@ -184,12 +188,15 @@ export class Wallet {
     if (isLast) await this.reconsiderOutputs();
   }
 
-  /** Checks the outputs of known transactions for keys and scripts added since: they are the wallet's when it resolves. */
+  /**
+   * Checks the outputs of known transactions for keys and scripts that were added. When the promise resolves, outputs to
+   * them belong to the wallet.
+   */
   async reconsiderOutputs(): Promise<void> {
     while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
   }
 
-  /** The same by rewriting the file: replaced and deleted rows are then no longer in the file. */
+  /** Writes a batch by rewriting the file, so that replaced and deleted rows are not in the file any more. */
   async writeAnew(batch: WalletBatch): Promise<void> {
     this.events.finish();
     this.requireOpen();
@@ -204,22 +211,22 @@ export class Wallet {
     this.ledger.committed(batch);
   }
 
-  /** Throws `WalletClosedError` if the file is closed. */
+  /** Throws `WalletClosedError` if the wallet is closed. */
   private requireOpen(): void {
     if (this.isClosed) throw new WalletClosedError();
   }
 
-  /** Subscribes to new and changed transactions; the returned function unsubscribes. */
+  /** Adds a listener for new and changed transactions. Returns a function that removes the listener. */
   listen(listener: WalletListener, isUsed?: () => boolean): () => void {
     return this.announcements.listen(listener, isUsed);
   }
 
-  /** Whether subscribers do anything with what they are notified of. */
+  /** Whether any listener currently uses notifications. */
   get hasListeners(): boolean {
     return this.announcements.isUsed;
   }
 
-  /** Notifies subscribers of a transaction. */
+  /** Notifies listeners about a transaction. */
   announce(entry: Entry, isNew: boolean): void {
     this.announcements.tell(entry, isNew);
   }
@@ -235,7 +242,7 @@ export class Wallet {
     batch.put(recordKey('flags'), new Writer(8).u64(this.flags).finish());
   }
 
-  /** Minimum version of a program that can open it (`walletversion`). */
+  /** Minimum version of a program that can open the wallet (`walletversion`). */
   get version(): number {
     return this.versionNumber;
   }
@@ -246,13 +253,13 @@ export class Wallet {
     batch.put(recordKey('minversion'), new Writer(4).i32(version).finish());
   }
 
-  /** Options for balances, in addition to the ledger. */
+  /** The data that balances need in addition to the ledger. */
   get balanceOptions(): BalanceOptions {
     const height = this.followedHeight + 1;
     const nowSec = this.node.nowSec();
     return {
       spendsUnconfirmedChange: this.options.spendsUnconfirmedChange,
-      // Uses the clock, not the median time of the tip. Source: `CheckFinalTx` without flags.
+      // Lock times are compared with the clock, not with the median time of the tip. Source: `CheckFinalTx` without flags.
       isFinal: ({ lockTime }) =>
         lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : nowSec),
     };
@@ -262,18 +269,21 @@ export class Wallet {
     return this.keyring.isLocked;
   }
 
-  /** Locks the wallet now; no effect without encryption. */
+  /** Locks the wallet immediately. Has no effect if the wallet is not encrypted. */
   lock(): void {
     this.relock.cancel();
     this.keyring.lock();
   }
 
-  /** Prefix of the log lines. */
+  /** Prefix of the wallet's log lines. */
   get logName(): string {
     return `[${this.name === '' ? 'default wallet' : this.name}]`;
   }
 
-  /** Creates the seed of a new wallet and its first keys. For a very large pool `keys.topUp` creates the others. */
+  /**
+   * Creates the seed of a new wallet and its first keys. If the pool is very large, `keys.topUp` must create the remaining
+   * keys.
+   */
   *begin(batch: WalletBatch, { privateKeys = true } = {}): Slices<void> {
     this.setVersion(batch, FEATURE.latest);
     if (!privateKeys) {
@@ -284,9 +294,9 @@ export class Wallet {
     yield* this.keys.fill(batch, undefined, FIRST_KEYS);
   }
 
-  // The chain as far as the wallet knows it.
+  // The chain as far as the wallet has followed it.
 
-  /** The locator of the block up to which the chain was followed, as stored; null without one. */
+  /** The stored locator of the wallet's best block (the last block that was applied); null if none is stored. */
   get bestBlock(): readonly Bytes[] | null {
     if (this.bestBlockRow === null) return null;
     const reader = new Reader(this.bestBlockRow);
@@ -296,7 +306,7 @@ export class Wallet {
     return hashes.length === 0 ? null : hashes;
   }
 
-  /** Whether a locator equals the stored one, or the one being written. */
+  /** Whether a locator equals the stored locator, or the one that is being written. */
   isBestBlock(locator: readonly Bytes[]): boolean {
     return this.bestBlockRow?.equals(formatLocator(locator)) === true;
   }
@@ -308,7 +318,7 @@ export class Wallet {
 
   // Loading.
 
-  /** Reads all rows. Throws `WalletRowError` if they are invalid. */
+  /** Loads the wallet from its image, or from all rows of the file. Throws `WalletRowError` if a row is invalid. */
   *load(): Slices<void> {
     if (!(yield* loadImage(this, (key, value) => this.take(key, value)))) yield* this.loadAll();
     this.keyring.loaded();
@@ -322,29 +332,29 @@ export class Wallet {
       this.take(key, value);
       if (++count % 64 === 0) yield;
     }
-    // Transactions are loaded last, because their own outputs depend on all keys and scripts, which may come later in the
-    // file.
+    // Transactions are loaded last, because whether their outputs belong to the wallet depends on all keys and scripts,
+    // which may follow later in the file.
     for (const row of this.file.values(TX_PREFIX)) {
       this.ledger.load(row.value, row.keyText(TX_PREFIX.length));
       if (++count % 64 === 0) yield;
     }
   }
 
-  /** Loads a row of any kind except a transaction. */
+  /** Loads a row of any type except a transaction. */
   private take(key: Buffer, value: Buffer): void {
     const split = splitKey(key);
     if (split === null || !this.loadRow(split.kind, split.rest, value)) this.unknownRows++;
   }
 
   /**
-   * Computes the states of transactions, which depend on the chain. Call it after `followedHeight` is set, and before any
-   * query.
+   * Computes the states of transactions, which depend on the chain. Must be called after `followedHeight` is set, and before
+   * any query.
    */
   settle(batch: WalletBatch): Slices<void> {
     return this.ledger.loaded(batch);
   }
 
-  /** Number of rows with unknown kinds. */
+  /** Number of rows with unknown types. */
   get unknownRowCount(): number {
     return this.unknownRows;
   }
@@ -379,7 +389,7 @@ export class Wallet {
         this.bestBlockRow = Buffer.from(value);
         return true;
       case 'bestblock':
-        // Wallets from before 2014 have the locator in this row; in later ones it is an empty list.
+        // Wallets from before 2014 have the locator in this row. In newer wallets the row contains an empty list.
         if (this.bestBlockRow === null && value.length > 5) this.bestBlockRow = Buffer.from(value);
         return true;
       case 'defaultkey':
@@ -396,7 +406,7 @@ export class Wallet {
   }
 
   /**
-   * Writes everything to disk and closes the file, with an image of the wallet. Private keys in memory are wiped.
+   * Writes all data to disk and closes the file, with an image of the wallet. Private keys in memory are wiped.
    */
   async close(): Promise<void> {
     await this.scans.close();
@@ -408,14 +418,14 @@ export class Wallet {
     await this.file.close(parts, isOtherRow);
   }
 
-  /** Null if the existing image is still valid, or if no image can be written. */
+  /** Data for a new image. Null if the existing image is still valid, or if no image can be written. */
   private async partsForImage(): Promise<WalletParts | null> {
     await this.file.settled();
     if (this.file.hasImage) return null;
     try {
       return await inSlices(imageParts(this));
     } catch (error) {
-      // The wallet will be opened without an image.
+      // After this error the wallet has no image, so the next start reads all rows.
       this.node.log.debug('db', `${this.logName} No image of the wallet: ${String(error)}`);
       return null;
     }

@@ -18,7 +18,7 @@ import { kindPrefix, splitKey, type RecordKind } from './store/records.js';
 import type { WalletFile } from './store/walletFile.js';
 import type { WalletParts } from './store/walletImage.js';
 
-/** The parts of a wallet that an image describes. */
+/** The parts of a wallet that an image contains. */
 interface ImagedWallet {
   readonly file: WalletFile;
   readonly keyring: Keyring;
@@ -32,22 +32,25 @@ interface WalletNotes {
   readonly highestPoolIndex: number;
 }
 
-/** The kinds of rows that an image covers; rows of other kinds are always read. */
+/** The row types that an image covers. Rows of other types are always read. */
 const TOLD_KINDS = ['tx', 'key', 'wkey', 'ckey', 'keymeta', 'pool'] as const satisfies readonly RecordKind[];
 const TOLD_PREFIXES = TOLD_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
-/** Rows that can change which outputs belong to the wallet. */
+/** Types of rows that determine which outputs belong to the wallet. */
 const SCRIPT_KINDS: readonly string[] = ['cscript', 'watchs'] satisfies RecordKind[];
-/** A deleted row of another kind makes the image invalid. */
+/**
+ * Row types whose rows may have been deleted since the image was written. If a row of another covered type was deleted, the
+ * image is invalid.
+ */
 const MAY_BE_GONE: readonly string[] = ['tx', 'pool'] satisfies RecordKind[];
 
-/** Whether the image does not cover the kind of a row, by its key. */
+/** Whether the image does not cover the type of a row. The key contains the type. */
 export function isOtherRow(key: Buffer): boolean {
   return !TOLD_PREFIXES.some(
     (prefix) => key.length >= prefix.length && prefix.compare(key, 0, prefix.length) === 0,
   );
 }
 
-/** The parts of the image of an open wallet that is about to be closed. Null if they would not be correct. */
+/** Creates the parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
 export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): Slices<WalletParts | null> {
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
   const transactions =
@@ -61,7 +64,7 @@ export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): S
   return { columns: { keys: keys.columns, transactions: transactions.columns }, notes };
 }
 
-/** A row that changed since the image was made. Its value is undefined if it was deleted. */
+/** A row that changed after the image was written. `value` is undefined if the row was deleted. */
 interface ChangedRow {
   readonly kind: string;
   readonly rest: Buffer;
@@ -82,8 +85,8 @@ function changedRows(file: WalletFile, changed: Iterable<string>): ChangedRow[] 
 }
 
 /**
- * Opens a wallet with the image of its file. Returns false without any change if every row must be read. `loadOther` loads a row of
- * another kind.
+ * Loads a wallet from the image of its file. Returns false without any change if every row must be read. `loadOther` loads a
+ * row that the image does not cover.
  */
 export function* loadImage(
   wallet: ImagedWallet,
@@ -119,7 +122,7 @@ export function* loadImage(
   return true;
 }
 
-/** Loads a changed key, or a changed keypool entry. */
+/** Loads a key or a key pool entry that changed. */
 function loadChanged({ keyring, keypool }: ImagedWallet, { kind, rest, value }: ChangedRow): void {
   if (kind === 'pool') {
     const index = Number(new Reader(rest).i64());
@@ -127,14 +130,14 @@ function loadChanged({ keyring, keypool }: ImagedWallet, { kind, rest, value }: 
     if (value !== undefined) keypool.load(index, parsePoolKey(value));
   } else if (kind !== 'tx' && value !== undefined && !isOtherKind(kind)) {
     keyring.load(kind, rest, value);
-    // The value may contain a private key.
+    // The value is overwritten, because it may contain a private key.
     value.fill(0);
   }
 }
 
 const isOtherKind = (kind: string): boolean => !(TOLD_KINDS as readonly string[]).includes(kind);
 
-/** The argument of `Ledger.keysCame` for a row. */
+/** The hashes for `Ledger.keysCame` that follow from an added row; null if any output may belong to the wallet. */
 function cameBy(kind: string, rest: Buffer): readonly Bytes[] | null {
   if (SCRIPT_KINDS.includes(kind)) return null;
   if (kind !== 'key' && kind !== 'wkey' && kind !== 'ckey') return [];

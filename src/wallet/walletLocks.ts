@@ -1,4 +1,4 @@
-/** Locks on wallet folders, which exclude other nodes. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
+/** Locks wallet folders, so that other nodes cannot use them. Source: lbrycrd wallet/db.cpp `LockDirectory`. */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
@@ -6,14 +6,14 @@ import { isThere, LOCK_NAME } from './walletPlace.js';
 
 const LOCK = { name: LOCK_NAME, what: 'wallet directory' } as const;
 
-/** Locks of wallet folders; one call at a time. */
+/** The locks of wallet folders. Only one call may run at a time. */
 export class WalletLocks {
-  /** Locks by folder, with the number of wallets that need each. */
+  /** Locks by folder, with the number of open wallets that need the lock. */
   private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();
 
   /**
-   * Locks a folder. Resolves with a function that releases the lock when no wallet needs it any more. Rejects with
-   * `FolderLockError`.
+   * Locks a folder. Resolves with a function that must be called when the wallet does not need the lock any more. The lock
+   * is released when the last wallet has called it. Rejects with `FolderLockError`.
    */
   async lock(path: string): Promise<() => Promise<void>> {
     const folder = realpathSync(path);
@@ -27,7 +27,7 @@ export class WalletLocks {
     };
   }
 
-  /** Whether another process has locked a folder. */
+  /** Whether another process has locked the folder of a wallet. */
   async isLockedByOther(path: string): Promise<boolean> {
     const folder = realpathSync(path);
     if (this.locks.has(folder) || !isThere(join(folder, LOCK_NAME))) return false;

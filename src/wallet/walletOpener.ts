@@ -1,6 +1,6 @@
 /**
  * Opens and creates wallets: locks the folder, opens the file, loads the rows, and follows the chain from the best block.
- * The list of open wallets is in `wallets.ts`. Source: lbrycrd wallet/wallet.cpp `CreateWalletFromFile`.
+ * `wallets.ts` keeps the list of open wallets. Source: lbrycrd wallet/wallet.cpp `CreateWalletFromFile`.
  */
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -25,7 +25,7 @@ import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
 /**
- * A wallet cannot be opened or created. The message is for the caller, with the remedy if there is one.
+ * Thrown if a wallet cannot be opened or created. The message is for the caller, with advice if possible.
  */
 export class WalletOpenError extends OperatorError {
   override readonly name = 'WalletOpenError';
@@ -45,9 +45,12 @@ export interface WalletsOptions {
   readonly rescans: boolean;
   /** Whether the readable part of a corrupt wallet is copied to a new file at start (`-salvagewallet`). */
   readonly salvages: boolean;
-  /** Which transaction data is deleted at start, before the rescan restores the transactions (`-zapwallettxes`). */
+  /**
+   * Transaction data that is deleted when a wallet is opened at start, before the rescan finds the transactions again
+   * (`-zapwallettxes`).
+   */
   readonly zaps: Zap;
-  /** The version to which a wallet is upgraded at start; 0 for none (`-upgradewallet`). */
+  /** The version to which a wallet is upgraded at start (`-upgradewallet`); 0 for no upgrade. */
   readonly upgradesTo: number;
 }
 
@@ -55,22 +58,25 @@ export interface OpenedWallet {
   readonly wallet: Wallet;
   readonly follower: Follower;
   readonly place: WalletPlace;
-  /** Unlocks its folder. */
+  /** Releases the lock of the wallet's folder. */
   readonly unlock: () => Promise<void>;
 }
 
 export interface WalletOpenerDeps {
   readonly node: NodePort;
   readonly locks: WalletLocks;
-  /** Aborts running work. */
+  /** Aborted when opening and other running work must end. */
   readonly signal: AbortSignal;
   /** Open wallets. */
   readonly others: () => readonly Wallet[];
-  /** Called when a wallet is loaded and about to follow the chain. */
+  /** Called when a wallet is loaded, before it starts to follow the chain. */
   readonly begins: (wallet: Wallet) => void;
 }
 
-/** Runs one call at a time. All methods reject with `WalletOpenError` for errors that the owner can fix. */
+/**
+ * Opens and creates wallets. Calls must not overlap. All methods reject with `WalletOpenError` for errors that the user can
+ * fix.
+ */
 export class WalletOpener {
   private readonly options: WalletsOptions;
   private readonly deps: WalletOpenerDeps;
@@ -82,7 +88,7 @@ export class WalletOpener {
     this.node = deps.node;
   }
 
-  /** Creates a new wallet. */
+  /** Creates a new wallet. `privateKeys` is false for a wallet that only watches. */
   async make(place: WalletPlace, privateKeys: boolean): Promise<OpenedWallet> {
     const madeFolder = place.kind === 'missing';
     await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
@@ -91,8 +97,8 @@ export class WalletOpener {
     try {
       unlock = await this.lock(place);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      // The first write has all rows, so that a kill leaves a complete wallet or none: one without private keys must never
-      // lack its flag.
+      // The first write contains all rows, so that a killed process leaves a complete wallet or none. Otherwise a wallet
+      // without private keys could lack its flag.
       const batch = new WalletBatch();
       await inSlices(wallet.begin(batch, { privateKeys }));
       await file.rewrite(batch.changes);
@@ -108,14 +114,14 @@ export class WalletOpener {
     }
   }
 
-  /** Writes the initial rows of a new wallet. */
+  /** Writes the first rows of a new wallet. */
   private async begin(wallet: Wallet): Promise<void> {
     const batch = new WalletBatch();
     await inSlices(wallet.begin(batch));
     await wallet.write(batch);
   }
 
-  /** Opens an existing wallet, or imports the reference's wallet at this place. */
+  /** Opens an existing wallet. If only a wallet of the reference exists at this location, imports it first. */
   async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
     const started = performance.now();
     let file: WalletFile | null = null;
@@ -157,7 +163,7 @@ export class WalletOpener {
     }
   }
 
-  /** Imports a wallet of the reference to a new file. */
+  /** Imports a wallet of the reference into a new file. */
   async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
     const { log, warn } = this.node;
     log.info(`Taking over the wallet ${from} into ${place.file}. The old file stays as it is.`);
@@ -173,7 +179,7 @@ export class WalletOpener {
     }
   }
 
-  /** Rejects a copy of an open wallet: copies would not know each other's addresses. Source: `CheckUniqueFileid`. */
+  /** Rejects a copy of an open wallet, because copies do not know each other's new addresses. Source: `CheckUniqueFileid`. */
   private async refuseCopy(wallet: Wallet): Promise<void> {
     for (const other of this.deps.others()) {
       if (!(await inSlices(areCopies(wallet, other)))) continue;
@@ -184,7 +190,7 @@ export class WalletOpener {
     }
   }
 
-  /** Locks are on folders: they do not protect a file that is also linked from another folder. */
+  /** Warns about hard links. Locks apply to folders, so they do not protect a file that is also linked from another folder. */
   private warnOfLinks({ name, file }: WalletPlace): void {
     const { nlink } = statSync(file);
     if (nlink > 1)
@@ -194,8 +200,8 @@ export class WalletOpener {
   }
 
   /**
-   * The cut bytes were not synced. They contained only data that blocks and peers provide again: no keys, payments or notes
-   * of the owner.
+   * Warns about removed bytes. The bytes were not synced, so they contained only data that blocks and peers provide again:
+   * no keys, payments or notes of the user.
    */
   private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
     if (cutBytes === 0) return;
@@ -224,7 +230,7 @@ export class WalletOpener {
     return { wallet, follower, place, unlock };
   }
 
-  /** Excludes other nodes, also those with another data folder. */
+  /** Locks the folder of a wallet, so that other nodes cannot use it, also nodes with a different data folder. */
   private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
     try {
       return await this.deps.locks.lock(dirname(file));
@@ -234,7 +240,7 @@ export class WalletOpener {
     }
   }
 
-  /** Runs a task; disk errors name this wallet. */
+  /** Runs a task. Disk errors are reported with the name of this wallet. */
   async guard(place: WalletPlace, task: () => unknown): Promise<void> {
     try {
       await task();
@@ -243,7 +249,7 @@ export class WalletOpener {
     }
   }
 
-  /** Converts an error for the caller. Bugs are passed on unchanged. */
+  /** Converts an error to one for the caller. Unexpected errors (bugs) are returned unchanged. */
   private told({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);

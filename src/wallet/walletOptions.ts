@@ -1,22 +1,21 @@
-/** Options of the node that wallets use. */
+/** Options of the node that concern wallets. */
 import type { OutputType } from '../signing/outputType.js';
 
-/** Rates in satoshis per 1,000 virtual bytes. */
+/** Options of all wallets. Fee rates are in satoshis per 1,000 virtual bytes. */
 export interface WalletOptions {
   /**
-   * Type of new addresses, and of change; null for the type of the payment or of the addresses (`-addresstype`,
-   * `-changetype`).
+   * Address types (`-addresstype`, `-changetype`). `changeType`: null for the type of a payment, or else of new addresses.
    */
   readonly addressType: OutputType;
   readonly changeType: OutputType | null;
   readonly avoidsPartialSpends: boolean;
   readonly discardFeeRatePerKb: bigint;
-  /** Fee rate without an estimate; 0 for none (`-fallbackfee`). */
+  /** Fee rate that is used if the node has no estimate (`-fallbackfee`); 0 if disabled. */
   readonly fallbackFeeRatePerKb: bigint;
   readonly minTxFeeRatePerKb: bigint;
   readonly payTxFeeRatePerKb: bigint;
   readonly maxTxFeeSat: bigint;
-  /** Number of keys to keep in each pool. */
+  /** Number of unused keys that each pool should contain. */
   readonly keypoolSize: number;
   readonly confirmTarget: number;
   readonly spendsUnconfirmedChange: boolean;

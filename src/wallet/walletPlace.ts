@@ -1,7 +1,7 @@
 /**
- * Locations of wallets: maps a wallet's name, which may be a path, to its file. A wallet is a folder with a file
- * `wallet.db`, or a single file in the wallet folder. Owns the other files in such a folder. Source: lbrycrd
- * wallet/walletutil.cpp `WalletLocation`, wallet/wallet.cpp `Verify`.
+ * Maps a wallet's name, which may be a path, to its file. A wallet is a folder with a file `wallet.db`, or a single file in
+ * the wallet folder. Also handles the other files in a wallet's folder. Source: lbrycrd wallet/walletutil.cpp
+ * `WalletLocation`, wallet/wallet.cpp `Verify`.
  */
 import { rm, rmdir } from 'node:fs/promises';
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
@@ -11,20 +11,20 @@ import { isLeftover } from './store/writeFileAnew.js';
 import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
 
 export const WALLET_FILE_NAME = 'wallet.db';
-/** The file name of the reference's wallets. */
+/** File name of the reference's wallets. */
 export const FOREIGN_FILE_NAME = 'wallet.dat';
-/** Name of the lock that excludes other nodes from a wallet's folder. */
+/** Name of the lock in a wallet's folder that prevents its use by other nodes. */
 export const LOCK_NAME = '.lbcnodelock';
-/** Maximum depth of the search for wallets in the wallet folder. Arbitrary. */
+/** Maximum folder depth of the search for wallets below the wallet folder. Arbitrary. */
 const MAX_DEPTH = 4;
 
 export interface WalletPlace {
   readonly name: string;
-  /** The absolute path that the name stands for: a folder or a file. */
+  /** The absolute path to which the name refers: a folder or a file. */
   readonly path: string;
-  /** The wallet's file; it may not exist. */
+  /** Path of the wallet's file, which need not exist. */
   readonly file: string;
-  /** A wallet of the reference to import if the file does not exist; null for none. */
+  /** Path of a wallet of the reference that is imported if `file` does not exist; null if there is none. */
   readonly foreign: string | null;
   readonly kind: 'missing' | 'folder' | 'file' | 'other';
 }
@@ -56,7 +56,7 @@ export function walletPlace(walletDir: string, name: string): WalletPlace {
   return { name, path, file: path, foreign: null, kind: isPlain ? 'file' : 'other' };
 }
 
-/** The target of a linked file: the lock must be in its folder, and the file is replaced there. */
+/** The target of a linked file. The lock must be in the folder of the target, and the file is replaced there. */
 function realFile(path: string): string {
   try {
     return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
@@ -68,14 +68,14 @@ function realFile(path: string): string {
 /** Whether the path exists. */
 export const isThere = (path: string): boolean => statOf(path, false) !== null;
 
-/** Whether two paths lead to the same file, also by links. Source: Boost `equivalent`. */
+/** Whether two paths refer to the same file, directly or by links. Source: Boost `equivalent`. */
 export function isSameFile(path: string, other: string): boolean {
   if (path === other) return true;
   const [one, two] = [statOf(path), statOf(other)];
   return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev;
 }
 
-/** Names of the wallets in the wallet folder, sorted. The wallet in the folder itself has an empty name. */
+/** Names of the wallets in the wallet folder, sorted. The name of the wallet in the folder itself is empty. */
 export function walletNames(walletDir: string): string[] {
   const names: string[] = [];
   const visit = (folder: string, depth: number): void => {
@@ -83,7 +83,7 @@ export function walletNames(walletDir: string): string[] {
     try {
       entries = readdirSync(folder, { withFileTypes: true });
     } catch {
-      // The folder is not readable for this user.
+      // The user that runs the node cannot read this folder.
       return;
     }
     for (const entry of entries) {
@@ -102,7 +102,7 @@ export function walletNames(walletDir: string): string[] {
   return names.map((name) => name.split(sep).join('/')).sort();
 }
 
-/** Whether a folder is left of a wallet whose creation was interrupted: it has a lock, but no complete file. */
+/** Whether a folder was left by the interrupted creation of a wallet: it contains a lock, but no complete file. */
 export function isUnfinished(path: string): boolean {
   try {
     const names = readdirSync(path);
@@ -115,12 +115,12 @@ export function isUnfinished(path: string): boolean {
   }
 }
 
-/** Removes a wallet's folder that has only the lock. */
+/** Removes the folder of a wallet if it contains only the lock. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(join(path, LOCK_NAME), { recursive: true, force: true });
     await rmdir(path);
   } catch {
-    // The folder has other files.
+    // The folder contains other files, so it is kept.
   }
 }

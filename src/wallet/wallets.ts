@@ -1,6 +1,6 @@
 /**
- * The wallets of a node: the open ones, their names, and their subscribers. It has no rules about their content; opening and
- * creating wallets is in `walletOpener.ts`. Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
+ * The wallets of a node: the open wallets, their names, and their listeners. `walletOpener.ts` opens and creates wallets.
+ * Source: lbrycrd wallet/init.cpp, wallet/wallet.cpp `AddWallet`, `Verify`.
  */
 import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -27,9 +27,9 @@ import {
   type WalletPlace,
 } from './walletPlace.js';
 
-/** Listener for all open wallets. It must not throw. */
+/** Listener for events of all open wallets. It must not throw. */
 export interface WalletsListener {
-  /** A transaction was added to a wallet, or its data changed. */
+  /** Called when a transaction was added to a wallet, or its data changed. */
   transactionChanged(wallet: Wallet, entry: Entry, isNew: boolean): void;
 }
 
@@ -42,7 +42,7 @@ export class Wallets {
   private readonly node: NodePort;
   private readonly open = new Map<string, OpenedWallet>();
   private readonly rebroadcaster: Rebroadcaster;
-  /** Wallets are opened and closed one at a time. */
+  /** Queue in which wallets are opened and closed one at a time. */
   private readonly queue = new SerialQueue();
   private readonly closing = new AbortController();
   private readonly listeners = new Set<WalletsListener>();
@@ -78,13 +78,13 @@ export class Wallets {
     return this.open.get(name)?.wallet;
   }
 
-  /** Whether a path leads to the file of an open wallet. */
+  /** Whether a path refers to the file of an open wallet. */
   keeps(path: string): boolean {
     for (const { place } of this.open.values()) if (isSameFile(place.file, path)) return true;
     return false;
   }
 
-  /** Whether another node has open wallets in the folder of an existing file. */
+  /** Whether another node has open wallets in the folder of `path`, which must exist. */
   isUsedElsewhere(path: string): Promise<boolean> {
     return this.exclusively(() => this.locks.isLockedByOther(dirname(realpathSync(path))));
   }
@@ -94,15 +94,15 @@ export class Wallets {
     return this.open.get(wallet.name)?.follower;
   }
 
-  /** The returned function unsubscribes. */
+  /** Adds a listener. Returns a function that removes it. */
   listen(listener: WalletsListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
   /**
-   * Resolves when the wallets have applied all events of the node so far; null if they have. During a reorg their view of
-   * blocks and mempool is inconsistent, so it resolves after the end of the reorg.
+   * Resolves when the wallets have applied all events of the node so far; null if none are waiting. During a reorg the
+   * wallets' view of blocks and mempool is inconsistent, so the promise resolves after the end of the reorg.
    */
   caughtUp(): Promise<unknown> | null {
     const reorganised = this.node.chain.reorganised();
@@ -116,8 +116,8 @@ export class Wallets {
   }
 
   /**
-   * Whether a reorg is running, or wallets have applied only a part of a group of events. The node never had such a state
-   * between its turns.
+   * Whether a reorg is running, or wallets have applied only some events of a group. In both cases the wallets are in a
+   * state that the node never had between two event loop turns.
    */
   get isBetween(): boolean {
     if (this.node.chain.reorganised() !== null) return true;
@@ -125,19 +125,19 @@ export class Wallets {
     return false;
   }
 
-  /** Marks all wallets as in use until the returned function is called (`EventLine.enter`). */
+  /** Marks all wallets as in use (`EventLine.enter`). Returns a function that ends this. */
   enter(): () => void {
     const lines = this.all().map(({ events }) => events);
     for (const line of lines) line.enter();
     return () => lines.forEach((line) => line.leave());
   }
 
-  /** Applies the rest of started events at once (`EventLine.finish`). */
+  /** Applies the rest of all started events immediately (`EventLine.finish`). */
   finish(): void {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }
 
-  /** Names of all wallets in the wallet folder, open or not. */
+  /** Names of all wallets in the wallet folder, whether open or not. */
   names(): string[] {
     return walletNames(this.options.walletDir);
   }
@@ -174,8 +174,8 @@ export class Wallets {
   }
 
   /**
-   * Imports a wallet of the reference to a new wallet with that name, and opens it. The file or folder at `path` is not
-   * changed. Rejects with `WalletOpenError`.
+   * Imports a wallet of the reference into a new wallet with this name, and opens the new wallet. The file or folder at
+   * `path` is not changed. Rejects with `WalletOpenError`.
    */
   migrate(path: string, name: string): Promise<MigratedWallet> {
     return this.exclusively(async () => {
@@ -197,12 +197,12 @@ export class Wallets {
     });
   }
 
-  /** Closes a wallet; resolves when all its data is on disk. */
+  /** Closes a wallet. Resolves when all its data is on disk. */
   unload(wallet: Wallet): Promise<void> {
     return this.exclusively(() => this.shut(wallet.name));
   }
 
-  /** Aborts running work and rejects further opens. */
+  /** Aborts running work, and rejects later requests to open a wallet. */
   interrupt(): void {
     this.closing.abort();
   }
@@ -223,7 +223,10 @@ export class Wallets {
     });
   }
 
-  /** The location of a wallet. Throws if it is invalid or the wallet is already open. Source: `CWallet::Verify`. */
+  /**
+   * Location of the wallet with this name. Throws if the name is invalid or the wallet is already open. Source:
+   * `CWallet::Verify`.
+   */
   private check(name: string): WalletPlace {
     const place = walletPlace(this.options.walletDir, name);
     if (place.kind === 'other') {
@@ -246,7 +249,7 @@ export class Wallets {
     for (const { wallet } of [...this.open.values()]) await reacceptTransactions(wallet);
   }
 
-  /** Lists a wallet that was opened. */
+  /** Adds a wallet that was opened to the list of open wallets. */
   private async list(opening: Promise<OpenedWallet>): Promise<Wallet> {
     const opened = await opening;
     const { wallet, place } = opened;

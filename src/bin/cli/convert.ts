@@ -8,7 +8,7 @@ export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
-/** Words by position. */
+/** Converts words whose position in the list is the position of the parameter. */
 export function convertPositional(method: string, words: readonly string[]): JsonValue[] {
   const conversions = conversionsOf(method);
   return words.map((word, index) =>
@@ -16,7 +16,7 @@ export function convertPositional(method: string, words: readonly string[]): Jso
   );
 }
 
-/** Words as `name=value`. */
+/** Converts words of the form `name=value`. */
 export function convertNamed(method: string, words: readonly string[]): JsonObject {
   const conversions = conversionsOf(method);
   const entries = new Map<string, JsonValue>();

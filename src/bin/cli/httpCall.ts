@@ -24,9 +24,9 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What node:tls and OpenSSL report of a certificate that cannot be trusted. */
+/** Error codes of node:tls and OpenSSL for a certificate that cannot be trusted. */
 const DISTRUST = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
-/** What an answer without TLS is to OpenSSL. */
+/** Error codes of OpenSSL when the server answers without TLS. */
 const NO_TLS = /^(EPROTO|ERR_SSL_)/;
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
@@ -43,7 +43,7 @@ type RequestFunction = (
 
 async function requestFunction(tls: TlsSettings | null): Promise<RequestFunction> {
   if (tls === null) return requestPlain;
-  // Loading it takes some milliseconds.
+  // Loaded only on use, because loading `node:https` takes some milliseconds.
   const { request } = await import('node:https');
   const { certificate, isVerified } = tls;
   const trust = { rejectUnauthorized: isVerified, ...(certificate === null ? {} : { ca: certificate }) };

@@ -67,7 +67,7 @@ export const CLI_OPTIONS: readonly CliOption[] = [
 
 /** How the certificate of the node is verified. */
 export interface TlsSettings {
-  /** A trusted certificate, in PEM; null for the authorities of the system. */
+  /** A trusted certificate in PEM format. Null: the authorities of the system are trusted. */
   readonly certificate: string | null;
   readonly isVerified: boolean;
 }
@@ -78,15 +78,15 @@ export interface CallSettings {
   readonly port: number;
   /** `user:password`; null when there is neither a password nor a readable cookie. */
   readonly credentials: string | null;
-  /** Null for plain HTTP. */
+  /** TLS settings; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   readonly path: string;
-  /** 0: no timeout. */
+  /** A value of 0 disables the timeout. */
   readonly timeoutSec: number;
   readonly configFile: string;
   /** Path of the expected cookie file. */
   readonly cookieFile: string;
-  /** Error of reading an existing cookie; null if it was read, is missing or is not needed. */
+  /** Error that occurred when an existing cookie was read. Null if the cookie was read, is missing or is not needed. */
   readonly cookieFailure: string | null;
   readonly network: NetworkSection;
   /** The command-line options that select the network and the data folder; empty for the defaults. */

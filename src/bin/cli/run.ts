@@ -1,4 +1,7 @@
-/** The command-line client from words to exit status, with its streams passed in. Source: `CommandLineRPC`, `CallRPC`. */
+/**
+ * Runs the command-line client: from the words of the command line to the exit status. The caller passes the streams.
+ * Source: `CommandLineRPC`, `CallRPC`.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
@@ -14,9 +17,9 @@ import { newPassword, rpcAuthText } from './rpcAuth.js';
 /** The codes of `src/rpc/declare/errors.ts` that the client acts on. */
 const IN_WARMUP = -28;
 const WALLET_NOT_SPECIFIED = -19;
-/** The answer of servers with TLS. Source: Go's net/http server.go `serve`. */
+/** Response of a Go server with TLS to a plain HTTP request. Source: Go's net/http server.go `serve`. */
 const PLAIN_REFUSED = 'Client sent an HTTP request to an HTTPS server';
-/** How long `-rpcwait` waits between tries. */
+/** Delay between the attempts of `-rpcwait`. */
 const RETRY_MS = 1000;
 
 export interface CliIo {
@@ -102,7 +105,7 @@ function advice(
       const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
       return answer instanceof JsonObject ? (answer.get('result') ?? null) : null;
     } catch {
-      // The relevant result was printed.
+      // Advice is optional. If a call for it fails, the result that matters was still printed.
       return null;
     }
   };
@@ -157,7 +160,8 @@ function buildRequest(options: CliOptions, words: string[]): string {
 async function call(settings: CallSettings, request: string, options: CliOptions): Promise<JsonObject> {
   const { status, body } = await postRequest(settings, `${request}\n`);
   if (status === 401 && settings.credentials === null) {
-    // A node that has just started to listen may have written its cookie after the first look.
+    // A node that has just started to listen may have written its cookie after the settings were read. They are read
+    // again.
     const again = options.settings();
     if (again.credentials !== null) return call(again, request, options);
   }

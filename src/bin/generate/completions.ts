@@ -132,7 +132,7 @@ function words(options: readonly (CompletedOption & Pick<CliOption, 'hidden'>)[]
     .map(({ name, valueName }) => `-${name}${valueName === undefined ? '' : '='}`);
 }
 
-/** Kind of an option's value, by its name in help. */
+/** Type of an option's value, for completion. The value's name in help determines the type. */
 function valueKind({ valueName }: CompletedOption): 'file' | 'folder' | 'other' {
   if (valueName === '<dir>') return 'folder';
   return valueName === '<file>' || valueName === '<loc>' ? 'file' : 'other';

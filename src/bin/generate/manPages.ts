@@ -13,7 +13,7 @@ import {
   taggedFile,
 } from '../../util/text/roff.js';
 
-/** A group of help without the rows that are hidden. */
+/** A group of options in help, without hidden options. */
 export interface OptionGroup {
   readonly heading: string;
   readonly rows: readonly OptionRow[];

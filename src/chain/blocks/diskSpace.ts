@@ -17,7 +17,7 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The same; null if the value cannot be read, for example before the folder is created. */
+/** Like `freeBytes`, but returns null if the value cannot be read, for example before the folder is created. */
 export function freeBytesOrNull(folder: string): number | null {
   try {
     return freeBytes(folder);

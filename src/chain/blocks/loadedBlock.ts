@@ -34,7 +34,7 @@ const AT_ONCE_BYTES = 512 << 10;
 const VERSION_BYTES = 4;
 const MARKER_BYTES = 2;
 const LOCK_TIME_BYTES = 4;
-/** Transactions between two pauses of the loop. */
+/** Number of transactions that are processed between two yields to the event loop. */
 const TXS_AT_ONCE = 1024;
 
 /**
@@ -50,8 +50,8 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
 }
 
 /**
- * Minimum size at which a block read ahead of its use is parsed on another thread. Below it, switching threads takes longer
- * than parsing.
+ * Minimum size of a block that is parsed on another thread when it is read ahead of its use. For smaller blocks, switching
+ * threads takes longer than parsing.
  */
 const ASIDE_BYTES = 16 << 10;
 

@@ -43,28 +43,31 @@ const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
 /**
- * Transactions that are not reported where they are known to be, numbered from 0. The arrays must not change, except for `kinds`
- * between two scans.
+ * Transactions that a scan does not report when they are at their known positions, numbered from 0. The arrays must not
+ * change, except for `kinds` between two scans.
  */
 export interface SettledPayments {
   /** Ids, 32 bytes each, wire order, and a hash table over them (`util/hashSlots.ts`). */
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
-  /** The number of the block that holds a transaction among `blocks` (hashes, 32 bytes each), and the place in it. */
+  /**
+   * `blockOf` has the index of each transaction's block in `blocks` (block hashes, 32 bytes each). `places` has the
+   * transaction's index in the block.
+   */
   readonly blockOf: Uint32Array;
   readonly blocks: Uint8Array;
   readonly places: Int32Array;
-  /** 0 for a transaction that is reported in any case, 1 for one that is known without a witness, 2 for one with or without. */
+  /** 0: the transaction is always reported. 1: it is known without a witness. 2: it is known with or without a witness. */
   readonly kinds: Uint8Array;
 }
 
-/** The scripts and transactions searched for, as words of two `PrefixFilter`s. */
+/** Scripts and transactions to search for. `scripts` and `txids` contain the words of `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
-  /** Null for none. */
+  /** Null if all matching transactions are reported. */
   readonly settled: SettledPayments | null;
   /** Buffer for the blocks, which are read until it is full. It must not be reused until the results have been processed. */
   readonly memory: Buffer;
@@ -82,8 +85,8 @@ export interface BlockRun extends StoredRun {
 
 /**
  * The result: the number of valid blocks (id, transactions and witnesses match) before the first one that is damaged or not
- * stored in canonical form. Then one row for each transaction found in these: number of the block, index in the block, start
- * and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
+ * stored in canonical form. Then one row for each transaction found in the valid blocks: number of the block, index in the
+ * block, start and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
  */
 type Answer = Uint32Array;
 
@@ -177,7 +180,7 @@ export function scanPaymentsFallback(
       if (sought.settled !== null && isSettled(sought.settled, block, index)) continue;
       const { txs } = parsed;
       const at = index * TX_STRIDE;
-      // A later transaction of these blocks may spend it.
+      // A later transaction of the scanned blocks may spend outputs of this transaction.
       addHash(txids, parsed.txids, index * ID_BYTES);
       rows.push(count, index, txs[at + TX_START]!, txs[at + TX_END]!, txs[at + TX_FLAGS]!);
       for (let word = 0; word < ID_BYTES; word += 4)
@@ -187,7 +190,7 @@ export function scanPaymentsFallback(
   return Uint32Array.of(count, ...rows);
 }
 
-/** The block, if the bytes are the block of that id in canonical form; else null. */
+/** Returns the block if the bytes are the block with this id in canonical form, else null. */
 function intactBlock(stored: Buffer, id: Buffer, isSegwit: boolean): LoadedBlock | null {
   if (stored.length < HEADER_SIZE_BYTES) return null;
   let block: LoadedBlock;
@@ -224,7 +227,7 @@ function mayConcern(
   return false;
 }
 
-/** Whether a transaction is known where it is. */
+/** Whether a transaction is already known at its position in this block. */
 function isSettled(settled: SettledPayments, { hash, parsed }: LoadedBlock, index: number): boolean {
   const { idSlots, ids, kinds, places, blockOf, blocks } = settled;
   const row = findText(idSlots, ids, ID_BYTES, toLatin1(txidAt(parsed, index)));

@@ -16,7 +16,7 @@ const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
 export interface PruneOptions {
   /** Target size of block and undo files in bytes; null allows manual pruning only. */
   targetBytes: number | null;
-  /** Lowest height of the blocks that are still to be read; called before files are deleted. */
+  /** Returns the lowest height of the blocks that indexes still have to read. Called before files are deleted. */
   neededFrom: () => number;
 }
 
@@ -42,7 +42,7 @@ export class Pruner {
     chain.events.on('tipChanged', () => {
       const { currentFile } = chain.deps.files;
       if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
-      // The block files are still being read.
+      // While the chain is rebuilt, the block files are still needed.
       if (flusher.isRebuilding) return;
       this.checkedFile = currentFile;
       // The chain reports the error and stops the node.
@@ -74,7 +74,10 @@ export class Pruner {
     return height;
   }
 
-  /** Content of each deletable file; empty if a crash happened after its headers were removed but before the file was deleted. */
+  /**
+   * Block ids in each file that may be deleted. The list of a file is empty if a crash happened after the headers were
+   * removed but before the file was deleted.
+   */
   private uses(): FileUse[] {
     const { headers } = this.chain.index;
     const { files } = this.chain.deps;
@@ -89,7 +92,8 @@ export class Pruner {
       use.lastHeight = Math.max(use.lastHeight, headers.height(id));
       use.ids.push(id);
     }
-    // From this position on, the next start reads blocks that the index does not list.
+    // The next start reads the block files from this position on, because the index does not contain their blocks. These
+    // files are kept.
     const end = Math.min(files.currentFile, this.flusher.scanFrom?.file ?? Infinity);
     return [...uses.values()].filter(({ file }) => file < end).sort((a, b) => a.file - b.file);
   }

@@ -52,14 +52,14 @@ export class StoredBlocks {
 
   /**
    * Reads a stored block and compares it with its id, transactions and witnesses included. Throws `BlockFileError` when the
-   * bytes are no longer that block. `beforeLooking` is awaited after the bytes are read: verifying a large block takes long,
-   * and so may the work that follows.
+   * bytes are no longer that block. `beforeLooking` is awaited between reading and verifying. The caller uses it to choose
+   * the time of the verification, which takes long for a large block.
    */
   read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
     return this.readBy(loadBlock, id, beforeLooking);
   }
 
-  /** The same, but parsed and hashed on another thread: for many blocks that are read ahead. */
+  /** Like `read`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
   readAside(id: number): Promise<LoadedBlock> {
     return this.readBy(loadBlockAside, id);
   }
@@ -86,9 +86,9 @@ export class StoredBlocks {
   }
 
   /**
-   * Reads the first of these blocks, in ascending order of height, and the following ones from its file, and scans them.
-   * `FoundPayments.blockCount` is the number of blocks scanned, at least one unless the first needs a full check. Rejects
-   * with `BlockFileError` if the first cannot be read. Results may be views of `sought.memory`.
+   * Takes blocks in ascending order of height. Reads the first block and those of the following blocks that are in the same
+   * file, and scans them. `FoundPayments.blockCount` is the number of blocks scanned, at least one unless the first needs a
+   * full check. Rejects with `BlockFileError` if the first cannot be read. Results may be views of `sought.memory`.
    */
   async scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     const { headers, versionBits } = this.index;
@@ -98,7 +98,7 @@ export class StoredBlocks {
     const isSegwit = (n: number): boolean => versionBits.isActive('segwit', headers.prev(ids[n]!));
     const { bytes, places } = await this.files.readRun(file, starts, sought.memory);
     const count = places.length / 2;
-    // From the first such block on all are.
+    // If one block has segwit active, all later blocks do too. A binary search finds the first such block.
     let [segwitFrom, end] = [0, count];
     while (segwitFrom < end) {
       const middle = (segwitFrom + end) >>> 1;

@@ -40,7 +40,7 @@ export class StoredTransaction {
     return this.bytes[MARKER_AT] === 0;
   }
 
-  /** Scripts are views. */
+  /** The parsed transaction. Its scripts are views of `bytes`. */
   get tx(): Transaction {
     return (this.parsed ??= parseTransaction(new Reader(this.bytes)));
   }
@@ -101,7 +101,7 @@ export class StoredTransactions {
   }
 
   /**
-   * The transaction at an offset of block `id` whose txid begins with these bytes; null if none or another one begins there.
+   * Reads the transaction at an offset of block `id`. Its txid must begin with `txidStart`; otherwise the result is null.
    * Throws `BlockFileError` as `read` does.
    */
   async readAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
@@ -126,7 +126,7 @@ export class StoredTransactions {
       try {
         bytes = await files.readPart(headers.dataPosition(id), wanted.offset, length);
       } catch (error) {
-        // The error of reading the whole block is more precise.
+        // The whole block is read next, and its error is more precise.
         if (error instanceof BlockFileError) break;
         throw error;
       }
@@ -134,15 +134,18 @@ export class StoredTransactions {
       if (found !== null && isIt(found, wanted)) return found;
       if (found !== null || bytes.length < length) break;
     }
-    // Another transaction, as after a reorg; or a witness that cannot be verified; or corruption, which the whole block
-    // reveals.
+    // The bytes are another transaction (after a reorg), have a witness that cannot be verified, or are corrupt. Reading
+    // the whole block decides.
     const block = await this.chain.readBlock(id);
     const n = positionInBlock(block, wanted.txid);
     return n < 0 ? null : storedTransactionAt(block, n);
   }
 }
 
-/** The transaction at the start of the bytes, or null; `copies` makes a copy of them. */
+/**
+ * Parses the transaction at the start of the bytes; null if there is none. With `copies`, the result has its own copy of the
+ * bytes.
+ */
 function scan(bytes: Buffer, copies: boolean): StoredTransaction | null {
   const ids = Buffer.allocUnsafe(TX_IDS_BYTES);
   const length = scanTransaction(bytes, ids);

@@ -1,6 +1,6 @@
 /**
- * Handling of stored verdicts at startup. A verdict found while connecting depends on coins and claims. If these were wrong,
- * through corruption or a bug, a valid block must not remain invalid.
+ * Handling of stored verdicts at startup. A verdict that was found while connecting a block depends on coins and claims. If
+ * corruption or a bug made that data wrong, a valid block must not remain invalid.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK, type HeaderTable } from '../../store/files/headerTable.js';
 
@@ -13,15 +13,15 @@ export function forgetVerdicts(headers: HeaderTable): void {
 }
 
 /**
- * Clears the verdict on blocks that failed while connecting, if they or a descendant would be better than the tip, and on
- * their descendants. Blocks that an operator invalidated stay invalid.
+ * Clears the verdict on blocks that failed while connecting and that have more work than the tip, or a descendant with more
+ * work. Also clears the mark of their descendants. Blocks that an operator invalidated stay invalid.
  */
 export function retryVerdicts(headers: HeaderTable, tip: number): void {
   if (tip === NO_HEADER) return;
   const first = firstFoundConnecting(headers);
   if (first === NO_HEADER) return;
-  // Parents come before children. From the end on, a better block makes all its ancestors worth a retry, down to one that
-  // failed for another reason.
+  // Parents come before children. The loop runs backwards: a block with more work than the tip makes all its ancestors
+  // worth a retry, down to an ancestor that failed for another reason.
   const isWorthTrying = new Uint8Array(headers.count - first);
   let found = false;
   for (let id = headers.count - 1; id >= first; id--) {

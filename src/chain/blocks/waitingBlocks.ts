@@ -52,7 +52,7 @@ export class WaitingBlocks {
     return this.index.headers.chainTxCount(id) > 0;
   }
 
-  /** Drops blocks with missing ancestors: connectable blocks have priority. */
+  /** Drops blocks with missing ancestors, because blocks that can be connected have priority. */
   private dropUnlinked(): void {
     for (const id of this.blocks.keys()) if (!this.isLinked(id)) this.take(id);
   }

@@ -2,9 +2,9 @@
 import type { Bytes } from '../../util/bytes.js';
 
 export interface ChainState {
-  /** Printed block id, null before the genesis block. */
+  /** Printed block id; null before the genesis block. */
   tip: string | null;
-  /** Headers in the table. */
+  /** Number of headers in the header table. */
   headerCount: number;
   /** Everything in the block files before this position is in the header table. */
   scannedFile: number;
@@ -13,9 +13,12 @@ export interface ChainState {
   coinsOnDisk: boolean;
   /** Whether block files were ever deleted: then not all blocks can be read from the files. */
   pruned: boolean;
-  /** Coins, claims and indexes are being deleted (`-reindex-chainstate`); their remaining rows are invalid. */
+  /** Whether coins, claims and indexes are being deleted (`-reindex-chainstate`). Their remaining rows are then invalid. */
   resetting: boolean;
-  /** Everything is being computed from the block files (`-reindex`, `-reindex-chainstate`), and this is not finished. */
+  /**
+   * Whether everything is being computed from the block files (`-reindex`, `-reindex-chainstate`) and the computation is not
+   * finished.
+   */
   rebuilding: boolean;
 }
 

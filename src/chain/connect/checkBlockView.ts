@@ -1,7 +1,7 @@
 /**
  * The context-free and contextual rules of a block, applied to its offset table: the same rules as
  * `consensus/checkBlock.ts`, without creating objects. Transactions that look unusual in any way are passed to
- * `checkTransaction` as objects, so this file contains no rule about them. A differential test compares both
+ * `checkTransaction` as objects, so this file contains no rules for such transactions. A differential test compares both
  * implementations. Source: lbrycrd validation.cpp `CheckBlock`, `ContextualCheckBlock`.
  */
 import { checkTransaction } from '../../consensus/checkTransaction.js';
@@ -54,7 +54,7 @@ const WITNESS_MARKER_BYTES = 2;
 
 /**
  * Transaction `tx` without its witness as an object; scripts are views. Neither the rules here nor signature hashes need the
- * witness, and a witness of millions of items would cost an object for each.
+ * witness, and a witness of millions of items would need an object for each item.
  */
 export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
   const row = tx * TX_STRIDE;
@@ -69,9 +69,12 @@ export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number):
   return parseTransaction(new Reader(stripped), false);
 }
 
-/** High half of an amount below 2^48 satoshis: sums of a block's outputs of this size stay exact and in the money range. */
+/**
+ * Upper half of an amount of 2^48 satoshis. If all outputs of a block have smaller amounts, their sum is exact and in the
+ * money range.
+ */
 const QUICK_VALUE_HIGH = 1 << 16;
-/** Maximum number of inputs that are compared pair by pair. */
+/** Maximum number of inputs for which duplicates are searched by comparing all pairs. */
 const QUICK_INPUTS = 16;
 
 /** Whether a transaction that is not a coinbase is certainly well-formed; false means unknown. */
@@ -88,7 +91,7 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
     at += OUTPUT_STRIDE
   ) {
     if (raw.readUInt32LE(outputs[at + OUTPUT_VALUE]! + 4) >= QUICK_VALUE_HIGH) return false;
-    // A claim prefix within these limits needs no further check.
+    // A claim script that is no longer than the maximum claim name is within all size limits.
     if (outputs[at + OUTPUT_CLAIM_KIND] !== 0 && outputs[at + OUTPUT_SCRIPT_LENGTH]! > MAX_CLAIM_NAME_SIZE)
       return false;
   }
@@ -133,7 +136,10 @@ export interface ContextualRules {
   height: number;
   bip34Height: number;
   segwitActive: boolean;
-  /** Median time past of the parent since BIP113, before that the block's own time. */
+  /**
+   * Time in seconds with which lock times are compared: since BIP113 the median time past of the parent, before that the
+   * block's own time.
+   */
   lockTimeCutoffSec: number;
 }
 
@@ -151,7 +157,7 @@ function isFinal(parsed: ParsedBlock, row: number, rules: ContextualRules): bool
 
 function coinbaseOf({ raw, parsed }: LoadedBlock): Transaction {
   const coinbase = bareTransactionAt(raw, parsed, 0);
-  // One item is the reserved value; of further items only their presence matters.
+  // Reads at most two witness items. The first is the reserved value. Of the others only the presence matters.
   coinbase.inputs[0]!.witness = witnessAt(raw, parsed, 0, 2);
   return coinbase;
 }

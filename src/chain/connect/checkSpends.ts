@@ -47,7 +47,7 @@ export interface SpendVerdict {
   feesSat: bigint;
 }
 
-/** The spent script of a running input number, a view. */
+/** The script that an input spends, as a view. `input` is the number of the input within the block. */
 export function spentScript(resolved: ResolvedInputs, input: number): Buffer {
   const at = resolved.scriptOffsets[input]!;
   return resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!);
@@ -160,7 +160,7 @@ function inputSigopsCost(
   const spent = scripts.subarray(at, at + length);
   const scriptSig = inputScriptAt(raw, parsed, input);
   const p2sh = (flags & SCRIPT_VERIFY.P2SH) === 0 ? 0 : countP2shSigops(scriptSig, spent);
-  // Only the script of the witness matters, its last item.
+  // Of the witness only the last item, the script, matters here.
   const witness = witnessTopAt(raw, parsed, input, 1);
   return p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witness, flags);
 }

@@ -53,7 +53,7 @@ export interface ConnectDeps {
   /** Folder of the database, for error messages. */
   folder: string;
   log: Logger;
-  /** Whether the database has any coins: if not, the table has all of them. */
+  /** Whether the database has any coins. If not, the coin table contains all coins. */
   coinsOnDisk: () => boolean;
   /** Called at named points of a commit; tests kill the process there. */
   onPoint: (name: string) => void;
@@ -62,7 +62,7 @@ export interface ConnectDeps {
 export interface ConnectOptions {
   /** Whether scripts are verified (assume-valid skips them). */
   checkScripts: boolean;
-  /** Only the verdict is wanted: nothing is stored, even if the block is valid. */
+  /** Whether only the verdict is needed. Then nothing is stored, even if the block is valid. */
   justCheck: boolean;
   /** Awaited before the state of the memory changes from the parent to the block. */
   beforeCommit?: (() => Promise<void>) | undefined;
@@ -76,7 +76,7 @@ export interface ConnectResult {
 const NO_CLAIMS: ClaimReport = { events: [] };
 const WRONG_CLAIM_ROOT = 'bad-claim-merkle-hash';
 
-/** Loads every coin that the block may use into the table. */
+/** Loads every coin that the block may use into the coin table. */
 export async function loadCoins(
   deps: Pick<CheckDeps, 'coins' | 'store'>,
   block: LoadedBlock,
@@ -105,9 +105,9 @@ export type CheckedBlock =
   { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
 
 /**
- * Checks the block after its parent; coins and rows must be in the parent's state. The changes to claims are left in `rows`
- * (also those of an invalid block: discard them); the coins are not changed. `begin` is called when script verification
- * starts, for work in parallel with it.
+ * Checks the block as the child of its parent. Coins and rows must be in the state after the parent. Puts the changes to
+ * claims into `rows`, and does not change the coins. If the block is invalid, the caller must discard `rows`. `begin` is
+ * called when script verification starts, for work in parallel with it.
  */
 export async function checkConnect(
   deps: CheckDeps,
@@ -124,7 +124,7 @@ export async function checkConnect(
   const bip34Block = active.ancestorOf(parent, params.bip34Height);
   const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
   timers.start('coins');
-  // A coin that the table does not have counts as absent, which is correct while no coin is on disk.
+  // A coin that the coin table does not have counts as absent. This is correct while no coin is in the database.
   if (deps.coinsOnDisk()) await loadCoins(deps, block, bip30);
   const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
   if (resolved.duplicates.length > 0) {
@@ -186,7 +186,7 @@ function noteOf(text: string | null): { note?: string } {
 }
 
 /**
- * Checks the block after its parent, which must be the tip, and commits it if it is valid. If rows of the claim trie are
+ * Checks the block as the child of the tip, and commits it if it is valid. If rows of the claim trie are
  * missing, they are rebuilt, or the error explains how to compute them again: see `withClaimRepair`.
  */
 export function connectBlock(
@@ -210,7 +210,7 @@ async function connectOnce(
 ): Promise<ConnectResult> {
   const { store, timers, contributors } = deps;
   const rows = store.begin();
-  /** The contributors run one after the other. */
+  /** Work that each contributor has started on the block; null if the contributor has started none. */
   let begun: readonly (BegunBlock | null)[] = [];
   const begin = (resolved: ResolvedInputs, height: number): void => {
     if (options.justCheck) return;
@@ -299,7 +299,8 @@ async function commit(
   deps.onPoint('commit:before-undo');
   if (parent !== NO_HEADER) {
     const undo = buildUndo(block.parsed, resolved);
-    // Undo data of an earlier connection may be damaged; a disconnection would need it.
+    // The undo data of an earlier connection of this block may be corrupt. It is then written again, because a
+    // disconnection needs it.
     if (!hasUndo(deps, id, block.header.prevHash, undo)) {
       const file = headers.file(id);
       const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
@@ -309,7 +310,7 @@ async function commit(
   }
   await beforeCommit?.();
   deps.onPoint('commit:before-apply');
-  // The following steps cannot fail or be interrupted: the memory changes from one block to the next synchronously.
+  // The following steps cannot fail or be interrupted: the state in memory changes synchronously.
   coins.apply(block.raw, block.parsed, height);
   store.commit(rows);
   headers.addStatus(id, STATUS.validScripts);
@@ -328,7 +329,10 @@ function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, u
   }
 }
 
-/** The coins are in the state before the block. If claims of the block remain, the coins are restored to the state after it. */
+/**
+ * Checks that no claims of the disconnected block remain. The coins are already in the state before the block. If the check
+ * fails, they are restored to the state after it.
+ */
 async function checkClaimsTakenBack(
   { coins }: ConnectDeps,
   block: LoadedBlock,
@@ -344,7 +348,10 @@ async function checkClaimsTakenBack(
   }
 }
 
-/** Disconnects the tip. Throws when stored undo data or rows do not match: that is corruption, not a verdict. */
+/**
+ * Disconnects the tip. Throws when stored undo data or rows do not match the block. Such a mismatch is corruption, not a
+ * verdict on the block.
+ */
 export function disconnectBlock(deps: ConnectDeps, block: LoadedBlock): Promise<void> {
   return withClaimRepair(deps, () => disconnectOnce(deps, block));
 }

@@ -17,8 +17,8 @@ export interface BegunBlock {
 
 export interface BlockContributor {
   /**
-   * Starts, on other threads, the work of `connect` for a block that is being checked: the block's rows can be built, and
-   * the index's rows be read in their state before the block. Null if there is nothing to start.
+   * Starts the work of `connect` on other threads while the block is being checked. The work may build the block's rows and
+   * read the index's rows in their state before the block. Returns null if there is nothing to start.
    */
   begin?(
     rows: RowTransaction,

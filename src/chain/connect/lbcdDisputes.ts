@@ -39,7 +39,7 @@ const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
     'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
 };
 
-/** Reason in the block itself why lbcd might have computed the block's claim root; null if unknown. */
+/** Reason, found in the block itself, why lbcd might compute the claim root that this node rejects; null if unknown. */
 export function disputedClaims(
   rules: Pick<ClaimRules, 'allClaimsForkHeight' | 'extendedExpirationForkHeight' | 'normalizationForkHeight'>,
   { height, transactions }: ClaimBlock,
@@ -55,7 +55,7 @@ export function disputedClaims(
   return null;
 }
 
-/** Reason in earlier blocks why lbcd might have computed a block's claim root; null if unknown. */
+/** Reason, found in earlier blocks, why lbcd might compute the claim root that this node rejects; null if unknown. */
 export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
   const [first] = earlier;
   if (first === undefined) return null;

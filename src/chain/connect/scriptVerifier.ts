@@ -43,13 +43,13 @@ export interface ScriptFailure {
 
 export interface ScriptVerdict {
   failure: ScriptFailure | null;
-  /** Inputs that the addon left to the interpreter. */
+  /** Number of inputs that the addon left to the interpreter. */
   interpreted: number;
 }
 
 /** The running verification of a block's scripts. */
 export interface ScriptRun {
-  /** Joins the threads and verifies the inputs that they left undecided. Only for a block whose coins all exist. */
+  /** Waits for the threads, and verifies the inputs that they left undecided. Only for a block whose coins all exist. */
   finish(): Promise<ScriptVerdict>;
   /** Resolves when the threads are done with the job, whatever the result. */
   join(): Promise<void>;
@@ -62,16 +62,19 @@ const NOTHING_TO_VERIFY: ScriptRun = {
 };
 
 /**
- * Inputs that are verified on the caller's thread, in about a millisecond. To wake the addon's threads for so few, and to
- * wait for them, takes more processor time than the way there and back saves. Measured: `docs/benchmarks.md`.
+ * Maximum number of inputs that are verified on the caller's thread, in about a millisecond. For so few inputs, waking the
+ * addon's threads and waiting for them takes more processor time than parallel work saves. Measured: `docs/benchmarks.md`.
  */
 const INPUTS_AT_ONCE = 32;
-/** Bytes of a block up to which that holds: a signature of the old kind hashes its whole transaction. Arbitrary. */
+/**
+ * Maximum size of a block whose inputs are verified on the caller's thread. A legacy signature hashes its whole transaction,
+ * so few inputs of a large block can take long. Arbitrary.
+ */
 const BYTES_AT_ONCE = 64 << 10;
 
 /**
- * Begins to verify every input of the block but the coinbase's; a block of few inputs is verified at `finish`. The addon's
- * threads may work before it is known whether the coins can be spent: an input without a coin they leave over.
+ * Starts verifying every input of the block except the coinbase's. A block with few inputs is verified in `finish`. The
+ * addon's threads may start before all coins are known to exist: they leave an input without a coin undecided.
  */
 export function startScripts(job: ScriptJob): ScriptRun {
   const { raw, parsed, resolved, flags } = job;
@@ -80,7 +83,7 @@ export function startScripts(job: ScriptJob): ScriptRun {
   const native = loadNative();
   if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
   const toVerify = { block: raw, parsed, resolved, flags };
-  // The coinbase has one input.
+  // One input belongs to the coinbase and is not verified.
   if (parsed.inputs.length / INPUT_STRIDE - 1 <= INPUTS_AT_ONCE && raw.length <= BYTES_AT_ONCE)
     return {
       finish: () => decideRest(job, native.verifyInputsHere(toVerify)),
@@ -97,19 +100,19 @@ export function startScripts(job: ScriptJob): ScriptRun {
   };
 }
 
-/** What the addon left over, the interpreter decides. */
+/** Runs the interpreter over the inputs that the addon left undecided. */
 function decideRest(job: ScriptJob, { undecided }: VerifyReport): Promise<ScriptVerdict> {
   return undecided.length === 0 ? NOTHING_LEFT : interpret(job, undecided);
 }
 
 /**
- * Maximum number of witness items passed to the interpreter. More items on a stack fail with any script: the stack's size is
- * checked after each operation, no operation removes more than CHECKMULTISIG (20 keys, 20 signatures, two counts, a dummy),
- * and without operations the stack is not clean. One item is the script.
+ * Maximum number of witness items passed to the interpreter. A stack with more items fails with any script: the stack's size
+ * is checked after each operation, no operation removes more than CHECKMULTISIG (20 keys, 20 signatures, two counts, a
+ * dummy), and without operations the stack is not clean. One item is the script.
  */
 const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
 
-/** Runs the interpreter over the given inputs (ascending), or over all. */
+/** Runs the interpreter over the inputs in `only` (in ascending order); null means all inputs. */
 async function interpret(job: ScriptJob, only: Uint32Array | null): Promise<ScriptVerdict> {
   const { raw, parsed, resolved, flags } = job;
   const verifier = uncachedVerifier();

@@ -5,7 +5,7 @@ export class StepTimers {
   private readonly totals = new Map<Step, number>();
   private current: Step | null = null;
   private since = 0;
-  /** Inputs of connected blocks, without coinbases. */
+  /** Number of inputs of connected blocks, without coinbase inputs. */
   inputs = 0;
   /** Called after each step. */
   onStep: ((step: Step, ms: number) => void) | null = null;

@@ -13,7 +13,7 @@ const BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
 
 export interface AssumedValidOptions {
   readonly minimumChainWork: bigint;
-  /** Hash in wire order; null: all scripts are verified. */
+  /** Hash (wire order) of the block whose ancestors' scripts are assumed valid; null: all scripts are verified. */
   readonly assumeValid: Bytes | null;
   readonly targetSpacingSec: number;
 }

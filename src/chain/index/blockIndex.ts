@@ -23,7 +23,7 @@ import { Candidates } from './candidates.js';
 
 /** Offset of the field `bits` in a header. */
 const BITS_OFFSET = 104;
-/** Headers processed between two turns of the event loop: some tenths of a millisecond. */
+/** Number of headers processed between two yields to the event loop. This takes some tenths of a millisecond. */
 const SLICE_HEADERS = 4096;
 
 const EMPTY = Buffer.alloc(0);
@@ -63,7 +63,7 @@ export class BlockIndex {
   /** Blocks whose data is stored while an ancestor's data is missing, by parent. */
   private readonly unlinked = new Map<number, number[]>();
   private readonly chunkChecks: ChunkChecks | null;
-  /** The end of a branch whose blocks are all on disk, with the number of disconnects at the time of the check. */
+  /** Result of the last check: the end of a branch whose blocks are all on disk, and the number of disconnects at that time. */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {
@@ -109,7 +109,7 @@ export class BlockIndex {
       this.bestHeader = id;
   }
 
-  /** Updates the mark for a failed ancestor from that of the parent, which must be up to date. */
+  /** Updates the block's mark for a failed ancestor from its parent, whose own mark must be up to date. */
   private inheritFailure(id: number): void {
     const { headers } = this;
     const prev = headers.prev(id);
@@ -171,15 +171,15 @@ export class BlockIndex {
     return this.checkWorkOf(headerBytes, header.bits);
   }
 
-  /** The same for a serialized header of 112 bytes. */
+  /** Like `checkWork`, for a serialized header of 112 bytes. */
   checkWorkOf(headerBytes: Buffer, bits = headerBytes.readUInt32LE(BITS_OFFSET)): ValidationError | null {
     const proof = loadNative()?.powHash(headerBytes) ?? powHash(headerBytes);
     return checkProofOfWork(proof, bits, this.options.params);
   }
 
   /**
-   * Source: `AcceptBlockHeader`. `hash` is the header's id in wire order. `workChecked`: `checkWork` has accepted the header
-   * before.
+   * Adds a header to the tree if it is valid. Source: `AcceptBlockHeader`. `hash` is the header's id in wire order.
+   * `workChecked`: `checkWork` has accepted the header before.
    */
   acceptHeader(header: BlockHeader, hash: Bytes, workChecked = false): AcceptedHeader {
     const { headers, options } = this;
@@ -342,7 +342,10 @@ export class BlockIndex {
     }
   }
 
-  /** Called when the block's file was pruned: its data must be fetched again before its branch can be considered. */
+  /**
+   * Called when the file with the block was pruned. The block's data must be downloaded again before its branch can become
+   * the active chain.
+   */
   forgetData(id: number): void {
     const { headers } = this;
     this.whole.end = NO_HEADER;

@@ -7,19 +7,19 @@ import { MAX_BLOCK_FILE_BYTES } from '../../store/files/blockFiles.js';
 import { NO_HEADER, type HeaderTable } from '../../store/files/headerTable.js';
 
 /**
- * From this number on, candidates that became worse than the tip are removed only when the tip is the best. Checking all of
- * them at each block would take quadratic time (`-reindex-chainstate`: every block is a candidate). Arbitrary.
+ * Number of candidates from which worse ones are removed only when the tip is the best candidate. Checking all of them at
+ * each block would take quadratic time (`-reindex-chainstate`: every block is a candidate). Arbitrary.
  */
 const MANY = 64;
 
 export class Candidates {
   private readonly headers: HeaderTable;
   private ids = new Set<number>();
-  /** The best candidate; null when it must be searched for. */
+  /** The best candidate; null when the set has to be searched. */
   private found: number | null = null;
   /**
-   * When a block became connectable: the latest arrival among it and its ancestors. Arrival is the position in the
-   * block files, so the order survives a restart.
+   * For each block, when it became connectable: the latest arrival among the block and its ancestors. Arrival is the
+   * position in the block files, so the order survives a restart.
    */
   private linked = new Float64Array(1024);
   /** Ranks set by `preciousblock`: negative, lower is better, and lost at a restart. */
@@ -51,7 +51,7 @@ export class Candidates {
     this.found = null;
   }
 
-  /** Negative when `a` is the worse tip of the two. A total order: only a block and itself are equal. */
+  /** Returns a negative number when `a` is a worse tip than `b`. This is a total order: only a block and itself are equal. */
   compare(a: number, b: number): number {
     if (a === b) return 0;
     const work = this.headers.compareWork(a, b);
@@ -63,8 +63,9 @@ export class Candidates {
   }
 
   /**
-   * Compares two blocks that became connectable by the late arrival of one ancestor: level by level from it, siblings in the
-   * order of their own arrival. Source: the queue of `ReceivedBlockTransactions`.
+   * Compares two blocks that became connectable when the data of one common ancestor arrived late. The lower height comes
+   * first; on the way down from that ancestor, siblings are in the order of their own arrival. Source: the queue of
+   * `ReceivedBlockTransactions`.
    */
   private compareLinkedTogether(a: number, b: number): number {
     const { headers } = this;

@@ -10,19 +10,19 @@ import type { BlockIndex } from './blockIndex.js';
 
 export interface BlockIndexRules {
   readonly genesisHash: Bytes;
-  /** Whether block files may have been deleted. */
+  /** Whether block files may have been deleted (`-prune`). */
   readonly prunes: boolean;
 }
 
-/** Status of a block that its descendants inherit. */
+/** Flags that a block has if they apply to it or to an ancestor. */
 const PATH = {
-  /** Found to violate a rule. */
+  /** A block was found to violate a rule. */
   invalid: 1,
-  /** Its data is not on disk. */
+  /** The data of a block is not on disk. */
   missing: 2,
-  /** Its data was never received. */
+  /** The data of a block was never received. */
   unprocessed: 4,
-  /** True for a block that was never connected. */
+  /** A block was never connected. */
   unconnected: 8,
 } as const;
 

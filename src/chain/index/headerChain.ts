@@ -21,7 +21,7 @@ export class HeaderChain {
     this.path = new ActiveChain(index.headers);
   }
 
-  /** Updates the array to the best header. */
+  /** Updates the stored branch to end at the best header, and returns it. */
   private follow(): ActiveChain {
     const { path } = this;
     const { headers, bestHeader } = this.index;

@@ -16,8 +16,8 @@ export class Route {
   }
 
   /**
-   * Computes the route to `end`. Returns the last block of the active chain on it, where it begins; `NO_HEADER` if there is
-   * none.
+   * Computes the route to `end`. Returns the block of the active chain from which the route starts, or `NO_HEADER` if there
+   * is none.
    */
   leadTo(end: number): number {
     const { headers, active } = this.index;
@@ -30,7 +30,7 @@ export class Route {
     return at;
   }
 
-  /** The next block, which the caller connects, or abandons the route at; `NO_HEADER` at the end. */
+  /** Returns the next block to connect, or `NO_HEADER` at the end. The caller connects the block or abandons the route. */
   next(): number {
     return this.ahead.pop() ?? NO_HEADER;
   }

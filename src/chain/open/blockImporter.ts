@@ -45,7 +45,7 @@ class BlockFileImport {
   private readonly path: string;
   private readonly options: ImportOptions;
   private readonly result: ImportResult = { stored: 0, read: 0 };
-  /** Blocks whose parents are unknown, by the hashes of these. */
+  /** Blocks whose parents are unknown, by the hash of the parent. */
   private readonly orphans = new Map<string, LoadedBlock[]>();
   private orphanBytes = 0;
   private aheadBytes = 0;
@@ -84,7 +84,10 @@ class BlockFileImport {
     return this.result;
   }
 
-  /** The block of a record; null for other bytes. Sets where the next record is looked for. */
+  /**
+   * Parses the block of a record; null if the bytes are not a block. Also sets the position at which the search for the next
+   * record continues.
+   */
   private parse(record: FoundBlock): LoadedBlock | null {
     try {
       const block = loadBlock(record.bytes);
@@ -120,7 +123,7 @@ class BlockFileImport {
     }
   }
 
-  /** Whether the parent of the block is known; otherwise the block waits for it. */
+  /** Accepts the block and returns true if its parent is known. Otherwise stores the block until its parent arrives. */
   private accept(block: LoadedBlock): boolean {
     const { chain, path } = this;
     const { log, progress } = this.options;

@@ -1,7 +1,7 @@
 /**
  * Updates the chain to the state of the block files: reads the blocks after the position that the database knows, and
- * connects stored blocks that are not connected. After a kill these are few; with `-reindex` and `-reindex-chainstate` these
- * are all blocks. Source: Core init.cpp `ThreadImport`.
+ * connects stored blocks that are not connected. After a kill there are few such blocks; with `-reindex` and
+ * `-reindex-chainstate` all blocks are read or connected. Source: Core init.cpp `ThreadImport`.
  */
 import type { NetworkParams } from '../../params/network.js';
 import type { FilePosition } from '../../store/files/blockFiles.js';
@@ -45,7 +45,7 @@ export async function rebuild(options: CatchUpOptions, from: FilePosition): Prom
   log.info('Reindexing finished');
 }
 
-/** Connects stored blocks: usually few, after `-reindex-chainstate` all. */
+/** Connects the stored blocks that are not connected: usually few, after `-reindex-chainstate` all. */
 async function connectStored(chain: Chain): Promise<void> {
   const { index } = chain;
   const progress = new ProgressTeller(chain, 'Connecting blocks');

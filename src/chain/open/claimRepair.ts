@@ -47,8 +47,8 @@ export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T
 }
 
 /**
- * The corruption that a repair fixes, also if it is only the cause of another error. Rethrows errors that a repair cannot
- * fix.
+ * Returns the corruption that a repair can fix, also if it is only the cause of another error. Rethrows errors that a repair
+ * cannot fix.
  */
 async function repairable(deps: RepairDeps, error: unknown): Promise<TrieCorruptionError> {
   if (error instanceof TrieCorruptionError) return error;

@@ -10,7 +10,10 @@ import { parseChainState } from '../connect/chainState.js';
 import { formatIndexPosition, indexPositionKey } from '../connect/contributor.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** Incremented when rows change their meaning: an older version refuses the folder instead of misreading its rows. */
+/**
+ * Version of the row formats. Incremented when rows change their meaning, so that an older version refuses the folder
+ * instead of misreading its rows.
+ */
 const SCHEMA = 3;
 /**
  * Oldest schema that can be read. Folders of an older schema than `SCHEMA` are upgraded when opened; those below this one
@@ -25,7 +28,7 @@ export interface FolderIdentity {
   supportDelay: string;
   /** The network's current fork heights and expiration terms (regtest can change them). */
   claimRules: string;
-  /** The same for forks that do not concern claims. Absent in folders created before it was stored. */
+  /** Current heights of forks that do not concern claims. Absent in folders that were created before this field existed. */
   scriptForks?: string;
   /** Window of past name proofs in blocks, or `all`. */
   proofWindow: string;
@@ -36,7 +39,7 @@ export class FolderError extends OperatorError {
   override readonly name = 'FolderError';
 }
 
-/** The row at `IDENTITY_KEY`. */
+/** Formats the identity as the row at `IDENTITY_KEY`. */
 export function formatIdentity(identity: FolderIdentity): Buffer {
   return Buffer.from(JSON.stringify({ schema: SCHEMA, ...identity }));
 }
@@ -44,7 +47,7 @@ export function formatIdentity(identity: FolderIdentity): Buffer {
 /** Key of the row with the identity. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
-/** Identity of an older folder, created when indexes were always at the tip. */
+/** Stored identity. Folders of older versions also state which indexes they had; these indexes were always at the tip. */
 type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
 /** Reads the identity; null if no node has written to the folder yet. Throws `DatabaseCorruptionError` when it is unreadable. */
@@ -60,7 +63,7 @@ export async function readIdentity(store: RowStore, database: string): Promise<S
 
 /**
  * Compares the folder with the requested identity; a new folder gets the requested one. Settings that only decide which rows
- * are stored may change if all rows are `rebuilt`. `database` is its folder. Throws `FolderError`.
+ * are stored may change if all rows are `rebuilt`. `database` is the path of the database. Throws `FolderError`.
  */
 export async function claimFolder(
   store: RowStore,
@@ -110,7 +113,7 @@ export async function claimFolder(
   if (stored.schema !== SCHEMA || stored.scriptForks === undefined || stored.txIndex !== undefined) write();
 }
 
-/** The indexes of an older folder are at its tip. */
+/** Records the positions of the indexes of an older folder, which are at the folder's tip. */
 async function adoptIndexes(store: RowStore, { txIndex, addressIndex }: Stored): Promise<void> {
   const { tip } = parseChainState(await store.get(PREFIX.tip));
   if (tip === null) return;

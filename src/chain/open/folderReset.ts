@@ -34,7 +34,10 @@ export interface FolderPaths {
 
 const MARK = 'reindexing';
 
-/** A file in the database's folder that marks it as ours, even if other files are lost; LevelDB ignores it. */
+/**
+ * A file in the database folder that marks the database as created by this program, even if other files are lost. LevelDB
+ * ignores this file.
+ */
 const OWNER_FILE = 'lbcnode';
 
 /** Whether the database folder is marked as ours; does not open the database. */
@@ -48,7 +51,7 @@ export function markAsOurs(database: string): void {
 }
 
 export interface Reindexing {
-  /** Whether block files behind a gap are removed too. */
+  /** Whether block files that become unreachable are removed too (`-prune`). */
   readonly pruning: boolean;
   /** Whether the database is certainly ours; one that may belong to another program is quarantined instead of deleted. */
   readonly isOurs: boolean;

@@ -8,25 +8,25 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 
 /** Largest block size accepted (the chain's serialized limit). */
 const MAX_BLOCK_BYTES = 8_000_000;
-/** Smallest size of a block: header, a count and a transaction. Core uses its header's 80. */
+/** Lengths below this size cannot be blocks. Value of Core, whose headers have 80 bytes. */
 const MIN_BLOCK_BYTES = 80;
 /**
- * Bytes that are read at once. The memory is given back when every block of them was connected, so a larger piece only takes
- * more of it; a smaller one costs more reads.
+ * Number of bytes per read. The memory of a read is freed only after all its blocks are connected, so larger reads need more
+ * memory. Smaller reads take more calls.
  */
 const READ_BYTES = 1 << 20;
 
 export interface FoundBlock {
-  /** Its bytes; a view that stays valid. */
+  /** Bytes of the block; a view that stays valid. */
   bytes: Buffer;
-  /** Offset of the bytes in the file, behind magic and length. */
+  /** Offset of the block in the file, after magic and length. */
   offset: number;
   /** Offset of the end of the record. */
   end: number;
   /**
-   * Distance from the magic at which the search continues. The reader of the record lowers it: to one byte when the bytes
-   * are not a block, to the end of the block when more bytes follow it. This prevents a wrong length from skipping the
-   * blocks behind it.
+   * Distance from the magic at which the search continues. The consumer of the record lowers the value: to one byte when the
+   * bytes are not a block, and to the end of the block when the record is longer. A wrong length therefore does not skip the
+   * blocks that follow.
    */
   advance: number;
 }
@@ -78,7 +78,7 @@ export async function* readBlockRecords(
         continue;
       }
       if (!(await fill(8 + length))) {
-        // A truncated record, or a stray magic before garbage: the search continues behind it.
+        // A record is truncated, or garbage contains the magic. The search continues after the magic's first byte.
         onTorn(base);
         drop(1);
         continue;

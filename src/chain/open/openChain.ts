@@ -67,7 +67,7 @@ export interface OpenChainOptions {
   maxBlockFileBytes?: number;
   params: NetworkParams;
   identity: FolderIdentity;
-  /** `proportional` or blocks. */
+  /** Delay of supports: `proportional`, or a fixed number of blocks. */
   supportDelay: 'proportional' | 100;
   /** Number of blocks for which past name proofs are available. */
   proofWindow: number | 'all';
@@ -89,7 +89,7 @@ export interface OpenChainOptions {
   maxTipAgeSec: number;
   stopAtHeight: number;
   onStopHeight: () => void;
-  /** Called on an error during a change of the chain: its memory must not be trusted any more, and the node must stop. */
+  /** Called on an error during a change of the chain. The chain's state in memory may then be wrong, and the node must stop. */
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly OpenedContributor[];
@@ -116,8 +116,8 @@ export interface OpenedChain {
   flusher: Flusher;
   timers: StepTimers;
   /**
-   * Computes the chain state from the block files, while calls may be served; null when the state is complete. There is no
-   * tip before the genesis block was read.
+   * Computes the chain state from the block files; null if the state is complete. The RPC server may run meanwhile. There is
+   * no tip until the genesis block was read.
    */
   readonly rebuild: (() => Promise<void>) | null;
   /** The snapshot on which the chain is based while its blocks are not validated; null for an ordinary folder. */
@@ -126,17 +126,23 @@ export interface OpenedChain {
 }
 
 /**
- * LevelDB's block cache gets 1/n of the cache, within these limits. Rows that are read are mostly alone in their block: the
- * same memory holds ten times as many rows in the node's own caches.
+ * LevelDB's block cache gets this fraction (1/n) of `-dbcache`, within the following limits. Most rows that are read are
+ * alone in their block, so the same memory holds ten times as many rows in the node's own caches.
  */
 const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 32 << 20;
 
-/** Number of headers from which the memory mapped while reading them is large enough to be released. */
+/**
+ * Minimum number of headers for reopening the database after reading them. Reopening releases the memory that the reading
+ * has mapped.
+ */
 const MANY_HEADERS = 100_000;
 
-/** Opens the folder. Throws `FolderError` or `EnvironmentError` with what to do when it cannot be used. */
+/**
+ * Opens the folder. Throws `FolderError` or `EnvironmentError` if the folder cannot be used. The message of the error states
+ * the remedy.
+ */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
   for (const path of [folder, options.blocksFolder]) onFile(path, () => makeFolder(path));
@@ -267,7 +273,7 @@ async function readChainState(store: RowStore, database: string): Promise<ChainS
   }
 }
 
-/** Throws `SnapshotError` or `FolderError`. */
+/** Loads the snapshot into a new folder. Throws `SnapshotError` or `FolderError`. */
 async function startFromSnapshot(
   source: SnapshotSource,
   { folder, database }: FolderPaths,
@@ -294,8 +300,8 @@ async function startFromSnapshot(
 }
 
 /**
- * The snapshot on which the database is based, if it is not validated yet. Throws `FolderError` if the snapshot was refuted,
- * or if its state must not be computed again.
+ * Returns the snapshot on which the database is based if it is not validated yet, else null. Throws `FolderError` if the
+ * snapshot was found wrong. Also throws with `resets` (`-reindex-chainstate`), because a recomputation needs all blocks.
  */
 async function openSnapshot(
   store: RowStore,
@@ -370,7 +376,7 @@ interface BringUp {
   readonly snapshot: SnapshotRecord | null;
 }
 
-/** The chain with its flusher and what both work on, at the tip that the database names. */
+/** The chain, its flusher, and the stores that both use, at the tip that the database names. */
 interface ChainParts {
   readonly chain: Chain;
   readonly flusher: Flusher;
@@ -391,7 +397,7 @@ function makeChain(
   const claims = makeClaimStore(options);
   const flusher = new Flusher(
     {
-      // The validation of a snapshot uses the other half.
+      // While a snapshot is validated, the validation uses the other half of the cache.
       cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
       folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {

@@ -103,7 +103,8 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
       try {
         const block = loadBlock(Buffer.from(record.bytes));
         const error = await acceptStored(options, block, { file, offset: record.offset }, orphans);
-        // Bytes that only look like a block may contain one: a truncated record with another record appended.
+        // A refused block may be a truncated record that contains the start of another record. The search then continues
+        // inside the refused bytes.
         record.advance = error ? RECORD_HEAD_BYTES : RECORD_HEAD_BYTES + block.consumedBytes;
         if (error === null || KEPT_REFUSALS.includes(error.result))
           gaps.passOver(record.offset - RECORD_HEAD_BYTES, record.end);
@@ -130,13 +131,13 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     options.warn(
       `${count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
     );
-  // With another clock these blocks may be valid: the next start checks them again.
+  // Blocks whose time is in the future may become valid. The next start reads the files from the first of these blocks on.
   flusher.scanFrom = early === null ? null : first;
 }
 
 /**
- * Warns of missing block files. Blocks written since the last flush are known only from the files; a missing file is
- * detected by its undo file.
+ * Warns of missing block files. The database does not know the files that were written since the last flush. Such a missing
+ * file is detected because its undo file exists.
  */
 function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
   const { files } = chain.deps;
@@ -146,7 +147,7 @@ function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
     );
 }
 
-/** Bytes of a block file in which no block was found. */
+/** Collects the ranges of a block file in which no block was found. */
 class Gaps {
   private readonly found: { readonly at: number; readonly end: number }[] = [];
   private end: number;
@@ -190,7 +191,7 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
   }
 }
 
-/** Positions of blocks whose parent is later in the files, or whose time is in the future. */
+/** Positions of blocks that cannot be accepted yet: their parent is later in the files, or their time is in the future. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
   /** All waiting blocks in the order of reading. */
@@ -198,7 +199,7 @@ class OrphanPositions {
   /** The first block whose time is in the future. */
   early: FilePosition | null = null;
 
-  /** How many wait. */
+  /** Number of waiting blocks. */
   get count(): number {
     return this.waiting.size;
   }
@@ -252,8 +253,8 @@ async function acceptStored(
       if (block === first) refused = error;
       continue;
     }
-    // Blocks are activated one by one, in order: a branch that was connected before is connected again, and counts as
-    // validated.
+    // Activates the best chain after each block, in order. A branch that was connected before a crash is thus connected
+    // again and counts as validated.
     await chain.activateBestChain();
     for (const waiting of orphans.take(hashToHex(block.hash))) {
       const child = loadBlock(chain.deps.files.readBlockSync(waiting));

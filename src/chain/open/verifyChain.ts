@@ -20,7 +20,10 @@ import { checkBlockView } from '../connect/checkBlockView.js';
 import { checkConnect, loadCoins, type ConnectDeps } from '../connect/connectBlock.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-/** Limit for the scratch coins: blocks are disconnected until it is reached; lower blocks are checked up to level 2. */
+/**
+ * Memory limit of the scratch coins: blocks are disconnected until it is reached. Lower blocks are checked only up to level
+ * 2.
+ */
 const SCRATCH_BYTES = 256 << 20;
 
 const LEVEL = { rules: 1, undo: 2, disconnect: 3, reconnect: 4 } as const;
@@ -73,7 +76,8 @@ class Verification {
       headers.height(id) > floor && headers.prev(id) !== NO_HEADER;
       id = headers.prev(id)
     ) {
-      // A pruned node checks as far back as it has data; a node on a snapshot checks down to the snapshot's block.
+      // A pruned node checks only blocks whose data it has. A node on a snapshot checks only blocks above the snapshot's
+      // block.
       if (!headers.hasStatus(id, STATUS.haveData)) break;
       if (headers.height(id) <= this.deps.index.snapshotHeight) break;
       const problem = await this.checkStored(chain, id);
@@ -108,7 +112,7 @@ class Verification {
     return this.disconnect(block, id, undo);
   }
 
-  /** The block, or an error message. */
+  /** Returns the block, or an error message. */
   private async read(chain: Chain, id: number): Promise<LoadedBlock | string> {
     const { index, files } = this.deps;
     const damaged = `the block cannot be read from ${files.path('blk', index.headers.file(id))}`;

@@ -1,9 +1,10 @@
 /**
- * Validates the blocks from the genesis block up to a snapshot's block, while the chain continues from the snapshot. It
- * connects them to its own coins and claims, in a database beside the chain's, and writes their undo data to the chain's
- * undo files. Then it compares both states by their hashes. Headers and block files are shared with the chain. The chain is
- * always flushed first, so that it knows the data and undo data of every block that this database has connected. A kill
- * loses only unflushed work. Source: the idea of Core's assumeutxo, validation.cpp `MaybeCompleteSnapshotValidation`.
+ * Validates the blocks from the genesis block up to a snapshot's block, while the chain continues from the snapshot.
+ * Connects these blocks to separate coins and claims, in a database beside the chain's database, and writes their undo data
+ * to the chain's undo files. Then it compares both states by their hashes. Headers and block files are shared with the
+ * chain. The chain is always flushed first, so that it knows the data and undo data of every block that this database has
+ * connected. A kill loses only unflushed work. Source: the idea of Core's assumeutxo, validation.cpp
+ * `MaybeCompleteSnapshotValidation`.
  */
 import { rm } from 'node:fs/promises';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -32,11 +33,11 @@ import { SnapshotError, SnapshotPacker } from './snapshotFile.js';
 import { putSnapshotRecord, refutedText, type SnapshotRecord } from './snapshotRecord.js';
 import { openView, type SnapshotSection } from './snapshotState.js';
 
-/** Number of blocks fetched ahead. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
+/** Maximum number of blocks that are downloaded ahead of the validation. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
 const FETCHED_AHEAD = 1024;
 /** Share of its size limit that the coin cache keeps after a flush. */
 const KEEP_SHARE = 0.75;
-/** Rows copied in one step, during which the chain waits. Arbitrary: some milliseconds. */
+/** Maximum number of rows copied in one step, during which the chain waits. Arbitrary: a step takes some milliseconds. */
 const ROWS_AT_ONCE = 2000;
 
 export interface ValidationOptions {
@@ -55,9 +56,9 @@ export interface ValidationOptions {
   readonly log: Logger;
   /** Warns the operator and writes to the log. */
   readonly warn: (message: string) => void;
-  /** The snapshot is wrong, or the environment failed: the node must stop. */
+  /** Called when the snapshot is wrong or the environment failed. The node must stop. */
   readonly onFatal: (error: unknown) => void;
-  /** Called when the folder has become an ordinary one. */
+  /** Called when the snapshot is validated and the folder is an ordinary folder. */
   readonly onPassed: () => void;
   readonly onPoint: (name: string) => void;
 }
@@ -71,7 +72,7 @@ export interface SnapshotStatus extends Pick<SnapshotRecord, 'height' | 'block' 
 /** A block breaks a rule, or the resulting state differs: the snapshot is wrong. */
 class Refutation extends Error {}
 
-/** The validation's own chain state. */
+/** Separate chain state that the validation computes. */
 interface Ground {
   readonly deps: ConnectDeps;
   readonly store: RowStore;
@@ -98,7 +99,7 @@ export class BackgroundValidation {
     this.ground = ground;
   }
 
-  /** Opens the validation's database; an unusable one is created again. */
+  /** Opens the validation's database. If it cannot be used, creates a new one. */
   static async open(
     chain: Chain,
     flusher: Flusher,
@@ -121,7 +122,7 @@ export class BackgroundValidation {
     return validation;
   }
 
-  /** Requests blocks from the chain, and follows the blocks stored. */
+  /** Requests blocks below the snapshot from the chain, and continues when a block is stored. */
   private bind(): void {
     const { chain } = this;
     this.useGround();
@@ -135,7 +136,8 @@ export class BackgroundValidation {
   }
 
   private useGround(): void {
-    // In the middle of a block its coins must stay in the cache, so nothing is trimmed.
+    // The store calls this in the middle of a block. The coins of the block must stay in the cache, so the flush does not
+    // trim the cache.
     this.ground.store.beforeSpill = () => this.flush(false);
   }
 
@@ -203,7 +205,7 @@ export class BackgroundValidation {
         await this.validate();
         return;
       } catch (error) {
-        // The next start repeats a step that a stop interrupted.
+        // If a stop interrupted a step, the next start repeats the step.
         if (this.stopping && error instanceof SnapshotError) return;
         if (error instanceof Refutation) throw await this.refute(error.message);
         if (this.stopping || attempts > 0 || !isOwnDamage(error, this.options.path)) throw error;
@@ -365,7 +367,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Turns the folder into an ordinary one. */
+  /** Ends the validation after success: the folder becomes an ordinary folder. */
   private async pass(): Promise<void> {
     const { chain, flusher, options, ground } = this;
     const { store } = chain.deps;

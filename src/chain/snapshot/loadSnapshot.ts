@@ -232,7 +232,7 @@ async function keepHeaders(
   );
 }
 
-/** The rows that turn the result into a database of this program. */
+/** Writes the remaining rows of a complete database: headers, snapshot record, identity and chain state. */
 function writeState(
   load: BulkLoad,
   index: BlockIndex,

@@ -18,14 +18,14 @@ import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead
 import { SnapshotError, SnapshotReader } from './snapshotFile.js';
 import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotState.js';
 
-/** Number of headers between two writes of their rows. */
+/** Number of headers after which their rows are written. */
 const HEADERS_AT_ONCE = 4096;
-/** Status that the chain state implies for these blocks. Their data is missing, like that of pruned blocks. */
+/** Status of the snapshot's blocks, as implied by the chain state. Their data is missing, like that of pruned blocks. */
 const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
 /** Receives the rows. */
 export interface SnapshotTarget extends RowWriter {
-  /** Called often: writes buffered rows to disk when they are many. */
+  /** Called often. Writes buffered rows to disk when there are many. */
   relieve(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface ReadOptions extends SnapshotRules {
   readonly sections: readonly SnapshotSection[];
   readonly claimRules: ClaimRules;
   readonly minimumChainWork: bigint;
-  /** Has only the genesis block's header; receives the headers of the snapshot. */
+  /** Block index that contains only the genesis block's header. It receives the headers of the snapshot. */
   readonly index: BlockIndex;
   readonly signal: AbortSignal;
   /** Called from time to time with the number of bytes read. */
@@ -108,7 +108,7 @@ class Reading {
     this.sinceMs = await yieldIfDue(this.sinceMs);
   }
 
-  /** Accepts the headers; returns the id of the last one. */
+  /** Adds the headers to the index and returns the id of the last one. */
   private async readHeaders(head: SnapshotHead): Promise<number> {
     const { reader, out } = this;
     const { index, path, minimumChainWork } = this.options;
@@ -145,7 +145,7 @@ class Reading {
     return last;
   }
 
-  /** Returns the number of rows. */
+  /** Reads the rows of one section into the output. Returns the number of rows. */
   private async readSection(section: SnapshotSection, kind: number, block: number): Promise<number> {
     const { reader, out } = this;
     const derived =
@@ -185,7 +185,7 @@ class Reading {
   }
 }
 
-/** An index with only the genesis block's header, over a table that reads no rows. */
+/** Creates a block index that contains only the genesis block's header. Its header table has no stored rows. */
 export function freshIndex(options: BlockIndexOptions): BlockIndex {
   const { header, hash } = loadBlock(options.params.genesis.block);
   const index = new BlockIndex(new HeaderTable(NO_ROWS), options);

@@ -63,7 +63,7 @@ export class SnapshotPacker {
     await this.putPiece(jsonPiece(KIND.head, head));
   }
 
-  /** Writes a section: `add` passes its rows to the packer and writes each full payload. */
+  /** Writes a section. `add` must pass the section's rows to the packer and write each full payload. */
   async part(
     name: string,
     kind: number,
@@ -84,7 +84,7 @@ export class SnapshotPacker {
     return summary;
   }
 
-  /** Writes the end. Returns the SHA-256 of the file in hex. */
+  /** Writes the last piece. Returns the SHA-256 of the file in hex. */
   async finish(): Promise<string> {
     await this.putPiece(jsonPiece(KIND.end, { parts: this.parts }));
     return this.fileHash.digest('hex');
@@ -276,8 +276,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Reads the end, which must come next. `rows` has the number of rows of each section. Returns the end's contents and the
-   * file's hash.
+   * Reads the last piece, which must come next. `rows` has the expected number of rows of each section. Returns the contents
+   * of the last piece and the hash of the file.
    */
   finish(rows: readonly { readonly name: string; readonly kind: number; readonly rows: number }[]): {
     parts: readonly SectionSummary[];

@@ -6,7 +6,7 @@
  * first byte of a payload is its kind:
  * - 0: JSON, `SnapshotHead`. The first piece.
  * - 1: headers from height 1 on: version, merkle root, claim root, time, bits, nonce as in the header, then the number of
- *   transactions of the block (base-128 number). What it leaves out is the hash of the header before it.
+ *   transactions of the block (base-128 number). The hash of the previous header is left out.
  * - 2 and more: rows of the section with that number less 2, in ascending order of their keys: how many bytes the key shares
  *   with the one before it in the piece, length of the rest, rest, then the value. A coin's value is packed (`packCoin`);
  *   other values have their length before them.
@@ -19,12 +19,15 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { COIN_ROW_HEADER_BYTES } from '../../store/cache/coinRow.js';
 
 export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
-/** Incremented when the layout or the meaning of a row changes. */
+/** Version of the file format. Incremented when the layout or the meaning of a row changes. */
 export const SNAPSHOT_FORMAT = 1;
 export const PIECE_HEAD_BYTES = 12;
-/** A piece is closed when it reaches this size. */
+/** Size at which a piece is closed, in bytes. */
 export const PIECE_BYTES = 1 << 20;
-/** A larger length is corruption: a piece exceeds its size by one row at most, and no row is larger than a block. */
+/**
+ * Maximum length of a piece; a larger length is corruption. A piece exceeds `PIECE_BYTES` by at most one row, and no row is
+ * larger than a block.
+ */
 export const MAX_PIECE_BYTES = 16 << 20;
 
 export const KIND = { head: 0, headers: 1, firstSection: 2, end: 255 } as const;
@@ -108,7 +111,7 @@ export class PiecePacker {
   }
 }
 
-/** Hands the rows of a payload to `take`. Throws `ReadError` for malformed bytes. Values may be views. */
+/** Calls `take` for each row of a payload. Throws `ReadError` for malformed bytes. Values may be views. */
 export function unpackRows(
   payload: Buffer,
   isCoins: boolean,
@@ -126,7 +129,10 @@ export function unpackRows(
   }
 }
 
-/** The headers of a payload; each is stored without the hash of its parent. */
+/**
+ * Reads the headers of a payload. Each is stored without the hash of its parent: `start` is the part before that hash and
+ * `rest` the part after it.
+ */
 export function* unpackHeaders(payload: Buffer): Generator<{ start: Buffer; rest: Buffer; txCount: number }> {
   const input = new RowDecoder(payload);
   input.byte();
@@ -134,8 +140,8 @@ export function* unpackHeaders(payload: Buffer): Generator<{ start: Buffer; rest
 }
 
 /**
- * Scripts of known forms are stored as a number and a hash. A form has the bytes before the hash, its length, and the bytes
- * behind it.
+ * Forms of scripts that are stored as a form number and a hash. A form consists of the bytes before the hash, the length of
+ * the hash, and the bytes after it.
  */
 const SCRIPT_FORMS: readonly { readonly head: Buffer; readonly hash: number; readonly tail: Buffer }[] = [
   { head: Buffer.from('76a914', 'hex'), hash: 20, tail: Buffer.from('88ac', 'hex') },
@@ -145,8 +151,8 @@ const SCRIPT_FORMS: readonly { readonly head: Buffer; readonly hash: number; rea
 ];
 
 /**
- * Encoding: height code, amount (`packAmount`), then the number of the script's form and its hash. For other scripts: number
- * of forms plus the script's length, and the script.
+ * Writes a coin: height code, amount (`packAmount`), then the number of the script's form and its hash. If the script has no
+ * known form, writes the number of forms plus the length of the script, and then the script.
  */
 function packCoin(out: RowEncoder, row: Bytes): void {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.length);

@@ -21,7 +21,7 @@ export interface SnapshotRecord {
   readonly problem?: string;
 }
 
-/** Null for a database that was computed from blocks alone. */
+/** Reads the row; null if the database was computed from blocks alone. */
 export async function readSnapshotRecord(rows: Pick<RowReader, 'get'>): Promise<SnapshotRecord | null> {
   const row = await rows.get(RECORD_KEY);
   return row ? (JSON.parse(Buffer.from(row).toString()) as SnapshotRecord) : null;
@@ -53,7 +53,7 @@ export function snapshotFolders(database: string): SnapshotFolders {
   };
 }
 
-/** The advice for a database whose snapshot was refuted. */
+/** Message for the operator about a database whose snapshot was refuted. */
 export function refutedText({ height, block, hash, problem }: SnapshotRecord): string {
   return (
     `The snapshot of block ${height} (${block}, file hash ${hash}) with which this folder was started is wrong: ${problem ?? 'it was refuted'}. ` +

@@ -25,19 +25,22 @@ import type { ConnectDeps } from '../connect/connectBlock.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import { SnapshotError } from './snapshotFile.js';
 
-/** Rows that are read at once. Arbitrary: packing them takes some milliseconds. */
+/** Number of rows that are read at once. Arbitrary: packing them takes some milliseconds. */
 const BATCH_ROWS = 1024;
-/** Maximum number of blocks that are disconnected from the tip. Arbitrary: some seconds, and memory for their changes. */
+/**
+ * Maximum number of blocks that are disconnected from the tip. Arbitrary: disconnecting them takes some seconds, and memory
+ * for their changes.
+ */
 export const MOST_TAKEN_BACK = 2016;
 
 /** Rows of the database that form one section of a snapshot. */
 export interface SnapshotSection {
   readonly name: string;
-  /** Incremented when the rows change their meaning. */
+  /** Version of the rows. Incremented when the rows change their meaning. */
   readonly version: number;
   /** Prefixes of the keys, ascending. All rows under them are determined by the chain alone. */
   readonly prefixes: readonly string[];
-  /** Reverts the effect of a block on these rows. Rejects with `SnapshotError` when that is not possible. */
+  /** Reverts the effect of a block on the section's rows. Rejects with `SnapshotError` when the effect cannot be reverted. */
   takeBack?(rows: RowTransaction, height: number): Promise<void>;
   /** Writes the additional rows that a database needs after loading the section from a snapshot of this block (wire order). */
   finish?(rows: Pick<RowWriter, 'put'>, block: Bytes): void;
@@ -73,7 +76,7 @@ type Walk = AsyncGenerator<Row[]>;
 type Walks = Map<SnapshotSection, Walk[]>;
 type Firsts = Map<Walk, IteratorResult<Row[]>>;
 
-/** The state at one block. */
+/** Chain state at one block, as read for a snapshot. */
 export interface SnapshotView {
   readonly height: number;
   /** Wire order. */
@@ -105,8 +108,8 @@ export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): 
 }
 
 /**
- * The state at a height, or at the tip for null. Throws `SnapshotError` when it is not available. `signal` aborts the
- * disconnecting of blocks.
+ * Opens a view of the chain state at a height; null means the tip. Throws `SnapshotError` when the state is not available.
+ * `signal` aborts the disconnecting of blocks.
  */
 export function openView(
   chain: ViewedChain,
@@ -148,7 +151,7 @@ class View implements SnapshotView {
   readonly height: number;
   readonly block: Buffer;
   private readonly chain: ViewedChain;
-  /** Ids by height. */
+  /** Block ids by height. */
   private readonly ids: Int32Array;
   private readonly walks: Walks;
   private readonly firsts: Firsts;
@@ -191,7 +194,7 @@ function beyondTip(height: number | null, tip: number): SnapshotError {
   );
 }
 
-/** The rows of the sections that differ between `target` and the tip. Changes nothing in the store. */
+/** Computes the rows of the sections that differ between block `target` and the tip. Changes nothing in the store. */
 async function takeBack(
   chain: ViewedChain,
   sections: readonly SnapshotSection[],

@@ -18,7 +18,7 @@ export interface UnicodeTables {
    */
   readonly decomposition: Uint16Array;
   readonly folding: Uint16Array;
-  /** Sequences: at each position a length, then that many code points. */
+  /** Concatenated sequences: at each position a length, followed by that many code points. */
   readonly sequences: Uint32Array;
 }
 

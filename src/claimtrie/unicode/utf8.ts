@@ -48,7 +48,7 @@ export function decodeUtf8(bytes: Bytes, out: number[]): boolean {
   return true;
 }
 
-/** The UTF-8 of code points, none of them a surrogate. */
+/** Encodes code points, none of them a surrogate, as UTF-8. */
 export function encodeUtf8(codes: readonly number[]): Buffer {
   let size = 0;
   for (const code of codes) size += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;

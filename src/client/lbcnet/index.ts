@@ -20,7 +20,7 @@ type ParamsOf<M extends LbcnetMethodName> =
   Record<string, never> extends LbcnetParams<M> ? [params?: LbcnetParams<M>] : [params: LbcnetParams<M>];
 
 export interface LbcnetClientOptions {
-  /** Default: the daemon on this machine. */
+  /** URL of the daemon. Default: the daemon on this machine. */
   readonly url?: string;
   /** Timeout of a call; 0 (the default): none. */
   readonly timeoutMs?: number;

@@ -61,7 +61,7 @@ export type ComponentName = (typeof COMPONENT_NAMES)[number];
 
 /**
  * Types of parameters and what `args` holds (`paramReading.ts`):
- * - `str`: string; a number or boolean is taken by its text, since the command line sends digits as numbers
+ * - `str`: string; a number or boolean is converted to text, since the command line sends digits as numbers
  * - `int`, `float`: number; `bool`: boolean (of numbers, whether they are not zero)
  * - `lbc`: amount as text, given as bigint of dewies; `positiveLbc`: more than zero
  * - `strOrList`: one string or a list of them, given as a list; an empty list counts as not given
@@ -96,7 +96,7 @@ export interface ParamDeclaration {
 
 export interface MethodDeclaration {
   readonly name: string;
-  /** Null: called by its own name on the command line. */
+  /** Group of the command line; null if the command line calls the method by its own name. */
   readonly group: Group | null;
   /** One sentence: the first line of help. */
   readonly summary: string;
@@ -108,11 +108,11 @@ export interface MethodDeclaration {
   readonly params: readonly ParamDeclaration[];
   readonly result: Schema;
   readonly needs: readonly ComponentName[];
-  /** Names beyond the declared ones are passed on in `args.others` instead of being refused. */
+  /** Whether parameters that are not declared are accepted. They are passed in `args.others`. */
   readonly freeKeywords?: true;
 }
 
-/** Another name of a method, still understood. */
+/** An older name of a method, which is still accepted. */
 export interface MethodAlias {
   readonly name: string;
   readonly replacedBy: string;
@@ -128,7 +128,7 @@ export function declareParam<const P extends ParamDeclaration>(param: P): P {
   return param;
 }
 
-/** The same parameter as a required one. */
+/** Returns the parameter, marked as required. */
 export function required<const P extends ParamDeclaration>(param: P): P & { readonly required: true } {
   return { ...param, required: true };
 }

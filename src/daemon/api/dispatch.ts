@@ -22,7 +22,7 @@ export const ERROR_CODE = {
   application: -32500,
 } as const;
 
-/** Whether the parts that a method needs are running. */
+/** Checks that the components that a method needs are running. */
 export interface ComponentGate {
   /** Throws `DaemonError`: `NameError` for a skipped component, `ComponentsNotStartedError` for one that is still starting. */
   check(needs: readonly ComponentName[]): void;
@@ -52,7 +52,7 @@ export function errorAnswer(code: number, message: string, data: JsonOut = {}): 
   return { jsonrpc: '2.0', error: { code, data, message: boundedErrorText(message) } };
 }
 
-/** A call whose names and numbers of parameters fit. */
+/** A call whose parameter names and parameter count match the declaration. */
 interface Call {
   /** The name used by the caller, which may be an alias. */
   readonly name: string;
@@ -139,7 +139,7 @@ function succeed(result: JsonOut, end: EndOfCall): Answer {
   return { jsonrpc: '2.0', result };
 }
 
-/** The parameters, from each accepted form; null for any other form. */
+/** Reads the parameters from each accepted form; null for any other form. */
 function readCall(params: JsonValue | undefined): { params: CallParams | null; withProtobuf: boolean } {
   if (params === undefined) return { params: NO_PARAMS, withProtobuf: false };
   if (params instanceof JsonObject) {

@@ -3,7 +3,7 @@ import type { MethodDeclaration } from './declaration.js';
 import { EXAMPLES, type Example, type ExampleValue } from './declarations/examples.js';
 
 const URL = 'http://localhost:5279/';
-/** Words that a shell takes as they are. */
+/** Words that need no quotes in a shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /** The lines of all examples of a method: for each a command line, then a request. `command` is the name of the program. */
@@ -16,8 +16,8 @@ export function exampleLines(declaration: MethodDeclaration, command: string): s
 }
 
 /**
- * Positional arguments where the usage line requires them or the parameter is required, then named arguments. A list is one
- * argument for each item.
+ * Command line of an example. Parameters are positional where the usage line requires this or the parameter is required; the
+ * others are named. A list becomes one argument for each item.
  */
 function commandArguments(usage: string, example: Example): string[] {
   // `<name>` on its own, not the value of `--name=<name>`.

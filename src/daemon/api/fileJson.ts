@@ -20,7 +20,7 @@ import { hashFromHex } from '../../util/bytes.js';
 
 type Json = Record<string, JsonOut>;
 
-/** Fields of answers from a claim's value; null if it cannot be decoded. */
+/** Fields of an answer that come from the claim's value. They are null if the value cannot be decoded. */
 function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
   const bytes = claim === null ? null : Buffer.from(claim.value, 'hex');
   try {
@@ -32,7 +32,7 @@ function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
   }
 }
 
-/** The payment for the file, all of whose outputs are known. */
+/** Formats the transaction that paid for the file. The raw transaction contains all its outputs. */
 function feeToJson(raw: string | null, port: ShowPort): JsonOut {
   if (raw === null) return null;
   const tx = parseTransaction(new Reader(Buffer.from(raw, 'hex')));
@@ -43,7 +43,7 @@ function feeToJson(raw: string | null, port: ShowPort): JsonOut {
   );
 }
 
-/** Current height of a claim that was unconfirmed when it was stored. */
+/** Current height of the file's claim, which may have been unconfirmed when it was stored. */
 async function heightOf(claim: StoredClaim | null, { services }: DaemonContext): Promise<number | null> {
   if (claim === null) return null;
   if (claim.height > 0) return claim.height;
@@ -56,7 +56,7 @@ async function heightOf(claim: StoredClaim | null, { services }: DaemonContext):
   return row?.height ?? claim.height;
 }
 
-/** Progress of the download; empty without one. */
+/** Progress of the download. No fields if the file is not being downloaded. */
 function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
   const progress = services.files.progressOf(file);
   if (progress === null) return {};

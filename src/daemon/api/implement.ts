@@ -14,6 +14,6 @@ export function implement<D extends MethodDeclaration>(
   declaration: D,
   run: (context: DaemonContext, args: ArgsOf<D>) => Promise<JsonOut> | JsonOut,
 ): MethodImplementation {
-  // Parameters were read by the same declaration that `ArgsOf` derives from.
+  // The parameters were read by the declaration from which `ArgsOf` derives, so the cast is safe.
   return { declaration, run: run as unknown as MethodImplementation['run'] };
 }

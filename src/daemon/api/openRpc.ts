@@ -53,7 +53,8 @@ export function openRpcDocument(declarations: readonly MethodDeclaration[], vers
     summary: declaration.summary,
     description: [declaration.summary, ...(declaration.details ?? [])].join(' '),
     paramStructure: 'by-name',
-    // OpenRPC wants required parameters first; clients pass parameters by name.
+    // OpenRPC requires that required parameters come first. The order has no effect, because clients pass parameters by
+    // name.
     params: declaration.params
       .toSorted((a, b) => Number(b.required === true) - Number(a.required === true))
       .map(paramObject),

@@ -14,10 +14,13 @@ export interface CallParams {
   readonly named: ReadonlyMap<string, JsonValue>;
 }
 
-/** A call that does not fit the declaration: the message of -32602. */
+/** The parameters of a call do not match the declaration. The message is returned with error code -32602. */
 export class ParamsError extends Error {}
 
-/** Throws `ParamsError` with the called name of the method if names or the number of parameters do not match. */
+/**
+ * Throws `ParamsError` if names or the number of parameters do not match. The message contains the name by which the method
+ * was called.
+ */
 export function checkParams(
   declaration: MethodDeclaration,
   { positional, named }: CallParams,
@@ -80,7 +83,7 @@ const READABLE: Readonly<Record<ParamType, string>> = {
 const isAmount = ({ type }: ParamDeclaration): boolean => type === 'lbc' || type === 'positiveLbc';
 
 function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
-  // A required amount must not be null.
+  // A required amount must not be null. `parseLbc` throws the error.
   if (value === null && param.required && isAmount(param)) return parseLbc(param.name, value);
   if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
     throw new DaemonError(
@@ -125,7 +128,7 @@ function textsOf(value: JsonValue): string[] | undefined {
   return texts.includes(undefined) ? undefined : (texts as string[]);
 }
 
-/** Undefined if the value is of another type. */
+/** Reads a value by the type of its parameter. Returns undefined if the value has another type. */
 const READERS: Readonly<
   Record<Exclude<ParamType, 'any' | 'lbc' | 'positiveLbc'>, (value: JsonValue) => unknown>
 > = {

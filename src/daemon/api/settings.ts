@@ -12,7 +12,7 @@ export interface MaxKeyFee {
   readonly amount: string;
 }
 
-/** Values by name, as far as parts of the daemon read them. */
+/** Values of the settings that modules of the daemon read, by setting name. */
 export interface SettingValues extends VideoSettings {
   readonly data_dir: string;
   readonly wallet_dir: string;
@@ -23,11 +23,11 @@ export interface SettingValues extends VideoSettings {
   readonly save_files: boolean;
   /** Seconds. */
   readonly download_timeout: number;
-  /** Decrypted blobs kept in memory. */
+  /** Maximum number of decrypted blobs kept in memory. */
   readonly blob_lru_cache_size: number;
-  /** MiB; 0 for no limit. */
+  /** Limit in MiB for blobs of streams; 0 means no limit. */
   readonly blob_storage_limit: number;
-  /** `s3://bucket/prefix`; empty for none. */
+  /** Object store for blobs, as `s3://bucket/prefix`; empty for none. */
   readonly blob_store: string;
   readonly blob_store_access_key: string | null;
   /** Megabytes. */
@@ -35,7 +35,7 @@ export interface SettingValues extends VideoSettings {
   readonly blob_store_endpoint: string;
   readonly blob_store_region: string;
   readonly blob_store_secret_key: string | null;
-  /** MiB; 0 keeps no blobs of other streams. */
+  /** Limit in MiB for blobs without a stream; 0 keeps none. */
   readonly network_storage_limit: number;
   readonly hub_timeout: number;
   readonly concurrent_hub_requests: number;
@@ -46,7 +46,7 @@ export interface SettingValues extends VideoSettings {
   readonly coin_selection_strategy: string;
   readonly transaction_cache_size: number;
   readonly max_key_fee: MaxKeyFee | null;
-  /** `USD=38.5`: LBC for one unit of another currency. */
+  /** LBC for one unit of another currency, for example `USD=38.5`. */
   readonly exchange_rates: readonly string[];
   /** Empty: none. */
   readonly exchange_rate_source: string;
@@ -59,7 +59,7 @@ export interface SettingValues extends VideoSettings {
   readonly network_interface: string;
   readonly keep_blobs: boolean;
   readonly save_blobs: boolean;
-  /** 0: any free port. */
+  /** A value of 0 selects any free port. */
   readonly udp_port: number;
   readonly known_dht_nodes: readonly HostPort[];
   /** Seconds. */
@@ -67,7 +67,7 @@ export interface SettingValues extends VideoSettings {
   readonly split_buckets_under_index: number;
   readonly is_bootstrap_node: boolean;
   readonly announce_head_and_sd_only: boolean;
-  /** 0: none are announced. */
+  /** Number of blobs that are announced at the same time; 0 turns announcing off. */
   readonly concurrent_blob_announcers: number;
   readonly tracker_servers: readonly HostPort[];
   readonly use_upnp: boolean;
@@ -104,11 +104,11 @@ export interface SettingValues extends VideoSettings {
 
 export interface Settings {
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name];
-  /** Whether it has its default: no call, argument, variable or file sets it. */
+  /** Whether the setting has its default value, i.e. no call, argument, environment variable or file sets it. */
   isDefault(name: keyof SettingValues): boolean;
-  /** All of them, as `settings_get` shows them. */
+  /** All settings, as `settings_get` shows them. */
   all(): JsonOut;
-  /** Checks, sets and writes the file; resolves to the cleaned value as answers show it. */
+  /** Checks the value, sets it, and writes the settings file. Resolves to the cleaned value as answers show it. */
   set(name: string, value: JsonValue): Promise<JsonOut>;
   /** Resets the setting; resolves to the default. */
   clear(name: string): Promise<JsonOut>;

@@ -1,4 +1,4 @@
-/** Context that answers about outputs need from a call. */
+/** Reads from a call the context that is needed to format outputs in answers. */
 import type { ShowPort } from '../txo/outputJson.js';
 import type { DaemonContext } from './context.js';
 

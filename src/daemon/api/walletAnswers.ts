@@ -16,18 +16,18 @@ type Json = Record<string, JsonOut>;
 
 export const walletToJson = ({ id, name }: LoadedWallet): Json => ({ id, name });
 
-/** Account in the form of the file, without the channel keys. */
+/** Account in the form of the wallet file, without the channel keys. */
 export function accountToJson(account: Account, isDefault: boolean): Json {
   const stored = account.toJson().entries.filter(([key]) => key !== 'certificates');
   return { ...Object.fromEntries(stored), id: account.id, is_default: isDefault };
 }
 
-/** LBC with two decimals, a float. */
+/** Converts dewies to LBC with two decimals, as a float. */
 function roundedLbc(dewies: bigint): JsonOut {
   return rawNumber(pythonFloat(Number((Number(dewies) / 1e8).toFixed(2))));
 }
 
-/** Account in the form of a list, with its balance. `isDefault` is absent if only one account was requested. */
+/** Account as an entry of `account_list`, with its balance. `isDefault` is absent if only one account was requested. */
 export function listedAccountToJson(
   account: Account,
   balance: Balance,

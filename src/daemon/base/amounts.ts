@@ -9,11 +9,14 @@ import { badValue } from './daemonError.js';
 const EXAMPLES = 'an amount is text like "1.0" or "0.00000001": 1 to 10 digits, a point and 1 to 8 digits';
 
 export interface AmountRule {
-  /** Only amounts above zero are allowed. */
+  /** Whether only amounts above zero are allowed. */
   readonly isPositive?: boolean;
 }
 
-/** Dewies. Throws the `ValueError` that names the argument where the text is not an amount, or zero if that is not allowed. */
+/**
+ * Parses an amount of LBC to dewies. Throws a `ValueError` that names the argument if the text is not an amount, or is zero
+ * although `isPositive` is set.
+ */
 export function parseLbc(argument: string, text: unknown, { isPositive = false }: AmountRule = {}): bigint {
   const dewies = typeof text === 'string' ? tryParse(text) : null;
   if (dewies === null) {

@@ -18,8 +18,8 @@ const INDENT = '  ';
 /** Levels at which the writer may yield between members: the answer, its result, the items of a page. */
 const RESTING_LEVELS = 3;
 /**
- * Maximum size of the cache of field names. Arbitrary: more than the field names of all answers. Keys that are data fill it
- * once.
+ * Maximum size of the cache of field names. Arbitrary: more than the field names of all answers. A full cache accepts no
+ * further keys.
  */
 const MAX_KNOWN_KEYS = 1024;
 const MAX_KNOWN_KEY_CHARS = 40;
@@ -34,7 +34,7 @@ function quoteKey(key: string): string {
   return quoted;
 }
 
-/** A float as Python shows it, with a point in any case. */
+/** A float in Python's format, always with a decimal point or an exponent. */
 export const float = (value: number): JsonNumber => new JsonNumber(pythonFloat(value));
 
 const lineBreaks: string[] = [];
@@ -118,7 +118,7 @@ function fixedText(value: JsonOut, level: number): string | null {
   return known.text;
 }
 
-/** Writes into `out` without a pause. */
+/** Writes the text of a value to `out` without yielding to other work. */
 function write(value: JsonOut, level: number, out: string[]): void {
   const text = fixedText(value, level);
   if (text === null) writeAnew(value, level, out);
@@ -158,7 +158,10 @@ async function settled(source: JsonArrayStream | JsonObjectStream): Promise<Json
 /** Reason for which the writer waits: a source to be read, or null to yield to other work. */
 type Wait = JsonArrayStream | JsonObjectStream | null;
 
-/** Writes into `out` and yields between the members of the upper levels. Sources come back as lists from `settled`. */
+/**
+ * Like `write`, but yields between the members of the upper levels. For a stream source it yields the source and receives
+ * its items from `settled` as a list.
+ */
 function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator<Wait, void, JsonOut> {
   const value =
     source instanceof JsonArrayStream || source instanceof JsonObjectStream ? yield source : source;
@@ -180,7 +183,7 @@ function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator
   out.push(container.isObject ? '}' : ']');
 }
 
-/** The text of an answer of any size; synchronous if nothing has to be awaited. */
+/** Returns the text of an answer of any size. The result is synchronous if nothing has to be awaited. */
 export function answerText(answer: JsonOut): string | Promise<string> {
   const out: string[] = [];
   const steps = writeInTurns(answer, 0, out);

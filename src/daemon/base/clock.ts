@@ -30,7 +30,7 @@ export const systemClock: Clock = {
 
 export const systemRandom: RandomSource = { bytes: (count) => randomBytes(count) };
 
-/** Resolves when the promise does, at the latest after this many milliseconds. Rejects as the promise does. */
+/** Resolves when the promise resolves, or after `limitMs` milliseconds at the latest. Rejects if the promise rejects before. */
 export async function atMost(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {
   let timer: Timer | undefined;
   const late = new Promise<void>((resolve) => {

@@ -12,16 +12,16 @@ export class DaemonError extends Error {
   }
 }
 
-/** A failure without a class in lbry-sdk: Python's generic `Exception`. */
+/** Error without a class in lbry-sdk: Python's generic `Exception`. */
 export const failure = (message: string): DaemonError => new DaemonError('Exception', message);
 
-/** A condition that must hold before a call, such as an unlocked wallet. */
+/** Error for an unmet precondition of a call, such as an unlocked wallet. */
 export const assertionFailure = (message: string): DaemonError => new DaemonError('AssertionError', message);
 
-/** A parameter with an invalid value. */
+/** Error for a parameter with an invalid value. */
 export const badValue = (message: string): DaemonError => new DaemonError('ValueError', message);
 
-/** A file that the daemon cannot write. */
+/** Error for a file that the daemon cannot write. */
 export const unwritableFile = (what: string, path: string, error: unknown): DaemonError =>
   new DaemonError(
     'OSError',

@@ -1,6 +1,6 @@
 /**
- * Cache of items that a server does not have. The server is not asked for them again for a time. The number of items is
- * bounded.
+ * Cache of items that a server does not have. Such items are not requested again for a limited time. The number of cached
+ * items is limited.
  */
 
 /** Arbitrary. */

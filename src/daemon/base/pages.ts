@@ -9,18 +9,18 @@ const DEFAULT_PAGE_SIZE = 20;
 export interface Page {
   readonly page: number;
   readonly pageSize: number;
-  /** Items before the page. */
+  /** Number of items before the page. */
   readonly offset: number;
 }
 
-/** The requested page: both numbers at least 1; zero counts as not given. */
+/** Reads the requested page. Both numbers are at least 1; zero counts as absent. */
 export function pageOf(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
 }): Page {
   const page = Math.max(1, args.page || 1);
   const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
-  // The limit is beyond the end of any list and valid for a database.
+  // The upper bound is beyond the end of any list and still a number that the database accepts.
   return { page, pageSize, offset: Math.min(pageSize * (page - 1), Number.MAX_SAFE_INTEGER) };
 }
 

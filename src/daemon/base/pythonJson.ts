@@ -1,12 +1,12 @@
 /**
  * JSON as Python's `json` module writes it: ASCII only, its forms of numbers, and its separators. The hashes by which
- * wallets are compared are over such texts. Source: CPython Lib/json/encoder.py, `float.__repr__`.
+ * wallets are compared are computed over such texts. Source: CPython Lib/json/encoder.py, `float.__repr__`.
  */
 import type { JsonObject } from '../../util/json/json.js';
 import { JsonNumber, numberText, type JsonValue } from '../../util/json/json.js';
 
 export interface PythonJsonForm {
-  /** Blanks a level; 0 is one line with `", "` and `": "`. */
+  /** Number of spaces of indentation per level; 0 writes one line with `", "` and `": "`. */
   readonly indent?: number;
   /** Keys in the order of their code points instead of the insertion order. */
   readonly sortKeys?: boolean;
@@ -23,7 +23,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 
-/** A string literal: UTF-16 units outside of ASCII each by four hex digits. */
+/** Writes a string literal. Each UTF-16 unit outside ASCII becomes an escape with four hexadecimal digits. */
 export function quotePython(text: string): string {
   if (!/[^ !#-[\]-~]/.test(text)) return `"${text}"`;
   const escaped = text.replaceAll(
@@ -33,7 +33,7 @@ export function quotePython(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Exponents outside these bounds are written in a Python float. */
+/** Bounds of the decimal exponent. Outside these bounds Python writes a float with an exponent. */
 const MIN_FIXED_EXPONENT = -4;
 const MAX_FIXED_EXPONENT = 15;
 
@@ -56,13 +56,16 @@ export function pythonFloat(value: number): string {
   return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`;
 }
 
-/** A number as Python has it after reading its literal: integers of any size, everything with a point or exponent a float. */
+/**
+ * Text of a number after Python has read its literal: integers keep any size, and numbers with a point or an exponent become
+ * floats.
+ */
 export function pythonNumber(literal: string): string {
   if (/[.eE]/.test(literal)) return pythonFloat(Number(literal));
   return literal === '-0' ? '0' : literal;
 }
 
-/** By code points, which differs from the order of UTF-16 units above U+D800. */
+/** Compares texts by code points. This order differs from the order of UTF-16 units above U+D800. */
 export function compareCodePoints(left: string, right: string): number {
   for (let at = 0; ; at++) {
     const [a, b] = [left.codePointAt(at), right.codePointAt(at)];
@@ -88,7 +91,10 @@ export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {
   return false;
 }
 
-/** Whether the value holds a number beyond a double, which Python writes as a word that is not JSON. */
+/**
+ * Whether the value contains a number beyond the range of a double. Python writes such a number as a word that is not valid
+ * JSON.
+ */
 export function hasNumberWords(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return false;
   if (value instanceof JsonNumber) return /[a-z]{2}/i.test(pythonNumber(value.text));

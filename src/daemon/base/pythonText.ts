@@ -3,8 +3,8 @@ import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../..
 import { pythonNumber } from './pythonJson.js';
 
 /**
- * Characters that `str.isprintable` refuses: control, format, surrogate, private and unassigned characters, blanks but the
- * plain one.
+ * Characters for which Python's `str.isprintable` is false: control, format, surrogate, private and unassigned characters,
+ * and all spaces except the ASCII space.
  */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Zs}]/u;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([

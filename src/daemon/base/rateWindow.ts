@@ -1,7 +1,7 @@
-/** Bytes a second over the last seconds. */
+/** Measures a rate in bytes per second over the last seconds. */
 import type { Clock } from './clock.js';
 
-/** Length of the window. Arbitrary. */
+/** Length of the measured time window. Arbitrary. */
 const WINDOW_MS = 5000;
 
 export class RateWindow {
@@ -24,7 +24,7 @@ export class RateWindow {
     while (this.#parts.length > 0 && nowMs - this.#parts[0]!.atMs >= WINDOW_MS) this.#parts.shift();
   }
 
-  /** A window that began less than five seconds ago has its age as length, at least one second. */
+  /** If the measurement began less than five seconds ago, the rate is over the time since then, but at least over one second. */
   get perSecond(): number {
     const nowMs = this.#clock.nowMs();
     this.#forget(nowMs);

@@ -1,10 +1,10 @@
-/** Threads of the daemon: a thread that answers calls one after the other, and what its errors are to the caller. */
+/** Threads of the daemon. A thread answers calls one after the other, and its errors are converted for the caller. */
 import { CallThread } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
-/** Its message is complete: the operator gets it as it is. */
+/** The message of an `EnvironmentError` is complete, so the operator sees it unchanged. */
 const ENVIRONMENT_ERROR: ErrorKind<EnvironmentError> = {
   kind: 'EnvironmentError',
   type: EnvironmentError,
@@ -22,8 +22,8 @@ export interface DaemonThreadOptions {
 }
 
 /**
- * Starts a thread. Its calls reject with `EnvironmentError` for what the operator must mend, and with `Error` for other
- * failures. It keeps the process alive only while it has calls to answer.
+ * Starts a thread. Its calls reject with `EnvironmentError` for problems that the operator must fix, and with `Error` for
+ * other failures. The thread keeps the process alive only while calls are pending.
  */
 export function daemonThread({ program, data, title, onNotice }: DaemonThreadOptions): CallThread {
   return new CallThread({
@@ -37,8 +37,8 @@ export function daemonThread({ program, data, title, onNotice }: DaemonThreadOpt
 }
 
 /**
- * The inside of such a thread: serves the object that `open` gives. Each call fails with the error of `open` where that fails.
- * `translate` turns what a method throws into the error that the caller gets.
+ * Code that runs in a thread started by `daemonThread`. Answers calls by the object that `open` returns. If `open` fails,
+ * each call fails with its error. `translate` converts an error thrown by a method into the error for the caller.
  */
 export function serveDaemonThread(
   open: () => Promise<ServedObject> | ServedObject,

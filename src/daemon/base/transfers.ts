@@ -24,7 +24,7 @@ export interface TransferSubject {
 
 export interface TransferState {
   readonly bytesDone: number;
-  /** Null while it is not known. */
+  /** Total number of bytes; null while it is unknown. */
   readonly bytesTotal: number | null;
   readonly bytesPerSecond: number;
   /** Number of connected peers; null for a transfer without peers. */
@@ -37,7 +37,7 @@ export type TransferEvent =
   | { readonly name: 'progress'; readonly data: JsonOut }
   | { readonly name: 'ended'; readonly data: JsonOut };
 
-/** `error` is why it failed. */
+/** Ends a transfer. `error` is the reason for a failure. */
 export type EndTransfer = (outcome: TransferOutcome, error?: string) => void;
 
 interface Transfer {

@@ -1,6 +1,6 @@
 /**
  * Blob files, opened, checked and written without a thread of their own: file access and hashing run in the thread pool of Node.js.
- * So the first blob waits for no thread to start, and no thread takes memory.
+ * The first blob therefore does not wait for the start of a thread, and no memory is used for threads.
  */
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
@@ -11,9 +11,15 @@ import { chunkTableOf, type ChunkTable, type StoredChunkTable } from '../content
 import type { BlobCheckRow } from '../content/rows.js';
 import { stampText, tableFor, type BlobRead, type FileStamp } from './blobWork.js';
 
-/** Blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy. Arbitrary. */
+/**
+ * Maximum number of blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy.
+ * Arbitrary.
+ */
 const HASHES_AT_ONCE = 2;
-/** Up to this size a hash takes less time than a job of the thread pool. */
+/**
+ * Maximum size of data that is hashed on the caller's thread. For so few bytes a hash takes less time than a job of the
+ * thread pool.
+ */
 const SMALL_BYTES = 16 * 1024;
 
 /** Finds the last check of a blob's file in an earlier run; null if there is none. */
@@ -43,7 +49,7 @@ export type ReadBlob =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly verified: Verified }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
-/** A pipe without a writer must not hold a thread of the pool. Windows has no such flag. */
+/** Opening a pipe without a writer must not block a thread of the pool. Windows has no such flag. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 async function hashOf(bytes: Uint8Array): Promise<string> {
@@ -62,7 +68,7 @@ export async function stampOf(
   return { stamp: stampText(found), size: Number(found.size) };
 }
 
-/** The number of bytes; fewer than `size` where the file is shorter. */
+/** Reads up to `size` bytes. Returns the number of bytes read, which is smaller if the file is shorter. */
 async function fill(file: FileHandle, bytes: Uint8Array, size: number): Promise<number> {
   let at = 0;
   while (at < size) {
@@ -77,12 +83,12 @@ const damaged = (reason: string) => ({ kind: 'damaged', reason }) as const;
 
 export class BlobFiles {
   readonly #hashing = new Slots(HASHES_AT_ONCE);
-  /** Memory for checks, used again. */
+  /** Reusable buffers for checks. */
   readonly #buffers: Uint8Array[] = [];
 
   /**
    * Opens a blob's file. The caller verifies the chunks that it reads if there is a table of them. Else the bytes are hashed, unless
-   * the file has the stamp of an earlier check. Throws `EnvironmentError` for what the system refuses.
+   * the file has the stamp of an earlier check. Throws `EnvironmentError` if the system refuses access.
    */
   async open(
     path: string,
@@ -159,7 +165,7 @@ export class BlobFiles {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return { kind: 'missing' };
-      // A bad place of the disk takes no other blob along.
+      // A bad sector must not affect other blobs.
       if (code === 'EIO') return damaged('the disk failed to read it');
       throw environmentError(withPath(error, path), path);
     } finally {

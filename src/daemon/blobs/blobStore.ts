@@ -46,7 +46,7 @@ export interface BlobStoreDeps {
     | 'streamKey'
   >;
   readonly threads: BlobThreads;
-  /** A test may count what is read. */
+  /** Access to blob files. Tests replace it to count reads. */
   readonly files?: BlobFiles;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
@@ -60,7 +60,7 @@ export interface BlobSet extends Iterable<string> {
   has(hash: string): boolean;
 }
 
-/** A blob of a piece of a file. */
+/** A blob that was made by encrypting a piece of a file. */
 export interface EncryptedBlob {
   readonly hash: string;
   /** Bytes. */
@@ -74,7 +74,7 @@ export interface Restored {
   readonly streams: number;
   readonly blobs: number;
   readonly bytes: number;
-  /** Descriptors of streams whose file was changed. */
+  /** Descriptors of streams whose published file was changed. */
   readonly changed: readonly string[];
 }
 
@@ -173,7 +173,7 @@ export class BlobStore {
     }
   }
 
-  /** The bytes of a file that the database does not know. */
+  /** Reads a file that the database does not know. If its bytes are correct, adds the blob to the database. */
   async #takeOver(hash: string, isMine: boolean): Promise<Uint8Array | null> {
     const bytes = await this.#read(hash);
     this.#unknown.delete(hash);
@@ -201,7 +201,7 @@ export class BlobStore {
     return this.#unknown.has(hash) ? this.#takeOver(hash, true) : this.read(hash);
   }
 
-  /** The size of the file if its stamp is that of an earlier check. */
+  /** Returns the size of the file if its stamp is that of an earlier check, else null. */
   async #lengthIfChecked(hash: string, stamp: FileStamp | null): Promise<number | null> {
     if (stamp === null) return null;
     const found = await stampOf(this.#pathOf(hash));
@@ -229,8 +229,8 @@ export class BlobStore {
   }
 
   /**
-   * The bytes of a blob, decrypted if `cipher` is given. Null if it is missing or damaged; it is pending then and has to be
-   * downloaded again.
+   * The bytes of a blob, decrypted if `cipher` is given. Null if the blob is missing or damaged. Such a blob becomes pending
+   * and must be downloaded again.
    */
   async read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
@@ -251,8 +251,8 @@ export class BlobStore {
   }
 
   /**
-   * The piece of a file that is in a blob, if the blob is on disk. Null as in `read`. Only what is read of it is decrypted.
-   * `isFull` and errors: see `decrypted`.
+   * Opens the piece of a file that is in a blob on disk. Null in the same cases as `read`. Only the parts that are read are
+   * decrypted. `decrypted` describes `isFull` and the errors.
    */
   async openOnDisk(hash: string, cipher: CipherKey, isFull: boolean): Promise<PlainBlob | null> {
     const parts = await this.openParts(hash);
@@ -266,7 +266,7 @@ export class BlobStore {
     }
   }
 
-  /** The same for a blob that is made or kept in memory. A reader keeps it, so the store keeps it no longer. */
+  /** Like `openOnDisk`, for a blob made on demand or held in memory. The store releases a held blob to its reader. */
   async openInMemory(hash: string, cipher: CipherKey): Promise<PlainBlob | null> {
     if (this.originals.has(hash)) {
       const piece = await this.originals.read(hash, cipher);
@@ -278,7 +278,7 @@ export class BlobStore {
     return decrypted(bytesInMemory(held), cipher);
   }
 
-  /** A reader has the blob that `receive` took, so it stays in memory no longer. */
+  /** Releases a blob that `receive` holds in memory, because a reader has its bytes. */
   forgetHeld(hash: string): void {
     this.#held.delete(hash);
   }
@@ -306,8 +306,8 @@ export class BlobStore {
   }
 
   /**
-   * Opens a blob to be read in parts. All parts come from the bytes whose hash was verified. Null as in `read`. The caller
-   * closes it.
+   * Opens a blob to be read in parts. All parts come from the bytes whose hash was verified. Null in the same cases as
+   * `read`. The caller closes the result.
    */
   async openParts(hash: string): Promise<BlobParts | null> {
     await this.#checking.get(hash)?.catch(() => undefined);
@@ -336,8 +336,8 @@ export class BlobStore {
   }
 
   /**
-   * Decrypts a blob into an open file. Returns the number of written bytes. Null as in `read`, and for a blob that is not
-   * on disk.
+   * Decrypts a blob into an open file. Returns the number of written bytes. Null in the same cases as `read`, and for a blob
+   * that is not on disk.
    */
   async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
@@ -385,14 +385,14 @@ export class BlobStore {
     });
   }
 
-  /** Reads the blob now. Whether it exists and has the right bytes. */
+  /** Reads the blob and returns whether it exists with correct bytes. */
   async isWhole(hash: string): Promise<boolean> {
     return (await this.read(hash)) !== null;
   }
 
   /**
-   * Stores a blob. Returns false and stores nothing if it has another hash. After true the blob is on disk. Throws
-   * `EnvironmentError` if it cannot be written.
+   * Stores a blob. Returns false and stores nothing if it has another hash. After a result of true, the blob is on disk.
+   * Throws `EnvironmentError` if it cannot be written.
    */
   async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
     if (!(await this.#isBlob(hash, blob))) return false;
@@ -452,7 +452,7 @@ export class BlobStore {
     }
   }
 
-  /** Adds the data blobs of a published stream. They are not written but made on demand. */
+  /** Adds the data blobs of a published stream without writing them. They are made on demand from the published file. */
   async addMade(
     original: OriginalRow,
     blobs: readonly { readonly hash: string; readonly position: number; readonly lengthBytes: number }[],
@@ -501,8 +501,8 @@ export class BlobStore {
   }
 
   /**
-   * Encrypts a piece of a published file into a blob. The caller may reuse the memory of the piece when this resolves. The blob
-   * is stored when `kept` of the result resolves.
+   * Encrypts a piece of a published file into a blob. The caller may reuse the memory of the piece when the promise
+   * resolves. The blob is stored when `kept` of the result resolves.
    */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
     const temporary = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
@@ -510,7 +510,7 @@ export class BlobStore {
     const kept = this.#storing.keep(temporary).then(
       () => undefined,
       async (error: unknown) => {
-        // The caller knows only the hashes of blobs that were kept.
+        // The caller learns only the hashes of stored blobs, so a blob that was not stored is discarded here.
         await this.discard([hash]).catch(() => undefined);
         throw error;
       },
@@ -524,7 +524,7 @@ export class BlobStore {
     await Promise.allSettled(hashes.map((hash) => this.#coming.get(hash)));
   }
 
-  /** Deletes blobs. Those that a stream needs are pending afterwards. */
+  /** Deletes blobs. Blobs that a stream needs become pending. */
   async delete(hashes: readonly string[]): Promise<void> {
     await Promise.all(this.#keptUntil);
     await this.#settle(hashes);

@@ -1,4 +1,4 @@
-/** The threads that work on blobs: started when there is work, each job given to the thread with the least to do. */
+/** Worker threads for blobs. They are started when there is work. Each job goes to the thread with the fewest jobs. */
 import { availableParallelism } from 'node:os';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
 import type { CallThread } from '../../threads/callThread.js';
@@ -14,9 +14,9 @@ import type {
   TemporaryBlob,
 } from './blobWork.js';
 
-/** Threads without work end after this time, since each takes about 10 MiB. Arbitrary. */
+/** Time after which threads without work end. Each thread uses about 10 MiB. Arbitrary. */
 const IDLE_MS = 20_000;
-/** More threads gain nothing on common disks. Arbitrary. */
+/** Maximum number of threads. More threads are not faster on common disks. Arbitrary. */
 const MAX_THREADS = 4;
 
 /** The hash of one whole file, computed piece by piece in order. */
@@ -43,12 +43,12 @@ export class BlobThreads {
     this.#clock = clock;
   }
 
-  /** How many threads there are now. */
+  /** Number of running threads. */
   get count(): number {
     return this.#threads.length;
   }
 
-  /** Runs a job in a thread. When there are none any more for a while, the threads end. */
+  /** Runs a job in a thread. When no jobs have run for some time, the threads end. */
   async #run(method: string, args: readonly unknown[]): Promise<unknown> {
     this.#begin();
     try {
@@ -68,7 +68,7 @@ export class BlobThreads {
     this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
 
-  /** How many jobs run at the same time. */
+  /** Maximum number of threads, and so of jobs that run at the same time. */
   get limit(): number {
     return this.#limit;
   }
@@ -83,7 +83,7 @@ export class BlobThreads {
     return thread;
   }
 
-  /** An idle thread, else a new one, else that with the fewest jobs. */
+  /** Returns an idle thread, else a new thread if allowed, else the thread with the fewest jobs. */
   #free(): CallThread {
     const [least] = this.#threads.toSorted((a, b) => a.waitingCount - b.waitingCount);
     if (least !== undefined && (least.waitingCount === 0 || this.#threads.length >= this.#limit))
@@ -91,7 +91,7 @@ export class BlobThreads {
     return this.#start();
   }
 
-  /** See `BlobWork.copyTo`. The file must stay open until this settles. */
+  /** See `BlobWork.copyTo`. The file must stay open until the promise settles. */
   async copyTo(
     path: string,
     hash: string,
@@ -125,7 +125,7 @@ export class BlobThreads {
     return (await this.#run('make', args)) as MadeBlob;
   }
 
-  /** Begins the hash of a file. All its pieces go to one thread. `end` must be called. */
+  /** Starts the hash of a whole file. All its pieces go to one thread. `end` must be called. */
   hashFile(): FileHash {
     this.#begin();
     const thread = this.#free();

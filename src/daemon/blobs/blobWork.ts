@@ -23,7 +23,7 @@ export interface CipherKey {
   readonly iv: Uint8Array;
 }
 
-/** A place in a file that is open for writing. */
+/** Position in a file that is open for writing. */
 export interface CopyTarget {
   readonly fd: number;
   readonly position: number;
@@ -44,7 +44,7 @@ export type BlobCheck =
     }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
-/** A blob that was made from a piece of the file that was published. */
+/** Result of making a blob from a piece of the published file. */
 export type MadeBlob =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly stamp: string }
   | { readonly kind: 'changed'; readonly stamp: string; readonly reason: string };
@@ -59,7 +59,7 @@ export interface WrittenBlob extends KnownBlob {
   readonly stamp: FileStamp;
 }
 
-/** A blob in a file that has not its name yet. */
+/** A blob in a file that still has a temporary name. */
 export interface TemporaryBlob extends KnownBlob {
   /** Path. */
   readonly temporary: string;
@@ -120,7 +120,7 @@ function writeAll(fd: number, bytes: Uint8Array, position: number | null = null)
     at += writeSync(fd, bytes, at, bytes.length - at, position === null ? null : position + at);
 }
 
-/** Writes a file that is neither synced nor has its name yet. It is removed where that fails. */
+/** Writes a file under a temporary name, without syncing it. Removes the file if writing fails. */
 function writeTemporary(path: string, parts: Iterable<Uint8Array>): void {
   try {
     const fd = openSync(path, 'wx');
@@ -166,7 +166,7 @@ export class BlobWork {
   /** Buffer for bytes that stay in this thread. */
   #scratch: Uint8Array | null = null;
 
-  /** `threadNumber` keeps the temporary names of threads apart. */
+  /** `threadNumber` makes the temporary names of each thread distinct. */
   constructor(threadNumber: number) {
     this.#threadNumber = threadNumber;
   }
@@ -177,7 +177,8 @@ export class BlobWork {
 
   /**
    * Reads a blob's file, verifies it, and writes the decrypted piece into an open file. The bytes are verified by the table of the last
-   * check, or by their hash if that is not possible, unless the file has the stamp of an earlier check. `length` is that of the piece.
+   * check, or by their hash if that is not possible, unless the file has the stamp of an earlier check. `length` of the
+   * result is the size of the piece.
    */
   copyTo(
     path: string,
@@ -197,7 +198,7 @@ export class BlobWork {
     return { kind: 'whole', length, stamp: read.stamp, newTable: read.newTable };
   }
 
-  /** The bytes are valid until the next read only. */
+  /** Reads and checks a blob file. The bytes are valid only until the next read. */
   #read(
     path: string,
     hash: string,
@@ -251,8 +252,8 @@ export class BlobWork {
   }
 
   /**
-   * Makes the blob at a position of a published file; `changed` if it has another hash or the file is unusable. `wants`
-   * chooses the returned bytes.
+   * Makes the blob at a position of a published file; the result is `changed` if the blob has another hash or the file is
+   * unusable. `wants` selects which bytes are returned: the blob, the piece or none.
    */
   make(
     original: Pick<OriginalRow, 'path' | 'sizeBytes'>,
@@ -298,7 +299,7 @@ export class BlobWork {
     return new Transferred({ kind: 'whole', bytes, stamp }, [bytes.buffer as ArrayBuffer]);
   }
 
-  /** Adds bytes to the hash of a whole file; `id` names the file. */
+  /** Adds bytes to the hash of a whole file; `id` identifies the file. */
   hashPiece(id: number, piece: Uint8Array): void {
     const hash = this.#hashes.get(id) ?? createHash('sha384');
     this.#hashes.set(id, hash.update(piece));

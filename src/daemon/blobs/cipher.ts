@@ -16,7 +16,7 @@ export function* encryptParts(piece: Uint8Array, key: Uint8Array, iv: Uint8Array
   yield cipher.final();
 }
 
-/** The same as one buffer. */
+/** Like `encryptParts`, but returns one buffer. */
 export const encryptPiece = (piece: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer =>
   Buffer.concat([...encryptParts(piece, key, iv)]);
 
@@ -34,14 +34,14 @@ export function* decryptParts(blob: Uint8Array, key: Uint8Array, iv: Uint8Array)
 /** Decrypts whole blocks, with the padding if the last one has it. */
 export function decryptBlocks(blocks: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
   const decipher = createDecipheriv(ALGORITHM, key, iv);
-  // OpenSSL's padding check holds back the last bytes, which would need a copy.
+  // OpenSSL's own padding check would hold back the last bytes, which would then need a copy.
   decipher.setAutoPadding(false);
   const padded = decipher.update(blocks);
   decipher.final();
   return padded;
 }
 
-/** Bytes of padding at the end of decrypted blocks. Throws where the padding is wrong. */
+/** Number of padding bytes at the end of decrypted blocks. Throws if the padding is wrong. */
 export function paddingOf(padded: Uint8Array): number {
   const count = padded.at(-1) ?? 0;
   const isPadding =
@@ -51,8 +51,8 @@ export function paddingOf(padded: Uint8Array): number {
 }
 
 /**
- * The bytes of the file in a blob; their buffer also holds the padding behind them. Throws if the padding is wrong.
- * Source: `decrypt_blob_bytes`.
+ * Decrypts a blob to the bytes of the file. Their buffer also holds the padding that follows them. Throws if the padding is
+ * wrong. Source: `decrypt_blob_bytes`.
  */
 export function decryptBlob(blob: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
   const padded = decryptBlocks(blob, key, iv);

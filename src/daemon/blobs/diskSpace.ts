@@ -31,7 +31,7 @@ export interface DiskSpaceDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The first blobs whose sum reaches this many bytes. */
+/** Returns blobs from the start of the list until the sum of their sizes reaches this many bytes. */
 function chooseBlobs(blobs: readonly StoredBlob[], bytes: number): StoredBlob[] {
   let left = bytes;
   const chosen: StoredBlob[] = [];
@@ -76,8 +76,8 @@ export class DiskSpace {
 
   /**
    * Deletes blobs beyond the limits. Own blobs and those of pinned streams and channels stay, even if they alone exceed the
-   * limit. QUIRK: lbry-sdk deletes at least one blob though all fit, counts a blob below 1 MiB as nothing, and takes sd
-   * blobs of streams for blobs of no stream.
+   * limit. QUIRK: lbry-sdk deletes at least one blob though all fit, counts a blob below 1 MiB as nothing, and treats sd
+   * blobs of streams as blobs without a stream.
    */
   async clean(): Promise<void> {
     const { database, limits, log } = this.#deps;
@@ -107,7 +107,7 @@ export class DiskSpace {
     return count;
   }
 
-  /** Blobs that are made on demand use no space. */
+  /** Measures the disk usage. Blobs that are made on demand use no space. */
   async #measure(): Promise<DiskUsage> {
     const { database, store } = this.#deps;
     const usage = await database.diskUsage();
@@ -126,7 +126,7 @@ export class DiskSpace {
     return Math.max(0, limits().networkMib * MIB - networkBytes);
   }
 
-  /** Sums in whole MiB from the start or the last cleaning. */
+  /** Disk usage in whole MiB, as measured at the start or at the last cleaning. */
   status(): JsonOut {
     const usage = this.#usage;
     if (usage === null)

@@ -1,17 +1,17 @@
 /** Blobs that were downloaded and are not to be written: a bounded number of them, in memory until a reader takes them. */
 
-/** Arbitrary: 32 MiB, which is what a few readers with their read-ahead need. */
+/** Maximum number of blobs held in memory. Arbitrary: 32 MiB, enough for a few readers with their read-ahead. */
 const MAX_BLOBS = 16;
 
 export class HeldBlobs {
-  /** The oldest first. All bytes have the hash that is their key. */
+  /** Held blobs by hash, the oldest first. Their bytes were verified against the hash. */
   readonly #blobs = new Map<string, Uint8Array>();
 
   get size(): number {
     return this.#blobs.size;
   }
 
-  /** Removes the oldest blob if there are too many. */
+  /** Adds a blob. Removes the oldest blob if there are too many. */
   put(hash: string, bytes: Uint8Array): void {
     this.#blobs.delete(hash);
     this.#blobs.set(hash, bytes);

@@ -22,7 +22,7 @@ import type { BlobThreads } from './blobThreads.js';
 import { originalStamp } from './blobWork.js';
 
 const KEY_BYTES = 16;
-/** Blobs that are written and not yet on disk. Arbitrary: more than a disk writes at the same time. */
+/** Maximum number of blobs that are written but not yet on disk. Arbitrary: more than a disk writes at the same time. */
 const MAX_UNKEPT = 16;
 
 export interface MakeStreamOptions {
@@ -66,7 +66,7 @@ class Pieces {
   }
 }
 
-/** Reads until the piece is full or the file ends; the number of bytes. */
+/** Reads until the piece is full or the file ends. Returns the number of bytes. */
 async function fill(file: FileHandle, piece: Uint8Array, offset: number): Promise<number> {
   let at = 0;
   while (at < piece.length) {
@@ -85,7 +85,10 @@ interface Encrypted {
   readonly stamp: string;
 }
 
-/** Throws if the file changes. `written` receives the hash of each blob as soon as it is stored. */
+/**
+ * Encrypts a file into blobs. Throws if the file changes meanwhile. `written` receives the hash of each blob as soon as the
+ * blob is stored.
+ */
 async function encryptFile(
   path: string,
   key: Uint8Array,
@@ -102,7 +105,7 @@ async function encryptFile(
     const before = await file.stat({ bigint: true });
     const pieces = new Pieces(threads.limit + 1);
     let failed: unknown = null;
-    /** Gives the piece back when threads need it no longer. */
+    /** Returns the buffer of the piece for reuse when no thread needs it. */
     const encryptPiece = async (buffer: SharedArrayBuffer, length: number, iv: Buffer) => {
       const piece = new Uint8Array(buffer, 0, length);
       try {
@@ -129,7 +132,7 @@ async function encryptFile(
     };
     let sizeBytes = 0;
     for (;;) {
-      // A slow disk stops the reading.
+      // Reading stops while too many blobs are not yet on disk.
       if (jobs.length >= MAX_UNKEPT) await jobs.at(-MAX_UNKEPT)!.catch(() => undefined);
       const buffer = await pieces.take();
       if (failed !== null) break;
@@ -179,9 +182,9 @@ async function discard(
 }
 
 /**
- * Makes a stream of the file at the path; its blobs and rows are stored when it resolves; without `keep_blobs` only the rows
- * of the data blobs. Throws `EnvironmentError` for a refusal of the system and `Exception` if the file changes; no blob
- * remains then.
+ * Makes a stream from the file at the path. Its blobs and rows are stored when the promise resolves. Without `keep_blobs`,
+ * only the rows of data blobs are stored. Rejects with `EnvironmentError` if the system refuses access, and with `Exception`
+ * if the file changes. In both cases no blob remains.
  */
 export async function makeStream(path: string, making: MakeStreamOptions): Promise<MadeStream> {
   const { store, database, clock, random, keepsBlobs } = making;

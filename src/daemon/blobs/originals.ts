@@ -79,7 +79,7 @@ export class Originals {
   readonly #deps: OriginalsDeps;
   readonly #pieces = new Map<string, Piece>();
   readonly #byStream = new Map<string, Original>();
-  /** The most recently used last. */
+  /** Secrets by stream hash, the most recently used last. */
   readonly #secrets = new Map<string, Secrets>();
   readonly #comparing = new SerialQueue();
   #isClosed = false;
@@ -110,13 +110,13 @@ export class Originals {
     return original === undefined ? null : original.row.isSame ? 'unchanged' : 'changed';
   }
 
-  /** Whether it is the descriptor of a stream whose file was changed: such a stream is not announced. */
+  /** Whether the hash is that of the descriptor of a stream whose file was changed. Such a stream is not announced. */
   isWithheld(sdHash: string): boolean {
     for (const { row } of this.#byStream.values()) if (row.sdHash === sdHash && !row.isSame) return true;
     return false;
   }
 
-  /** `made`: the blobs of streams with an original that are not on disk. */
+  /** Loads the rows of originals. `made` contains the blobs of these streams that are not on disk. */
   async load(made: readonly MadeRow[]): Promise<void> {
     for (const row of await this.#deps.database.originals())
       this.#byStream.set(row.streamHash, { row, hashes: new Set() });
@@ -138,7 +138,7 @@ export class Originals {
     for (const { hash, position } of blobs) this.#addPiece(original, hash, position);
   }
 
-  /** The blob is on disk by now, or deleted. */
+  /** Forgets a blob that is now on disk or was deleted. */
   forget(hash: string): void {
     const piece = this.#pieces.get(hash);
     if (piece === undefined) return;
@@ -147,7 +147,7 @@ export class Originals {
     this.madeBytes -= blobLength(piece.original.row.sizeBytes, piece.position);
   }
 
-  /** The stream was deleted. */
+  /** Forgets a stream that was deleted. */
   removeStream(streamHash: string): void {
     for (const hash of this.#byStream.get(streamHash)?.hashes ?? []) this.forget(hash);
     this.#byStream.delete(streamHash);
@@ -168,7 +168,7 @@ export class Originals {
     return known;
   }
 
-  /** Makes a blob; with `cipher` the result is the piece of the file. Null if the file was changed. */
+  /** Makes a blob and returns its bytes; with `cipher`, returns the piece of the file. Null if the file was changed. */
   async read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
     const piece = this.#pieces.get(hash);
     if (piece === undefined) return null;
@@ -190,7 +190,7 @@ export class Originals {
     await this.#deps.database.noteOriginal(original.row);
   }
 
-  /** Stops offering the blobs of a file. The log says so once. */
+  /** Stops offering the blobs of a file, and logs this once. */
   async #lose(original: Original, stamp: string, reason: string): Promise<void> {
     const { row } = original;
     if (!row.isSame) return this.#note(original, { ...row, seenStamp: stamp });
@@ -244,7 +244,7 @@ export class Originals {
     compare?.().catch((error: unknown) => this.#deps.log.warn((error as Error).message));
   }
 
-  /** The needed comparison; null if none is needed. */
+  /** Checks the stamp of the file. Returns the comparison that is needed, or null if none is needed. */
   async #look(streamHash: string): Promise<(() => Promise<void>) | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -276,7 +276,7 @@ export class Originals {
     await this.#regain(original, stamp);
   }
 
-  /** Streams with an original, of that descriptor where it is given. */
+  /** Streams with an original. If `sdHash` is not null, only the stream of that descriptor. */
   streams(sdHash: string | null): readonly OriginalRow[] {
     const rows = [...this.#byStream.values()].map(({ row }) => row);
     return sdHash === null ? rows : rows.filter((row) => row.sdHash === sdHash);

@@ -1,8 +1,8 @@
-/** The piece of a file that is in a blob, decrypted as far as it is read. */
+/** Reads the piece of a file that is in a blob. Decrypts only the parts that are read. */
 import type { CipherKey } from './blobWork.js';
 import { BLOCK_BYTES, decryptBlocks, paddingOf } from './cipher.js';
 
-/** Verified bytes of a blob. `BlobParts` has those of a file. */
+/** Verified bytes of a blob. `BlobParts` implements this for a file. */
 export interface CipherSource {
   readonly lengthBytes: number;
   read(at: number, count: number): Promise<Uint8Array>;
@@ -16,7 +16,7 @@ export interface PlainBlob {
   close(): Promise<void>;
 }
 
-/** Bytes that are in memory. */
+/** Makes a source from bytes in memory. */
 export const bytesInMemory = (bytes: Uint8Array): CipherSource & PlainBlob => ({
   lengthBytes: bytes.length,
   read: (at, count) => Promise.resolve(bytes.subarray(at, at + count)),
@@ -38,7 +38,7 @@ class Decrypted implements PlainBlob {
     const to = Math.min(at + count, this.lengthBytes);
     if (to <= at) return new Uint8Array(0);
     const start = at - (at % BLOCK_BYTES);
-    // The block before is the initialization vector.
+    // The preceding block is the initialization vector of the first block to decrypt.
     const from = Math.max(0, start - BLOCK_BYTES);
     const end = to === this.lengthBytes ? this.#blob.lengthBytes : Math.ceil(to / BLOCK_BYTES) * BLOCK_BYTES;
     const bytes = await this.#blob.read(from, end - from);
@@ -55,8 +55,9 @@ class Decrypted implements PlainBlob {
 }
 
 /**
- * The piece in a blob. With `isFull` its padding must be one byte, as in all but the last blob of a stream; that is checked when the
- * end of the piece is read. Else it is checked at once. Closes the blob and throws where length or padding is wrong.
+ * Opens the piece in a blob. With `isFull`, the padding must be one byte, as in all blobs of a stream except the last. It is
+ * then checked when the end of the piece is read. Without `isFull`, the padding is checked at once. If the length or the
+ * padding is wrong, closes the blob and throws.
  */
 export async function decrypted(blob: CipherSource, cipher: CipherKey, isFull = false): Promise<PlainBlob> {
   try {
@@ -74,7 +75,7 @@ export async function decrypted(blob: CipherSource, cipher: CipherKey, isFull = 
   }
 }
 
-/** All bytes. Closes the blob. */
+/** Reads all bytes, and closes the blob. */
 export async function wholePlain(blob: PlainBlob): Promise<Uint8Array> {
   try {
     return await blob.read(0, blob.lengthBytes);

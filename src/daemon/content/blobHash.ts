@@ -1,9 +1,9 @@
 /** Hashes of blobs: SHA-384, written as 96 hexadecimal digits. Source: lbry-sdk lbry/utils.py `get_lbry_hash_obj`, lbry/blob/__init__.py. */
 import { createHash } from 'node:crypto';
 
-/** The most bytes of a blob. */
+/** Maximum size of a blob in bytes. */
 export const MAX_BLOB_BYTES = 2_097_152;
-/** Bytes of a file that a full blob holds: padding takes at least one. */
+/** Number of bytes of a file in a full blob. The padding takes at least one byte. */
 export const PIECE_BYTES = MAX_BLOB_BYTES - 1;
 
 const BLOB_HASH = /^[0-9a-f]{96}$/;

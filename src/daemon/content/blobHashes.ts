@@ -6,10 +6,13 @@
 /** Bytes of a hash. */
 const HASH_BYTES = 48;
 const HASH_DIGITS = 2 * HASH_BYTES;
-/** Number of parts. Each part grows separately, so that each addition is fast. A power of two, at most 256. Arbitrary. */
+/**
+ * Number of shards of the set. Each shard grows separately, so that each addition is fast. A power of two, at most 256.
+ * Arbitrary.
+ */
 const SHARDS = 64;
 const FIRST_CAPACITY = 16;
-/** Maximum load of a part in sixteenths, and its growth in quarters. */
+/** Maximum load of a shard, in sixteenths of its capacity, and factor of its growth, in quarters. */
 const MAX_LOAD_16THS = 12;
 const GROWTH_QUARTERS = 6;
 
@@ -52,7 +55,7 @@ export class BlobHashes implements Iterable<string> {
     return shard !== null && this.#slotOf(shard) >= 0;
   }
 
-  /** False if the set has the hash already, or if the text is not a hash. */
+  /** Adds a hash. Returns false if the set already has the hash, or if the text is not a hash. */
   add(hash: string): boolean {
     const shard = this.#find(hash);
     if (shard === null || this.#slotOf(shard) >= 0) return false;
@@ -62,7 +65,7 @@ export class BlobHashes implements Iterable<string> {
     return true;
   }
 
-  /** False if the set does not have the hash. */
+  /** Removes a hash. Returns false if the set does not have the hash. */
   delete(hash: string): boolean {
     const shard = this.#find(hash);
     const at = shard === null ? -1 : this.#slotOf(shard);
@@ -84,7 +87,10 @@ export class BlobHashes implements Iterable<string> {
           ).toString('hex');
   }
 
-  /** The set for another thread, with the buffers that are handed over. This one must not be used after that. */
+  /**
+   * Packs the set for transfer to another thread. `buffers` are the buffers to transfer. This set must not be used
+   * afterwards.
+   */
   pack(): { readonly packed: PackedHashes; readonly buffers: ArrayBuffer[] } {
     const shards = this.#shards.map(({ slots, count }) => ({ slots, count }));
     return { packed: { shards }, buffers: shards.map(({ slots }) => slots.buffer as ArrayBuffer) };
@@ -115,7 +121,7 @@ function isEmptyAt(bytes: Uint8Array, offset: number): boolean {
 
 const isEmpty = ({ slots }: Shard, at: number): boolean => isEmptyAt(slots, at * HASH_BYTES);
 
-/** The slot where the search for a hash begins. Its first byte has chosen the shard. */
+/** Slot at which the search for a hash begins. The first byte of the hash is not used, because it has chosen the shard. */
 function homeOf(bytes: Uint8Array, offset: number, capacity: number): number {
   const head =
     bytes[offset + 1]! * 0x1000000 +
@@ -125,7 +131,7 @@ function homeOf(bytes: Uint8Array, offset: number, capacity: number): number {
   return Math.floor((head / 0x100000000) * capacity);
 }
 
-/** The slot of a hash; `~slot` of the empty one where it would be, if it is not there. */
+/** Returns the slot of a hash. If the hash is missing, returns `~slot` of the empty slot where it would be inserted. */
 function slotFor({ slots, capacity }: Shard, key: Uint8Array, offset: number): number {
   let at = homeOf(key, offset, capacity);
   for (;;) {

@@ -9,12 +9,15 @@ import type { OriginalRows } from './originalRows.js';
 import type { StoredChunkTable } from './chunkTable.js';
 import type { BlobCheckRow, BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
-/** How long peers keep an announcement. The next announcement follows after half of it. Source: lbry-sdk lbry/dht/constants.py `DATA_EXPIRATION`. */
+/**
+ * Time for which peers keep an announcement. The next announcement follows after half of this time. Source: lbry-sdk
+ * lbry/dht/constants.py `DATA_EXPIRATION`.
+ */
 const ANNOUNCED_SEC = 86_400;
 
-/** Rows that are read together, so that few of them are in memory. Arbitrary. */
+/** Number of rows that are read together, so that few of them are in memory. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
-/** Entries of a folder that are read together. Arbitrary. */
+/** Number of folder entries that are read together. Arbitrary. */
 const ENTRIES_AT_ONCE = 1024;
 
 const ADD = `insert or ignore into blob values (?, ?, 0, 0, ?, 0, 0, ?, ?)`;
@@ -88,7 +91,7 @@ export class BlobRows {
   /** The hashes of all finished blobs. */
   *#finished(): Generator<string> {
     for (let after: number | null = 0; after !== null;) {
-      // One text takes less time and memory than many rows.
+      // One concatenated text takes less time and memory than many rows.
       const row: SqlRow = this.#main.get(
         `select max(id) as id, count(*) as count, group_concat(blob_hash, ' ') as hashes from (
            select rowid as id, blob_hash from blob where rowid > ? and status = 'finished' order by rowid limit ?)`,
@@ -100,7 +103,7 @@ export class BlobRows {
     }
   }
 
-  /** The files that are named like blobs. Files of writes that did not end are removed. */
+  /** Hashes of the files in the folder that are named like blobs. Removes files of writes that did not end. */
   #inFolder(partialSuffix: string): BlobHashes {
     const there = new BlobHashes();
     const partial: string[] = [];
@@ -194,7 +197,7 @@ export class BlobRows {
     );
   }
 
-  /** Blobs that are announced like the descriptors of streams: again and again. */
+  /** Marks blobs for regular announcements, like the descriptors of streams. */
   alwaysAnnounce(hashes: readonly string[]): void {
     this.#main.run(
       `update blob set should_announce = 1 where status = 'finished' and blob_hash in ${GIVEN}`,
@@ -288,7 +291,7 @@ export class BlobRows {
       .map((row) => ({ hash: row['blob_hash'] as string, lengthBytes: Number(row['blob_length']) }));
   }
 
-  /** Rows are removed in any order. */
+  /** Runs a task without foreign key checks, so that it can remove rows in any order. */
   #withoutForeignKeys<T>(task: () => T): T {
     const { database } = this.#main;
     database.exec('pragma foreign_keys = off');

@@ -6,7 +6,7 @@ import type { PeerRow } from './rows.js';
 
 type Calls = Omit<ContentStore, 'close' | 'notice'>;
 
-/** The calls of `ContentStore`, answered by its thread. */
+/** The calls of `ContentStore`, which the thread of the database answers. */
 export type ContentDatabase = Remote<Calls> & { close(): Promise<void> };
 
 const METHODS = [
@@ -87,7 +87,7 @@ type Missing = Exclude<keyof Calls, (typeof METHODS)[number]>;
 /** The compiler checks that the list has every call of the store. */
 const isComplete: [Missing] extends [never] ? true : never = true;
 
-/** Opens the database in a thread. Each call rejects with `EnvironmentError` where it cannot be opened. */
+/** Opens the database in a thread. If that fails, each call rejects with `EnvironmentError`. */
 export function openContentDatabase(
   options: ContentStoreOptions,
   warn: (text: string) => void,

@@ -1,4 +1,4 @@
-/** The content database on its connections, for the thread that owns it: each call is atomic. */
+/** The content database, for use by the thread that owns its connections. Each call is atomic. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
@@ -44,7 +44,7 @@ export interface ContentStoreOptions {
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
 export class ContentStore {
-  /** Message for the operator about a migration; null without one. */
+  /** Message for the operator about a migration; null if there was no migration. */
   readonly notice: string | null;
   readonly #main: Statements;
   readonly #own: Statements;
@@ -140,8 +140,8 @@ export class ContentStore {
   }
 
   /**
-   * Rows of a stream and its blobs; blobs that are not known yet are pending. The sd blob is to be announced.
-   * Source: `store_stream`.
+   * Adds the rows of a stream and its blobs. Blobs that are not known yet become pending. The sd blob is marked for
+   * announcement. Source: `store_stream`.
    */
   addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine }: NewStream): void {
     const data = descriptor.blobs.filter(({ blobHash }) => blobHash !== null);
@@ -203,7 +203,7 @@ export class ContentStore {
     return this.#library.streamsWithoutFile();
   }
 
-  /** Whether the blobs of a stream are own ones, which cleaning spares. */
+  /** Sets whether the blobs of a stream are own blobs, which cleaning spares. */
   setOwn(streamHash: string, isMine: boolean): void {
     this.#library.setOwn(streamHash, isMine);
   }
@@ -439,7 +439,10 @@ export class ContentStore {
     return this.#offsite.ownBytes();
   }
 
-  /** Source: `get_persisted_kademlia_peers`. Node ids are blobs or texts of hexadecimal digits. */
+  /**
+   * Loads the stored peers. Node ids are stored as blobs or as texts of hexadecimal digits. Source:
+   * `get_persisted_kademlia_peers`.
+   */
   loadPeers(): PeerRow[] {
     return this.#main.all('select node_id, address, udp_port, tcp_port from peer').flatMap((row) => {
       const id = row['node_id']!;

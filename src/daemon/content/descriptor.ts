@@ -34,7 +34,7 @@ export interface StreamDescriptor {
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
-/** The stream hash of a descriptor's other members. Source: `calculate_stream_hash`, `get_blob_hashsum`. */
+/** Computes the stream hash from the other members of a descriptor. Source: `calculate_stream_hash`, `get_blob_hashsum`. */
 export function streamHashOf(stream: Omit<StreamDescriptor, 'streamHash'>): string {
   const entries = createHash('sha384');
   for (const { blobHash, blobNum, iv, length } of stream.blobs) {
@@ -146,7 +146,7 @@ function hexText(members: Members, name: string): string {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'hex'));
     } catch {
-      // It is refused below.
+      // The error is thrown below.
     }
   throw invalidDescriptor(`The field ${name} is not UTF-8 in hexadecimal digits`);
 }
@@ -174,7 +174,7 @@ function numberOf(value: JsonValue | undefined): number | null {
 const isPlainInteger = (value: JsonValue | undefined): boolean =>
   value !== undefined && isJsonNumber(value) && String(Number(numberText(value))) === numberText(value);
 
-/** The checks of the reference in its order, so that the first failure has its text. */
+/** Makes the checks of the reference in its order, so that the error text for the first failure is the same. */
 function checkOrder(entries: readonly Members[]): void {
   const last = entries.at(-1);
   if (last === undefined) throw invalidDescriptor('Has no blobs');
@@ -223,7 +223,7 @@ export function readDescriptor(bytes: Uint8Array): StreamDescriptor {
   const areNumbers = entries.every((entry) =>
     [entry.get('length'), entry.get('blob_num')].every(isPlainInteger),
   );
-  // Numbers in another form give another hash.
+  // Numbers written in another form would give another hash.
   if (typeof streamHash !== 'string' || !areNumbers || streamHashOf(stream) !== streamHash)
     throw invalidDescriptor('Stream hash does not match stream metadata');
   checkValues(stream);

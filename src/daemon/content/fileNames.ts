@@ -6,7 +6,7 @@ import { decodeClaim } from '../../metadata/claim.js';
 
 const FALLBACK_NAME = 'lbry_download';
 
-/** The end of a text, also before a final newline, as Python's `$` matches. */
+/** Matches the end of a text, and the position before a final newline, like Python's `$`. */
 const END = String.raw`(?=\n?$)`;
 const FORBIDDEN = new RegExp(
   [

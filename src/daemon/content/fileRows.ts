@@ -8,7 +8,7 @@ import type { FileRow, LostOutputs, NewFile, Pin, SavedPlace, StoredClaim } from
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
-/** Claims of the given channels. Known channels have rows of their own. */
+/** Query for the names of channels by claim id. Known channels have their own rows in the table of claims. */
 const CHANNEL_NAMES =
   'select claim_id, claim_name from claim where claim_id in (select value from json_each(?))';
 
@@ -213,7 +213,7 @@ export class FileRows {
     this.#main.run('update file set content_fee = ? where stream_hash = ?', rawTransaction, streamHash);
   }
 
-  /** Source: `save_claims`. The sequence of claims is not known to wallets. */
+  /** Stores the claims without their sequence numbers, which wallets do not know. Source: `save_claims`. */
   saveClaims(claims: readonly StoredClaim[]): void {
     this.#main.transaction(() => {
       for (const claim of claims)

@@ -20,7 +20,7 @@ export interface FileCondition {
 }
 
 export interface FileSearch {
-  /** All of them must hold. */
+  /** A file must meet all conditions. */
   readonly conditions: readonly FileCondition[];
   readonly sort: string;
   readonly isReversed: boolean;
@@ -34,7 +34,7 @@ interface Field {
   readonly sql: string;
   /** The text parameters of `sql`. */
   readonly bound?: (facts: SearchFacts) => readonly string[];
-  /** Whether it needs a join with the claim. */
+  /** Whether the field needs a join with the table of claims. */
   readonly isOfClaim?: boolean;
 }
 
@@ -63,7 +63,7 @@ const isOfClaim = true;
 const FIELDS: Readonly<Record<string, Field>> = {
   rowid: number('f.rowid'),
   status: text('f.status'),
-  // QUIRK: the shown name, or the suggested one without a saved file.
+  // QUIRK: this is the shown name: the suggested name if there is no saved file.
   file_name: text(`coalesce(text_of(f.file_name), ${SUGGESTED})`, { isOfClaim }),
   added_on: number('f.added_on'),
   download_path: text(`text_of(f.download_directory) || '/' || text_of(f.file_name)`),
@@ -78,7 +78,8 @@ const FIELDS: Readonly<Record<string, Field>> = {
     `(select h.claim_name from claim h where h.claim_id = cast(c.channel_claim_id as text) order by h.rowid desc limit 1)`,
     { isOfClaim },
   ),
-  // A file that is being saved may already have its last blob.
+  // A file that is still being saved may already reach the lower bound of its size, so it counts only if `saved_file` is
+  // set or its status is not `running`.
   completed: boolean(`coalesce((f.saved_file = 1 or f.status <> 'running')
     and output_size(f.download_directory, f.file_name) >= ${LOWER_BOUND}, 0)`),
   sd_hash: text('s.sd_hash'),
@@ -141,14 +142,15 @@ function conditionOf({ field: name, value, comparison }: FileCondition, facts: S
   return { sql: `(${field.sql}) ${operator} ?`, values: [...own, given] };
 }
 
-/** The part of a statement from `from` on, without a limit. A stream with several rows counts once, by the last. */
+/** The part of a statement from `from` on, without a limit. If a stream has several rows, only the last one counts. */
 export function searchSql(
   { conditions, sort, isReversed, uploading }: FileSearch,
   pins: readonly Pin[],
 ): { readonly from: Bound; readonly order: Bound } {
   const facts = { pins, uploading };
   const used = [...conditions.map(({ field }) => FIELDS[field]!), FIELDS[sort]!];
-  // With such a condition only files with a claim match, so SQLite may start with the claim.
+  // Such a condition on a field of the claim matches only files with a claim. With an inner join SQLite may start with the
+  // table of claims.
   const needsClaim = conditions.some(
     ({ field, value, comparison }) =>
       PLAIN_OF_CLAIM.has(field) && value !== null && (comparison === 'eq' || typeof value === 'object'),
@@ -175,7 +177,7 @@ export function searchSql(
   };
 }
 
-/** Texts that lbry-sdk wrote as bytes are blobs of the same digits. */
+/** Reads a text of hexadecimal digits. lbry-sdk stored some of these texts as SQL blobs with the same digits. */
 export function digitsOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('latin1');
@@ -205,7 +207,7 @@ export function addSearchFunctions(database: SqliteDatabase): void {
     try {
       return savedSize(textOf(directory), textOf(fileName));
     } catch {
-      // A folder that cannot be entered.
+      // The folder cannot be entered, so the file counts as missing.
       return null;
     }
   });

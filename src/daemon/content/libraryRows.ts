@@ -56,7 +56,7 @@ export class LibraryRows {
       .map((row) => String(row['name']).slice(UNSYNCED.length));
   }
 
-  /** The hashes without a stream. */
+  /** Those of the hashes that do not belong to a stream. */
   ofNoStream(hashes: readonly string[]): string[] {
     return this.#main
       .all(

@@ -19,7 +19,7 @@ import { EnvironmentError, failureReason } from '../../util/text/environmentErro
 import { rebuiltDescriptor, type DescriptorBlob } from './descriptor.js';
 import { CREATE_TABLES, REVISION, TABLES } from './tables.js';
 
-/** Older revisions consist of several files of other formats. */
+/** Oldest revision that can be migrated. Older revisions consist of several files of other formats. */
 const OLDEST_REVISION = 6;
 
 export interface MigrationPaths {
@@ -75,7 +75,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   'blob.last_announced_time': 'NULL',
   'blob.single_announce': 'NULL',
   'blob.added_on': '0',
-  // All existing blobs count as own ones, so that no limit deletes them.
+  // All existing blobs count as own blobs, so that no limit deletes them.
   'blob.is_mine': '1',
   'file.bt_infohash': 'NULL',
   'file.saved_file': '0',

@@ -67,7 +67,7 @@ export class OffsiteRows {
         `update blob set status = 'finished' where status <> 'finished'
          and blob_hash in (select blob_hash from offsite_blob where state <> ${STATE.waiting})`,
       );
-      // Files that were lost before their upload.
+      // Removes rows of files that were lost before their upload.
       this.#main.run(
         `delete from offsite_blob where state = ${STATE.waiting}
          and blob_hash not in (select blob_hash from blob where status = 'finished')`,

@@ -27,7 +27,7 @@ const PRAGMAS = 'pragma journal_mode = wal; pragma synchronous = full; pragma fo
 export interface OpenedDatabases {
   readonly main: SqliteDatabase;
   readonly own: SqliteDatabase;
-  /** Message for the operator about a migration; null without one. */
+  /** Message for the operator about a migration; null if there was no migration. */
   readonly notice: string | null;
 }
 
@@ -96,8 +96,8 @@ function open(provider: SqliteProvider, path: string): SqliteDatabase {
 }
 
 /**
- * The revision by the tables, if the file names a lower one: a kill between a migration and the write of the file leaves the
- * lower one.
+ * The revision of the database: that of its tables, if the file `db_revision` names a lower one. A kill between a migration
+ * and the write of the file leaves the lower number.
  */
 function revisionOf(provider: SqliteProvider, path: string, noted: number | null): number | null {
   if (!existsSync(path)) return null;

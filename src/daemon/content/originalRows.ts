@@ -5,7 +5,7 @@
 import { textList, type Statements } from '../../sqlite/statements.js';
 import type { MadeRow, OriginalRow } from './rows.js';
 
-/** Hashes for `not in (select value from json_each(?))`. */
+/** Query for the blobs of the streams in its parameter, a JSON list of stream hashes. */
 const HASHES_OF_STREAMS = `select stream_hash, blob_hash, position from stream_blob
   where blob_hash is not null and stream_hash in (select value from json_each(?))`;
 

@@ -69,7 +69,7 @@ export class ReflectorRows {
     );
   }
 
-  /** Blobs on disk that belong to no complete stream, those of the `blocked` descriptors left out. */
+  /** Blobs on disk that belong to no complete stream. Streams of the `blocked` descriptors do not count as complete. */
   withheldBlobs(blocked: readonly string[]): string[] {
     return this.#hashes(
       `with complete as (
@@ -101,7 +101,7 @@ export class ReflectorRows {
     });
   }
 
-  /** Blobs without a stream that arrived before that time. */
+  /** Blobs without a stream that arrived before the time `beforeSec`. */
   orphans(beforeSec: number): string[] {
     return this.#hashes(
       `select blob_hash as sd_hash from blob where status = 'finished' and added_on < ?

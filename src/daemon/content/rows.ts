@@ -18,7 +18,7 @@ export interface BlobRow {
   readonly isMine: boolean;
 }
 
-/** A blob as the cleaning uses it. */
+/** Fields of a blob that the disk cleaning uses. */
 export interface StoredBlob {
   readonly hash: string;
   readonly lengthBytes: number;
@@ -42,11 +42,11 @@ export interface OriginalRow {
   readonly sdHash: string;
   readonly path: string;
   readonly sizeBytes: number;
-  /** The stamp of the file when it last held what was published. */
+  /** Stamp of the file at the last check at which it had the published content. */
   readonly goodStamp: string;
   /** The stamp of the file at its last check, or the reason why it could not be used. */
   readonly seenStamp: string;
-  /** Whether the file held the published content at that check. */
+  /** Whether the file had the published content at its last check. */
   readonly isSame: boolean;
 }
 
@@ -101,14 +101,14 @@ export interface LostOutputs {
   readonly next: number | null;
 }
 
-/** A part of a long list. */
+/** One page of a long list of hashes. */
 export interface HashPage {
   readonly hashes: readonly string[];
   /** Row number after which the next page begins; null after the last one. */
   readonly next: number | null;
 }
 
-/** Filter for files; undefined members match all. */
+/** Filter for files. An undefined member matches all files. */
 export interface FileFilter {
   readonly sdHash?: string | undefined;
   readonly streamHash?: string | undefined;
@@ -119,7 +119,7 @@ export interface FileFilter {
 /** A stream whose blobs are all on disk. */
 export interface CompletedStream {
   readonly sdHash: string;
-  /** The hashes of all its blobs, the descriptor too. */
+  /** The hashes of all blobs of the stream, including the descriptor. */
   readonly hashes: readonly string[];
 }
 
@@ -139,9 +139,9 @@ export interface StoredClaim {
   readonly claimId: string;
   readonly name: string;
   readonly amountDewies: bigint;
-  /** Below 1 for an unconfirmed claim. */
+  /** Height of the claim's block; below 1 for an unconfirmed claim. */
   readonly height: number;
-  /** The bytes of its value as hexadecimal digits. */
+  /** Bytes of the claim's value, as hexadecimal digits. */
   readonly value: string;
   readonly channelClaimId: string | null;
   readonly address: string;

@@ -138,7 +138,7 @@ export const CREATE_TABLES = [
   'create index if not exists stream_blob_hash on stream_blob(blob_hash);',
 ].join('\n');
 
-/** The own version of the tables below, in `user_version`. */
+/** Version of the tables below, stored in SQLite's `user_version`. */
 export const OWN_VERSION = 3;
 
 /**

@@ -6,7 +6,7 @@ import { isIPv4 } from 'node:net';
 import { DecodeError } from './bencode.js';
 import { ID_BYTES } from './datagrams.js';
 
-/** 4 bytes of address, 2 of port, then the id. */
+/** Length of a compact address: 4 bytes of address, 2 bytes of port, then the node id. */
 export const COMPACT_BYTES = 6 + ID_BYTES;
 const [MIN_PORT, MAX_PORT] = [1024, 65_535];
 
@@ -40,7 +40,7 @@ const numberOf = (address: string): number =>
 const closed = CLOSED.map(([network, prefix]) => [numberOf(network), 2 ** (32 - prefix)] as const);
 const LOOPBACK_PREFIX = '127.';
 
-/** Whether a peer may have the address, an IPv4 one as text. `allowLocalhost` is for tests. */
+/** Whether a peer may have this IPv4 address (as text). `allowLocalhost` is for tests. */
 export function isPublicAddress(address: string, allowLocalhost = false): boolean {
   if (!isIPv4(address)) return false;
   if (allowLocalhost && address.startsWith(LOOPBACK_PREFIX)) return true;
@@ -83,7 +83,7 @@ export function distance(a: Buffer, b: Buffer): Buffer {
   return result;
 }
 
-/** Negative if `a` is closer to the key than `b`. */
+/** Returns a negative number if `a` is closer to the key than `b`. */
 export function compareDistance(key: Buffer, a: Buffer, b: Buffer): number {
   for (let index = 0; index < ID_BYTES; index++) {
     const difference = (key[index]! ^ a[index]!) - (key[index]! ^ b[index]!);

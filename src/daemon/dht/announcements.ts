@@ -7,9 +7,9 @@ import type { Contact } from './contact.js';
 import { ANNOUNCEMENT_MS } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
-/** lbry-sdk has no limits. An announcement uses about 400 bytes. */
+/** Maximum numbers of announcements: in total, and for one key. lbry-sdk has no limits. An announcement uses about 400 bytes. */
 const LIMITS = { total: 100_000, perKey: 1000 } as const;
-/** One part in this many is freed when the limit is reached. */
+/** When the total limit is reached, 1/FREED_PART of the announcements of one address are removed. */
 const FREED_PART = 100;
 
 interface Announcement {
@@ -42,7 +42,7 @@ export class Announcements {
   readonly #book: PeerBook;
   readonly #limits: AnnouncementLimits;
   readonly #byKey = new Map<string, ByContact>();
-  /** Per address, the oldest first. */
+  /** Announcements by address, the oldest first. */
   readonly #byAddress = new Map<string, Set<Announcement>>();
   #total = 0;
 
@@ -62,15 +62,16 @@ export class Announcements {
     return Array.from(this.#byKey.keys(), (key) => Buffer.from(key, 'latin1'));
   }
 
-  /** Keys with this first byte. */
+  /** Keys that begin with this byte. */
   keysBeginningWith(byte: number): Buffer[] {
     const near = [...this.#byKey.keys()].filter((key) => key.charCodeAt(0) === byte);
     return near.map((key) => Buffer.from(key, 'latin1'));
   }
 
   /**
-   * Stores or renews the announcement. If a key has too many peers, its oldest one is removed. If there are too many
-   * announcements, the oldest of the address with the most is removed, so that a flood evicts itself.
+   * Stores or renews the announcement. If a key has too many announcements, its oldest announcement is removed. If there are
+   * too many in total, the oldest announcements of the address with the most announcements are removed, so that a flood
+   * evicts itself.
    */
   add(hash: Buffer, contact: Contact, tcpPort: number): void {
     const key = hash.toString('latin1');
@@ -79,7 +80,7 @@ export class Announcements {
     if (known !== undefined) {
       known.atMs = atMs;
       known.tcpPort = tcpPort;
-      // Moves it to the end of its address; its position among the peers of the key stays.
+      // Moves the announcement to the end of the list of its address. Its position in the list of the key does not change.
       const ofAddress = this.#byAddress.get(contact.address)!;
       ofAddress.delete(known);
       ofAddress.add(known);

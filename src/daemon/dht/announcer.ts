@@ -7,9 +7,9 @@ import { RequestFailure } from './rpc.js';
 
 /** Pause between rounds and before the first one. */
 const ROUND_MS = 60_000;
-/** Number of blobs of a round for each concurrent announcement. Source: `get_blobs_to_announce`. */
+/** Number of blobs that are announced in a round, for each concurrent announcement. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
-/** Number of acceptances that suffices if not all nodes accept. Source: `_run_consumer`. */
+/** Number of accepting nodes that is sufficient if not all nodes accept. Source: `_run_consumer`. */
 const ENOUGH = 5;
 
 export interface AnnouncerDeps {
@@ -107,8 +107,8 @@ export class Announcer {
 
 /**
  * True if all found nodes, at least one, accepted the announcement, or more than four did, so that a single refusing node
- * does not keep the blob due. QUIRK: lbry-sdk always requires five, so that a small network announces each blob every
- * minute.
+ * does not cause repeated announcements. QUIRK: lbry-sdk always requires five, so in a small network it announces each blob
+ * every minute.
  */
 export const isAnnounced = ({ found, accepted }: Announced): boolean =>
   accepted > 0 && (accepted === found || accepted >= ENOUGH);

@@ -10,7 +10,7 @@ import type { PeerBook } from './peerBook.js';
 import type { RoutingTable } from './routingTable.js';
 import type { Tokens } from './tokens.js';
 
-/** A refused request, answered with an error. Types are the names of Python's exceptions. */
+/** A refused request, answered with an error. Its types are names of Python exceptions. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly type: string;
@@ -37,7 +37,10 @@ export interface AnswersDeps {
 
 const shortHex = (id: Buffer): string => id.subarray(0, 4).toString('hex');
 
-/** The hash of 48 bytes. Throws as Python's `len` and the checks after it do; `fault` is the prefix of the text. */
+/**
+ * Reads a hash of 48 bytes. Throws the same errors as Python's `len` and lbry-sdk's checks. `fault` is the prefix of the
+ * error text.
+ */
 function hashOf(value: BValue | undefined, fault: string): Buffer {
   if (value === undefined) throw new Refusal('IndexError', 'tuple index out of range');
   if (typeof value === 'number' || typeof value === 'bigint')
@@ -91,7 +94,7 @@ export class Answers {
     if (typeof port !== 'number' && typeof port !== 'bigint')
       throw new Refusal('TypeError', "'<' not supported between instances of 'int' and 'bytes'");
     const tcpPort = Number(port);
-    // QUIRK: 65,535 is refused too.
+    // QUIRK: lbry-sdk refuses the port 65,535 too.
     if (!(tcpPort > 0 && tcpPort < 65_535)) throw new Refusal('ValueError', `invalid tcp port: ${port}`);
     if (!Buffer.isBuffer(token) || !tokens.isValid(token, asker.address))
       throw new Refusal('ValueError', INVALID_TOKEN);
@@ -139,7 +142,10 @@ export class Answers {
     return peers.length > K ? this.#shuffled(peers) : peers;
   }
 
-  /** Orders peers by hashes with the own id, so that other nodes use another order and a new peer moves no other peer. */
+  /**
+   * Orders peers by hashes with the own id, so that each node uses a different order, and a new peer does not change the
+   * order of the others.
+   */
   #shuffled(peers: readonly Buffer[]): Buffer[] {
     return peers
       .map((peer) => [createHash('sha256').update(this.#deps.ownId).update(peer).digest(), peer] as const)

@@ -8,15 +8,15 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-/** A key: an integer, or bytes as a text of one character a byte (latin1). */
+/** A key of a dictionary: an integer, or bytes as a text with one character per byte (latin1). */
 export type DictKey = number | bigint | string;
 export type Dict = Map<DictKey, BValue>;
-/** Integers above 53 bits are bigints. A string stands for its UTF-8 and is only written, never read. */
+/** Integers above 53 bits are bigints. A string represents its UTF-8 bytes. It is only written, never read. */
 export type BValue = number | bigint | string | Buffer | readonly BValue[] | Dict;
 
-/** Deeper nesting is refused. The DHT's datagrams nest four deep. */
+/** Maximum nesting depth that is accepted. The DHT's datagrams nest four deep. */
 const MAX_DEPTH = 512;
-/** More digits are refused, as `int` of Python does. */
+/** Maximum number of digits of an integer, as in Python's `int`. */
 const MAX_DIGITS = 4300;
 const INTEGER = /^[ \t-\r]*[+-]?[0-9]+(?:_[0-9]+)*[ \t-\r]*$/;
 const [INTEGER_MARK, LIST_MARK, DICT_MARK, END_MARK] = [0x69, 0x6c, 0x64, 0x65];
@@ -29,7 +29,8 @@ function compareKeys(a: DictKey, b: DictKey): number {
 
 function write(value: BValue, parts: Buffer[]): void {
   if (typeof value === 'number' || typeof value === 'bigint') parts.push(Buffer.from(`i${value}e`));
-  // QUIRK: the length of a text is its number of characters, so that texts beyond ASCII cannot be read.
+  // QUIRK: the written length of a text is its number of characters instead of bytes, so texts with characters beyond
+  // ASCII cannot be read.
   else if (typeof value === 'string') parts.push(Buffer.from(`${Array.from(value).length}:${value}`));
   else if (Buffer.isBuffer(value)) parts.push(Buffer.from(`${value.length}:`), value);
   else {
@@ -128,7 +129,7 @@ class Decoder {
   }
 }
 
-/** The first value of the bytes; the rest is ignored. Throws `DecodeError`. */
+/** Decodes the first value of the bytes and ignores the rest. Throws `DecodeError`. */
 export function bdecode(data: Buffer): BValue {
   return new Decoder(data).value(0);
 }

@@ -1,4 +1,4 @@
-/** Queue of found values for one reader. */
+/** Queue of values for one reader, which iterates over them. */
 export class Channel<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = [];
   #isEnded = false;

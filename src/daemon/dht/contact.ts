@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly udpPort: number;
 }
 
-/** A node of the DHT. Contacts with the same `key` are the same. */
+/** A node of the DHT. Two contacts with the same `key` are the same node. */
 export interface Contact extends Endpoint {
   /** 48 bytes. */
   readonly nodeId: Buffer;

@@ -4,10 +4,13 @@
  */
 import { bdecode, bencode, DecodeError, type BValue, type Dict, type DictKey } from './bencode.js';
 
-/** Bytes of ids of nodes, of keys and of tokens. Source: lbry-sdk lbry/dht/constants.py. */
+/**
+ * Sizes in bytes: of node ids, blob hashes and tokens (`ID_BYTES`), and of request ids (`RPC_ID_BYTES`). Source: lbry-sdk
+ * lbry/dht/constants.py.
+ */
 export const ID_BYTES = 48;
 export const RPC_ID_BYTES = 20;
-/** Larger ones are not sent. Source: `MSG_SIZE_LIMIT`. */
+/** Maximum size of a datagram; larger datagrams are not sent. Source: `MSG_SIZE_LIMIT`. */
 export const MAX_DATAGRAM_BYTES = 1400;
 
 const TYPE = { request: 0, response: 1, error: 2 } as const;
@@ -24,9 +27,9 @@ interface Ids {
 
 export interface RequestDatagram extends Ids {
   readonly type: 'request';
-  /** Bytes in valid requests. */
+  /** Name of the method, as bytes in valid requests. */
   readonly method: BValue;
-  /** The last is a dictionary with `protocolVersion`. */
+  /** Arguments of the method. The last one is a dictionary with `protocolVersion`. */
   readonly args: readonly BValue[];
 }
 
@@ -44,7 +47,7 @@ export interface ErrorDatagram extends Ids {
 
 export type Datagram = RequestDatagram | ResponseDatagram | ErrorDatagram;
 
-/** The arguments with a last one, a dictionary with the protocol version. */
+/** Adds the protocol version to the dictionary at the end of the arguments. Appends a dictionary if there is none. */
 function withVersion(args: readonly BValue[]): BValue[] {
   const last = args.at(-1);
   if (last instanceof Map) return [...args.slice(0, -1), new Map([...last, [VERSION_KEY, 1]])];
@@ -93,7 +96,7 @@ function membersOf(datagram: Datagram): readonly BValue[] {
   }
 }
 
-/** The bytes without a length limit; senders check `MAX_DATAGRAM_BYTES`. */
+/** Encodes a datagram without checking its length. Senders check `MAX_DATAGRAM_BYTES`. */
 export function encodeDatagram(datagram: Datagram): Buffer {
   const members = [TYPE[datagram.type], datagram.rpcId, datagram.nodeId, ...membersOf(datagram)];
   return bencode(new Map(members.map((member, index) => [index, member])));
@@ -125,7 +128,7 @@ function textOf(value: BValue): string {
   }
 }
 
-/** A falsy value of Python counts as no arguments. */
+/** A value that Python treats as false counts as no arguments. */
 function argsOf(value: BValue | undefined): readonly BValue[] {
   if (value === undefined || value === 0) return [];
   if (Array.isArray(value)) return value as readonly BValue[];

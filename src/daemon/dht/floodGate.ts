@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { Lru } from '../../util/lru.js';
 
-/** A seeder that announces ten blobs at a time to few nodes stays well below the limit. */
+/** Limits for one address. A seeder that announces ten blobs at a time to few nodes stays well below them. */
 const PER_ADDRESS = { perSec: 200, burst: 400 } as const;
 const IN_ALL = { perSec: 5000, burst: 10_000 } as const;
 const ADDRESSES = 16_384;
@@ -64,7 +64,7 @@ export class FloodGate {
     this.#all.give();
   }
 
-  /** Nodes of one machine share the loopback address, so there each port counts by itself. */
+  /** Nodes on the same machine share the loopback address, so each of its ports has a separate limit. */
   #bucketOf(address: string, port: number): Bucket {
     const place = isIPv4(address) && address.startsWith('127.') ? `${address}:${port}` : address;
     const known = this.#byPlace.get(place);

@@ -11,7 +11,7 @@ import { RequestFailure, type BlobPeer, type FoundValue } from './rpc.js';
 
 /** Maximum number of probes, so that lying nodes cannot extend a lookup for ever. */
 const MAX_PROBES = 400;
-/** Contacts that a lookup remembers, the nearest ones. */
+/** Maximum number of contacts that a lookup remembers: the nearest ones. */
 const MAX_KNOWN = 512;
 /** Maximum number of peers from a lookup of a value. */
 const MAX_PEERS = 5000;
@@ -35,7 +35,7 @@ class Lookup {
   readonly #key: Buffer;
   readonly #probe: (target: Target) => Promise<ProbeResult>;
   readonly #signal: AbortSignal;
-  /** The nearest first. */
+  /** Known contacts, nearest to the key first. */
   readonly #known: Contact[] = [];
   readonly #contacted = new Set<string>();
   #running = 0;
@@ -120,8 +120,8 @@ class Lookup {
 }
 
 /**
- * The nodes nearest to the key that answered recently, the nearest first. It ends as soon as the node with that id is found.
- * It starts at `seeds`.
+ * Finds the nodes that are nearest to the key and answered recently, the nearest first. The lookup starts at `seeds`, and
+ * ends early when the node whose id is the key is found.
  */
 export async function lookUpNodes(
   deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },
@@ -142,7 +142,10 @@ export async function lookUpNodes(
   return known.filter((contact) => deps.book.goodness(contact) === 'good').slice(0, count);
 }
 
-/** Peers that have announced the hash, in groups as they are found, each once; those in `known` come first. */
+/**
+ * Finds peers that have announced the hash. Yields them in groups as they are found, each peer once. Peers in `known` come
+ * first.
+ */
 export function lookUpPeers(
   deps: LookupDeps & {
     readonly findValue: (target: Target, key: Buffer, page: number) => Promise<FoundValue>;

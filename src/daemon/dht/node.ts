@@ -16,11 +16,14 @@ import { TableKeeper } from './tableKeeper.js';
 import { Tokens } from './tokens.js';
 import type { UdpPort } from './udpPort.js';
 
-/** Pauses between attempts to join. */
+/** First and longest pause between attempts to join the network. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
-/** Number of stored peers that are asked first when joining. */
+/** Maximum number of stored peers that are asked first when joining. */
 const MAX_SEEDS = 200;
-/** Number of nodes from a lookup, and from a lookup while joining. Source: `peer_search`, `join_network`. */
+/**
+ * Number of nodes that a lookup returns (`LOOKUP_NODES`), also while joining (`JOIN_NODES`). Source: `peer_search`,
+ * `join_network`.
+ */
 const [LOOKUP_NODES, JOIN_NODES] = [2 * K, 4 * K];
 /** Maximum number of peers that are stored for the next start. */
 const MAX_STORED = 2000;
@@ -133,7 +136,7 @@ export class DhtNode {
     });
   }
 
-  /** Begins to join the network and continues until `stop`. */
+  /** Starts joining the network, and retries until `stop` is called. */
   start(): void {
     if (this.#hasStarted) throw new Error('a DHT node is started once');
     this.#hasStarted = true;
@@ -212,7 +215,7 @@ export class DhtNode {
     }
   }
 
-  /** Announces to the nodes nearest to the hash that this one has the blob. */
+  /** Announces to the nodes nearest to the hash that this node has the blob. */
   async announce(hash: Buffer): Promise<Announced> {
     const nodes = (await this.findNodes(hash)).slice(0, K);
     const accepted = await Promise.all(nodes.map((node) => this.#storeAt(node, hash)));
@@ -262,7 +265,7 @@ export class DhtNode {
     }
   }
 
-  /** A refused token is requested again. */
+  /** Stores the announcement at one node. If the node refuses the token, requests a new token and tries again. */
   async #storeAt(node: Contact, hash: Buffer): Promise<boolean> {
     const { tcpPort } = this.#options.external();
     const hadToken = this.book.tokenOf(node.nodeId) !== null;
@@ -278,8 +281,8 @@ export class DhtNode {
   }
 
   /**
-   * Only a node that replied enters the table; another one is pinged later. lbry-sdk delays each ping by five minutes; here
-   * the first nodes of a network know each other within seconds.
+   * Adds the sender of a request to the routing table only if the sender has replied before. Otherwise pings it later.
+   * lbry-sdk delays each ping by five minutes; here the first nodes of a network know each other within seconds.
    */
   #noteRequest(contact: Contact): void {
     const goodness = this.book.goodness(contact);
@@ -334,7 +337,7 @@ export class DhtNode {
     } while (this.table.size > 0);
   }
 
-  /** Asks stored peers and known nodes at once for the nodes near this one. */
+  /** Asks stored peers and known nodes, all at the same time, for the nodes near this node. */
   async #join(): Promise<void> {
     const { peerStore, knownNodes, log, allowLocalhost = false } = this.#options;
     const [stored, known] = await Promise.all([
@@ -364,7 +367,7 @@ export class DhtNode {
     while (await sleep(this.#options.clock, TOKEN_MS, this.#stopping.signal)) this.tokens.rotate();
   }
 
-  /** An empty table stores nothing, so that a start without a network does not lose the peers. */
+  /** Stores the known peers. If the table is empty, stores nothing, so that a start without a network does not lose the peers. */
   async #savePeers(): Promise<void> {
     const { peerStore, log } = this.#options;
     const contacts = this.table.contacts().slice(0, MAX_STORED);

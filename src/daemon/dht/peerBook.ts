@@ -43,8 +43,8 @@ export class PeerBook {
   }
 
   /**
-   * Records an invalid datagram or request. It counts as a failure only if the endpoint never replied, since anyone can
-   * forge the source address of a working node.
+   * Records an invalid datagram or request. If the endpoint has ever replied, this does not count as a failure, because the
+   * source address may be forged.
    */
   noteNonsense(place: Endpoint): void {
     if (this.lastRepliedMs(place) === null) this.noteFailure(place);
@@ -66,8 +66,9 @@ export class PeerBook {
   }
 
   /**
-   * Good: replied within 12 minutes, and after its last failure. Bad: failed after its last reply, or twice without any, within
-   * the times above. Source: `contact_triple_is_good`. QUIRK: lbry-sdk never forgets failures, against its intention.
+   * Good: replied within `GOOD_MS`, and after its last failure. Bad: failed after its last reply, within `FAILURE_MS`; or
+   * failed twice without ever replying, within `GOOD_MS`. Source: `contact_triple_is_good`. QUIRK: lbry-sdk never forgets
+   * failures, against its intention.
    */
   goodness({ address, udpPort }: Endpoint): Goodness {
     const place = endpointKey(address, udpPort);
@@ -106,7 +107,7 @@ export class PeerBook {
     return this.#tcpPorts.get(contact.key) ?? null;
   }
 
-  /** Forgets replies and failures, so that all are tried again. Source: `PeerManager.reset`. */
+  /** Forgets all replies and failures, so that all contacts are tried again. Source: `PeerManager.reset`. */
   reset(): void {
     this.#failures.clear();
     this.#repliedMs.clear();

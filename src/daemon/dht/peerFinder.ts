@@ -9,12 +9,12 @@ import type { DhtNode } from './node.js';
 import type { ContentPeer, PeerSource } from './peerSource.js';
 import { RequestFailure, type BlobPeer } from './rpc.js';
 
-/** Pings of one search at a time. */
+/** Maximum number of concurrent pings of one search. */
 const PINGS = 64;
 /** Ports of early versions: TCP from 3333 on, UDP from 4444 on. */
 const OLD_PORTS = { tcpFirst: 3333, tcpEnd: 3400, udpFirst: 4444 } as const;
 
-/** Source: BEP 15; the peers that a tracker reports. */
+/** Search for peers at trackers. Source: BEP 15. */
 export interface TrackerSearch {
   /** Peers in groups, as trackers answer. Does not throw. */
   search(hash: Buffer, signal: AbortSignal): AsyncIterable<readonly ContentPeer[]>;

@@ -10,17 +10,17 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
 const ID_BITS = BigInt(ID_BYTES * 8);
-/** Size of the first bucket of a bootstrap node. lbry-sdk has no limit; memory has one. */
+/** Size of the first bucket of a bootstrap node. lbry-sdk has no limit; here the limit bounds the memory. */
 const BOOTSTRAP_CAPACITY = 65_536;
 /** A contact that replied within this time is not probed for replacement. */
 const RECENT_MS = 60_000;
-/** With fewer filled buckets, random ids are looked up too. */
+/** Number of filled buckets below which random ids are looked up too. */
 const FEW_BUCKETS = 3;
 
 const toNumber = (id: Buffer): bigint => BigInt(`0x${id.toString('hex')}`);
 const toId = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(ID_BYTES * 2, '0'), 'hex');
 
-/** Distances from `min` up to below `max`; contacts in the order of their last messages. */
+/** A bucket: contacts whose distance is at least `min` and less than `max`, in the order of their last messages. */
 export interface Bucket {
   readonly min: bigint;
   readonly max: bigint;
@@ -41,12 +41,12 @@ export interface RoutingTableOptions {
   readonly ownId: Buffer;
   readonly clock: Clock;
   readonly book: PeerBook;
-  /** Buckets before this one are always split when they are full. */
+  /** Buckets with a lower index than this are always split when they are full. */
   readonly splitUnder: number;
   readonly isBootstrap: boolean;
 }
 
-/** The nearest to the key, the nearest first. */
+/** Returns the `count` contacts nearest to the key, the nearest first. */
 export function nearestTo(key: Buffer, contacts: Iterable<Contact>, count: number): Contact[] {
   const nearest: Contact[] = [];
   for (const contact of contacts) {
@@ -89,7 +89,7 @@ export class RoutingTable {
     return this.#bucketOf(nodeId).contacts.find((contact) => contact.nodeId.equals(nodeId)) ?? null;
   }
 
-  /** The nearest to the key without the node of the id, the nearest first. */
+  /** Returns the contacts nearest to the key, the nearest first, without the node whose id is `without`. */
   closest(key: Buffer, count: number = K, without: Buffer | null = null): Contact[] {
     const contacts = this.contacts();
     return nearestTo(
@@ -99,7 +99,7 @@ export class RoutingTable {
     );
   }
 
-  /** Whether a node of the id would be added without replacing another. */
+  /** Whether a node with this id could be added without replacing another node. */
   hasRoomFor(nodeId: Buffer): boolean {
     const index = this.indexOf(nodeId);
     const bucket = this.#buckets[index]!;
@@ -142,7 +142,7 @@ export class RoutingTable {
     if (this.#takeOut(contact)) this.#joinEmptyBuckets();
   }
 
-  /** Ids to look up so that the table fills: the middle of each bucket, and random ones while few buckets are filled. */
+  /** Ids whose lookup fills the table: the middle of each bucket, and random ids while few buckets are filled. */
   refreshIds(random: RandomSource): Buffer[] {
     const middles = this.#buckets.map(({ min, max }) => toId((min + (max - min) / 2n) ^ this.#ownNumber));
     const filled = this.#buckets.filter(({ contacts }) => contacts.length > 0);
@@ -180,7 +180,10 @@ export class RoutingTable {
     return true;
   }
 
-  /** Splits near buckets, and any bucket for a node that is nearer than the k-th nearest contact. */
+  /**
+   * Whether a full bucket is split: yes for the near buckets, and for any bucket if the node is nearer than the k-th nearest
+   * contact.
+   */
   #shouldSplit(index: number, nodeId: Buffer): boolean {
     const { ownId, splitUnder } = this.#options;
     const { min, max } = this.#buckets[index]!;

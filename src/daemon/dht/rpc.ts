@@ -1,5 +1,5 @@
 /**
- * Requests to other nodes and their answers, and the requests of others, over a UDP port. Nothing that arrives makes it throw.
+ * Sends requests to other nodes and answers their requests, over a UDP port. Received data never makes it throw.
  * Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaProtocol`, `RemoteKademliaRPC`.
  */
 import type { Clock, RandomSource, Timer } from '../base/clock.js';
@@ -27,9 +27,9 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 import type { UdpPort } from './udpPort.js';
 
-/** Contacts of one answer beyond this many are not looked at; lbry-sdk sends 8. */
+/** Maximum number of contacts that are read from one answer; lbry-sdk sends 8. */
 const MAX_CONTACTS = 2 * K;
-/** Requests that wait for an answer. */
+/** Maximum number of requests that wait for an answer. */
 const MAX_WAITING = 4096;
 
 /** A failed request: timeout, error or invalid response. */
@@ -67,11 +67,11 @@ export interface RpcDeps {
   readonly allowLocalhost: boolean;
   /** Throws `Refusal`. */
   readonly answer: (asker: Contact, request: RequestDatagram) => BValue;
-  /** A node that replied. */
+  /** Called with a node that replied. */
   readonly onReply: (contact: Contact) => void;
-  /** A node whose request was answered. */
+  /** Called with a node whose request was answered. */
   readonly onRequest: (contact: Contact) => void;
-  /** A contact that became bad. */
+  /** Called with a contact that became bad. */
   readonly onBad: (contact: Contact) => void;
 }
 
@@ -107,12 +107,15 @@ export class Rpc {
       throw this.#malformed(target, 'ping');
   }
 
-  /** Nodes near the key that the target knows. */
+  /** Requests the nodes near the key that the target knows. */
   async findNode(target: Target, key: Buffer): Promise<Contact[]> {
     return this.#contactsOf(await this.#request(target, findNodeRequest(this.#ids(), key)), target);
   }
 
-  /** Peers that have the blob, by pages from 0 on; page 0 includes contacts. The token is stored. */
+  /**
+   * Requests a page of the peers that have the blob. Pages count from 0. Page 0 includes contacts. Stores the token of the
+   * response.
+   */
   async findValue(target: Target, key: Buffer, page: number): Promise<FoundValue> {
     const answer = await this.#request(target, findValueRequest(this.#ids(), key, page));
     if (!(answer instanceof Map)) throw this.#malformed(target, 'findValue');
@@ -129,7 +132,7 @@ export class Rpc {
     return { contacts, peers, pages: typeof pages === 'number' ? pages : 0 };
   }
 
-  /** Announces that this node serves the blob at the TCP port; requests a token first if it has none. */
+  /** Announces that this node serves the blob at the TCP port. If the token of the target is unknown, requests it first. */
   async store(target: Contact, key: Buffer, tcpPort: number): Promise<void> {
     const { book } = this.#deps;
     if (book.tokenOf(target.nodeId) === null) await this.findValue(target, key, 0);
@@ -222,7 +225,10 @@ export class Rpc {
     }
   }
 
-  /** Answers match by their random id and by address; behind some gateways they come from another port. */
+  /**
+   * Responses are matched by their random id and by address. The port is not compared, because behind some gateways it
+   * differs.
+   */
   #receiveResponse({ rpcId, nodeId, response }: ResponseDatagram, address: string, port: number): void {
     const { book, ownId, onReply, allowLocalhost } = this.#deps;
     const key = rpcId.toString('latin1');

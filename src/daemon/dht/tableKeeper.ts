@@ -7,7 +7,7 @@ import { endpointKey, type Contact, type Target } from './contact.js';
 import type { PeerBook } from './peerBook.js';
 import type { RoutingTable } from './routingTable.js';
 
-/** Maximum number of contacts that wait to be added or pinged; others are dropped. */
+/** Maximum number of contacts that wait to be added or pinged. Further contacts are dropped. */
 const MAX_WAITING = 2000;
 const PING_EVERY_MS = 1000;
 

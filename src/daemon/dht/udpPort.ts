@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Binds a socket; port 0 is any free one. Throws `EnvironmentError` on failure: `what` names the user of the port
+ * Binds a socket; port 0 selects any free port. Throws `EnvironmentError` on failure: `what` names the user of the port
  * and `settings` the settings that choose the port and the address.
  */
 export async function openUdpSocket(

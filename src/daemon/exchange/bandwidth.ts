@@ -9,7 +9,7 @@ const MEGABYTE = 1_000_000;
 
 class Direction {
   #window = new Map<string, number>();
-  /** Bytes a second by peer in the last whole window. */
+  /** Bytes per second of each peer in the last complete window. */
   rates: ReadonlyMap<string, number> = new Map();
   total = 0;
   megabytesPerSecond = 0;
@@ -60,7 +60,7 @@ export class Bandwidth {
     if (this.#begin()) this.#in.add(peer, bytes);
   }
 
-  /** The timer of windows runs only during transfers. */
+  /** Returns whether bytes are counted. Starts the timer of the windows, which runs only during transfers. */
   #begin(): boolean {
     if (!this.#isOn()) {
       this.#forget();

@@ -1,6 +1,6 @@
 /**
- * Client of the blob exchange: one swarm for each running stream download, with peers from the DHT, trackers and settings,
- * and with HTTP blob servers. Source: lbry-sdk lbry/stream/downloader.py `StreamDownloader`.
+ * Client of the blob exchange: one swarm for each running stream download, which uses peers from the DHT, trackers and
+ * settings, and HTTP blob servers. Source: lbry-sdk lbry/stream/downloader.py `StreamDownloader`.
  */
 import { setMaxListeners } from 'node:events';
 import { isIPv4 } from 'node:net';
@@ -166,8 +166,9 @@ export class BlobExchange implements BlobFetcher {
   }
 
   /**
-   * Adds peers and servers of the settings: after `fixed_peer_delay`, to prefer the network; at once without another source.
-   * A running download also gets those that are added to the settings or resolved later. Source: `add_fixed_peers`.
+   * Adds the peers and servers of the settings after `fixed_peer_delay`, so that peers of the network are preferred. Adds
+   * them at once if there is no other source. A running download also gets those that are added to the settings or resolved
+   * later. Source: `add_fixed_peers`.
    */
   async #addFixed(download: Download): Promise<void> {
     const { clock, sources, settings } = this.#deps;

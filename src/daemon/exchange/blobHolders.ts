@@ -1,6 +1,6 @@
 /**
- * Interface of a peer or HTTP blob server for a download: a holder, and a connection to it (line) that transfers one blob at
- * a time.
+ * Interfaces that a download uses. A holder is a peer or an HTTP blob server. A line is a connection to a holder that
+ * transfers one blob at a time.
  */
 
 import type { HashedBlob } from '../content/incomingBlob.js';
@@ -9,7 +9,7 @@ export type LineOutcome =
   | ({ readonly kind: 'blob' } & HashedBlob)
   /** The holder does not have the blob now. */
   | { readonly kind: 'lacks' }
-  /** The line is closed: a timeout, a lie, a lost connection, or `close` was called. */
+  /** The line was closed because of a timeout, an invalid response, a lost connection or a call of `close`. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface LineEvents {
@@ -21,8 +21,8 @@ export interface LineEvents {
 
 export interface Line {
   /**
-   * Requests a blob and, if that needs no extra request, asks which of `others` (wanted next) the holder has. Does not
-   * reject. Only the length of the bytes is checked (if `lengthBytes` is not null). The caller compares the hash.
+   * Requests a blob. If that needs no extra request, also asks which of `others`, the blobs needed next, the holder has.
+   * Does not reject. Only the length of the bytes is checked (if `lengthBytes` is not null). The caller compares the hash.
    */
   request(
     hash: string,

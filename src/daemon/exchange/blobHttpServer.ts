@@ -1,4 +1,4 @@
-/** Blobs over HTTP: `GET` and `HEAD /blob?hash=<hash>`. Source: reflector.go server/http/routes.go. */
+/** Serves blobs over HTTP: `GET` and `HEAD /blob?hash=<hash>`. Source: reflector.go server/http/routes.go. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EnvironmentError } from '../../util/text/environmentError.js';

@@ -1,5 +1,5 @@
 /**
- * The server of the blob exchange: answers which blobs are there and sends them, within limits.
+ * Server of the blob exchange. It reports which blobs are available and sends them, within limits.
  * Source: lbry-sdk lbry/blob_exchange/server.py `BlobServer`, `BlobServerProtocol`.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -14,7 +14,7 @@ import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
-/** A connection is closed this long after its start or its last transfer. Source: `idle_timeout`. */
+/** Time after its start or its last transfer after which a connection is closed. Source: `idle_timeout`. */
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
@@ -57,7 +57,7 @@ export class BlobServer {
     return this.#port;
   }
 
-  /** The listening port; null before it listens. */
+  /** The listening port; null until the server listens. */
   get port(): number | null {
     return this.#port;
   }
@@ -132,7 +132,7 @@ export class BlobServer {
     return writeBytes(socket, bytes);
   }
 
-  /** False if the connection is to be closed. */
+  /** Sends a blob. Returns false if the connection is to be closed. */
   async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
     const { clock, transferMs = TRANSFER_MS } = this.#deps;
     const { socket, peer, closed } = served;
@@ -151,7 +151,7 @@ export class BlobServer {
     }
   }
 
-  /** Null also if the blob is unavailable now: the peer searches another source. */
+  /** Opens a blob. Null if the blob is missing or currently unavailable: the peer then searches another source. */
   async #open(hash: string, closed: AbortSignal): Promise<OpenBlob | null> {
     try {
       return await this.#reads.open(hash, closed);

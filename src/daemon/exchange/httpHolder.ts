@@ -131,7 +131,7 @@ class HttpLine implements Line {
       bandwidth.received(this.#place, chunk.length);
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();
-      // Leaving the loop aborts the transfer.
+      // Throwing leaves the loop, which aborts the transfer.
       if (blob.add(chunk) < chunk.length) throw new Error('the server sent more than a blob has');
       const delay = rate.delayMs(chunk.length);
       if (delay > 0) await sleep(clock, delay, signal);

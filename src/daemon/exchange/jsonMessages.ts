@@ -35,7 +35,7 @@ export class JsonMessages {
     this.#limitBytes = limitBytes;
   }
 
-  /** Whether an object is incomplete. */
+  /** Whether the object read so far is incomplete. */
   get isAmid(): boolean {
     return this.#size > 0;
   }

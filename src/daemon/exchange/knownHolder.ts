@@ -11,8 +11,8 @@ const SILENT_MS = 300;
 const STUCK_MS = 800;
 const MIN_STUCK_MS = 200;
 /**
- * Thresholds for slow transfers. After this time, a rate below the first one adds a holder for the blob; below the second,
- * the transfer counts as stalled. Bytes per millisecond. Arbitrary.
+ * Thresholds for slow transfers, which apply after `SLOW_AFTER_MS`. Below `SLOW_RATE`, a further holder is asked for the
+ * blob. Below `STUCK_RATE`, the transfer counts as stalled. Rates are in bytes per millisecond. Arbitrary.
  */
 const SLOW_AFTER_MS = 2000;
 const SLOW_RATE = 32;
@@ -31,7 +31,7 @@ export interface Wanted {
   urgency: Urgency;
   /** Number of callers that wait for the blob. */
   waiters: number;
-  /** Number of holders that lacked the blob, failed or stalled. A larger number means more parallel requests. */
+  /** Number of holders that lacked the blob, failed or stalled. The larger the number, the more holders are asked in parallel. */
   troubles: number;
   /** Number of stalled holders at the last check. */
   stuck: number;

@@ -19,7 +19,7 @@ export interface Link {
 }
 
 export interface Place {
-  /** An address or a host name. */
+  /** Address or host name of the peer. */
   readonly host: string;
   readonly port: number;
 }

@@ -80,7 +80,7 @@ export interface AnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
   readonly acceptsRate?: boolean;
   readonly availableBlobs?: readonly string[];
-  /** True if the client requested blobs and no address. */
+  /** The payment address; true if the client requested blobs but no address. */
   readonly address?: string | true;
 }
 

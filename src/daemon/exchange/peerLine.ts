@@ -152,7 +152,7 @@ class PeerLine implements Line {
     this.lastBytesMs = this.#deps.clock.nowMs();
     if (!blob.isFull) return;
     this.#end({ kind: 'blob', ...blob.end() });
-    // QUIRK: lbry-sdk truncates excess bytes and parses later ones as the next response.
+    // Excess bytes close the connection. QUIRK: lbry-sdk truncates them and parses later bytes as the next response.
     if (count < bytes.length) this.close();
   }
 

@@ -15,7 +15,7 @@ export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();
   #keptBytes = 0;
 
-  /** Size of a piece for this number of transfers with two pieces each. A power of two. */
+  /** Size of a piece for this number of transfers, each with two pieces in memory. The size is a power of two. */
   static pieceBytes(transfers: number): number {
     let bytes = MAX_PIECE_BYTES;
     while (bytes > MIN_PIECE_BYTES && bytes * 2 * transfers > BUDGET_BYTES) bytes /= 2;
@@ -29,7 +29,7 @@ export class PieceBuffers {
     return free;
   }
 
-  /** Returns unused buffers. */
+  /** Returns an unused buffer to the pool. */
   giveBack(buffer: Uint8Array): void {
     const bytes = buffer.length;
     if (this.#keptBytes + bytes > KEPT_BYTES) return;

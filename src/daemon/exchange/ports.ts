@@ -13,7 +13,7 @@ export interface BlobReader {
   read(hash: string): Promise<Uint8Array | null>;
   /** Opens a blob for reading in parts, which needs little memory. Without this method, blobs are read as a whole. */
   openParts?(hash: string): Promise<OpenBlob | null>;
-  /** Whether this blob can be read only as a whole, by `read`. Without this method, no blob is limited to that. */
+  /** Whether this blob can be read only as a whole, by `read`. Without this method, no blob has this restriction. */
   readsWhole?(hash: string): boolean;
   /**
    * Searches the object store for blobs that are not on disk, and adds those it finds to `finished`. Absent without an
@@ -45,7 +45,7 @@ export interface BlobKeeper extends BlobReader {
 export interface NamedPeerSource extends PeerSource {
   /** Name in the log: `DHT` or `trackers`. */
   readonly name: string;
-  /** Whether fixed peers wait for the results of this source. Without this method, they wait. */
+  /** Whether fixed peers wait for the results of this source. Without this method, fixed peers wait. */
   readonly precedesFixed?: () => boolean;
 }
 

@@ -7,7 +7,7 @@ const BURST_MS = 250;
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #bytesPerSecond: () => number;
-  /** Time at which the bytes admitted so far are paid off at the rate. */
+  /** Time at which the bytes admitted so far have passed at the allowed rate. */
   #busyUntilMs = -Infinity;
 
   /** `bytesPerSecond` is read at each use; 0 means unlimited. */

@@ -48,7 +48,7 @@ export async function* readInOrder(
     for (let at = 0; at < blobs.length; at++) {
       const early = ahead.get(at);
       ahead.delete(at);
-      // A blob that is still being prefetched is requested again with priority.
+      // If the blob is still being prefetched, it is requested a second time with priority.
       const current = early?.isThere ? early : fetchAt(at, 'reader');
       for (let next = at + 1; next < Math.min(blobs.length, at + 1 + aheadBlobs); next++)
         if (!ahead.has(next)) ahead.set(next, fetchAt(next, 'ahead'));

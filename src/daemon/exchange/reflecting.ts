@@ -60,9 +60,9 @@ export class Reflecting {
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
-  /** Time of the last failed connection, by reflector. */
+  /** Time of the last failed connection, by name of the reflector. */
   readonly #unreached = new Map<string, number>();
-  /** Whether the last upload reached its reflector; null before any. */
+  /** Whether the last upload reached its reflector; null before the first upload. */
   isReached: boolean | null = null;
   /** Reason for the failure of the last upload, by descriptor hash. */
   readonly #failures = new Map<string, string>();
@@ -109,7 +109,7 @@ export class Reflecting {
     return [...this.#uploads.keys()];
   }
 
-  /** Progress of the running upload of a stream; null without one. */
+  /** Progress of the running upload of a stream; null if no upload is running. */
   progressOf(sdHash: string): UploadProgress | null {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
   }
@@ -153,8 +153,8 @@ export class Reflecting {
   }
 
   /**
-   * Uploads a stream to the given reflector, or to any of the settings. A running upload of the stream is not started again.
-   * Never rejects: the result has the reason if the upload is incomplete.
+   * Uploads a stream to the given reflector, or to any of the settings. If an upload of the stream is already running, waits
+   * for it instead. Never rejects: the result has the reason if the upload is incomplete.
    */
   async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);

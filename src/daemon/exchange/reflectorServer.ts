@@ -137,7 +137,7 @@ class Upload {
     return (await rate.take(bytes.length, this.#served.closed)) ? bytes : null;
   }
 
-  /** The next message; null when the client left. */
+  /** Reads the next message; null when the client has disconnected. */
   #message(): Promise<JsonMembers | null> {
     return this.#inTime(async () => {
       for (;;) {
@@ -151,7 +151,7 @@ class Upload {
     });
   }
 
-  /** Bytes of a blob; null if the client left before the end. */
+  /** Reads the bytes of a blob; null if the client disconnected before the end. */
   #bytes(sizeBytes: number): Promise<HashedBlob | null> {
     return this.#inTime(async () => {
       const blob = new IncomingBlob(sizeBytes);
@@ -187,7 +187,7 @@ class Upload {
         await this.#answer({ send_sd_blob: true });
         return 'wanted';
       case 'known':
-        // An older client sends nothing more if the member is absent, as with reflector.go.
+        // Without this member an older client sends nothing more, as with reflector.go.
         await this.#answer({
           send_sd_blob: false,
           ...(offer.missing.length > 0 && { needed_blobs: offer.missing.slice(0, MAX_LISTED) }),

@@ -9,7 +9,10 @@ import { JsonMessages, type JsonMembers } from './jsonMessages.js';
 import { placeText, type Dial, type Link, type Place } from './links.js';
 import type { RateLimiter } from './rateLimiter.js';
 
-/** Version 1: the response to a descriptor lists the needed blobs. Source: `REFLECTOR_V2`. */
+/**
+ * Protocol version of this client. With version 1, the response to a descriptor lists the needed blobs. Source:
+ * `REFLECTOR_V2`.
+ */
 const VERSION = 1;
 /** Source: `MAX_RESPONSE_SIZE`. */
 const ANSWER_LIMIT_BYTES = 2_000_000;

@@ -36,7 +36,7 @@ export interface ReflectorStoreDeps {
     | 'diskUsage'
   >;
   readonly clock: Clock;
-  /** Megabytes (`reflector_quota`); 0 for no limit. Read at each use. */
+  /** Quota in megabytes (`reflector_quota`); 0 means no limit. Read at each use. */
   readonly quotaMb: () => number;
 }
 
@@ -46,7 +46,7 @@ export type StreamOffer =
   | { readonly kind: 'known'; readonly missing: readonly string[] }
   | { readonly kind: Refusal };
 
-/** `busy`: the object store does not respond and the disk is full. */
+/** Reason for refusing a blob. `busy`: the object store does not respond and the disk is full. */
 export type Refusal = 'blocked' | 'full' | 'busy';
 
 export class ReflectorStore implements BlobReader {
@@ -185,7 +185,7 @@ export class ReflectorStore implements BlobReader {
     const descriptor = isDescriptor ? parsed(bytesOf(blob)) : null;
     if (isDescriptor && descriptor === null) return false;
     const isNew = !blobs.finished.has(hash);
-    // Withheld before it is stored, so that it is not served in between.
+    // The blob is withheld before it is stored, so that it is not served before its stream is complete.
     if (isNew) this.#withheld.add(hash);
     if (!(await blobs.write(hash, blob))) {
       this.#withheld.delete(hash);
@@ -211,7 +211,7 @@ export class ReflectorStore implements BlobReader {
       if (!this.#blocked.has(stream.sdHash)) for (const one of stream.hashes) this.#withheld.delete(one);
   }
 
-  /** Deletes blobs without a stream after a day. */
+  /** Deletes blobs that are older than a day and belong to no stream. */
   async clean(): Promise<void> {
     const { blobs, database, clock } = this.#deps;
     const orphans = await database.orphans(clock.nowSec() - ORPHAN_SEC);

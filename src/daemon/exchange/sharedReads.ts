@@ -1,6 +1,6 @@
 /**
  * Cache of the blobs that are being sent. Each blob is read once for all peers that request it at the same time. The number
- * of blobs is limited, and further transfers wait.
+ * of cached blobs is limited. Further transfers wait.
  */
 import type { BlobReader, OpenBlob } from './ports.js';
 

@@ -9,7 +9,7 @@ import { placeText, type Place } from './links.js';
 import type { BlobReader, UploadProgress } from './ports.js';
 import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorSession.js';
 
-/** Connections for one stream. Arbitrary. */
+/** Number of connections for one stream. Arbitrary. */
 const SESSIONS = 4;
 /** Number of consecutive failures without progress after which the upload is abandoned for now. */
 const MAX_FAILURES = 6;
@@ -150,8 +150,8 @@ export class StreamUpload {
   }
 
   /**
-   * Sends a queue over the first session and further ones. Support for several sessions is unknown in advance. lbry-sdk's
-   * reflector closes a connection that does not start with a descriptor; no data is lost then.
+   * Sends a queue over the first session and further ones. The reflector may not support several sessions: lbry-sdk's
+   * reflector closes a connection that does not start with a descriptor. No data is lost then.
    */
   async #sendAll(first: ReflectorSession, queue: string[], signal: AbortSignal): Promise<void> {
     const own = this.#work(first, queue);

@@ -9,7 +9,10 @@ import type { Holder, Line, LineOutcome } from './blobHolders.js';
 import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
 import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
 
-/** Factor for the limit of requests until a holder has sent data. Source: `should_race_continue`. */
+/**
+ * Factor by which the limit of concurrent requests is multiplied until a holder has sent data. Source:
+ * `should_race_continue`.
+ */
 const COLD_FACTOR = 10;
 /** Maximum pause for a failing holder in seconds. Source: `clearbanned`. */
 const MAX_REST_SEC = 30;
@@ -18,7 +21,7 @@ const REST_EXPONENT = 2;
 const LIAR_REST_MS = 3_600_000;
 /** Time for which a pending connection counts as progress. Arbitrary. */
 const CONNECTING_MS = 500;
-/** Interval of checks while blobs are wanted. */
+/** Interval of the checks that run while blobs are wanted. */
 const TICK_MS = 100;
 /** Maximum number of known holders. Only false announcements exceed it. Arbitrary. */
 const MAX_HOLDERS = 1000;
@@ -28,9 +31,9 @@ const RATE_MS = 5000;
 export interface SwarmDeps {
   readonly blobs: BlobKeeper;
   readonly clock: Clock;
-  /** Holders asked at a time (`max_connections_per_download`). Read at each use. */
+  /** Maximum number of holders that are asked at the same time (`max_connections_per_download`). Read at each use. */
   readonly limit: () => number;
-  /** Chooses among holders of equal rank: a number from 0 to 1. */
+  /** Random number from 0 to 1. It decides the order in which holders of equal rank are tried. */
   readonly random: () => number;
   readonly debug: (text: () => string) => void;
 }
@@ -55,7 +58,7 @@ export class Swarm {
     return this.#wanted.size === 0;
   }
 
-  /** Whether a known holder may have the wanted blobs, so that a search for others can wait. */
+  /** Whether a known holder may have the wanted blobs. If so, a search for further holders can wait. */
   get hasHope(): boolean {
     const now = this.#deps.clock.nowMs();
     const wanted = [...this.#wanted.keys()];
@@ -207,7 +210,7 @@ export class Swarm {
     return unmet;
   }
 
-  /** Whether a holder has sent a blob, or is sending a blob for which no holder failed. */
+  /** Whether at least one holder has sent a blob, or is sending a blob for which no holder has failed. */
   get #isProven(): boolean {
     for (const { line, score, state, wanted } of this.#known.values()) {
       if (line?.isOpen !== true) continue;
@@ -245,7 +248,7 @@ export class Swarm {
     for (const one of candidates.slice(0, Math.max(0, count))) void this.#open(one, now);
   }
 
-  /** Closes unneeded lines once blobs arrive. */
+  /** Closes lines that are not needed any more, once a holder is sending blobs. */
   #closeSurplus(): void {
     if (!this.#isProven) return;
     const idle = [...this.#known.values()]
@@ -298,7 +301,7 @@ export class Swarm {
           else one.noteLacks(hash, clock.nowMs());
       },
     });
-    // The request was cancelled in between.
+    // The request was cancelled while it was running, so its outcome is ignored.
     if (!wanted.asked.delete(one) || this.#closed.signal.aborted) return;
     if (outcome.kind !== 'blob') wanted.troubles++;
     await this.#settle(one, wanted, outcome);

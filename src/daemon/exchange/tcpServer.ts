@@ -72,7 +72,8 @@ export class TcpServer {
       this.#server.listen(port, host, resolve);
     });
     this.#server.removeAllListeners('error');
-    // An example is a lack of file descriptors: the connection is lost, but the server continues.
+    // Errors of the listening socket, for example a lack of file descriptors, lose a connection but do not stop the
+    // server.
     this.#server.on('error', () => undefined);
     return (this.#server.address() as AddressInfo).port;
   }
@@ -130,7 +131,7 @@ export function writeBytes(socket: Socket, bytes: Uint8Array): Promise<boolean> 
   });
 }
 
-/** Reader for a connection; a read returns null after the peer has ended it. */
+/** Reader for a connection. A read returns null after the peer has closed the connection. */
 export class SocketReader {
   readonly #socket: Socket;
   #chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 /**
- * Downloads blobs that other nodes announced near this node's id, in order to serve them to peers. They are streams without
- * a local file, up to the limit `network_storage_limit`. Their blobs belong to no stream of the database, so they count as
- * network blobs. Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`,
+ * Downloads blobs that other nodes announced near this node's id, in order to serve them to peers. The downloads are limited
+ * by `network_storage_limit`. The blobs belong to streams without a local file and without rows in the database, so they
+ * count as network blobs. Source: lbry-sdk lbry/stream/background_downloader.py `BackgroundDownloader`,
  * lbry/extras/daemon/components.py `BackgroundDownloaderComponent`.
  */
 import { failureReason } from '../../util/text/environmentError.js';
@@ -29,12 +29,12 @@ const LEFT_ALONE_MS = 6 * 3600_000;
 const MAX_LEFT_ALONE = 10_000;
 
 export interface BackgroundDownloaderDeps {
-  /** The DHT node; null while it does not run. */
+  /** The DHT node; null while the component does not run. */
   readonly dht: () => {
     readonly nodeId: Buffer;
     readonly announcements: Pick<Announcements, 'keysBeginningWith'>;
   } | null;
-  /** Null while no component downloads. */
+  /** Downloads blobs; null while no component downloads. */
   readonly fetcher: () => Pick<BlobFetcher, 'fetchBlob'> | null;
   readonly blobs: Pick<BlobStore, 'finished' | 'delete'>;
   readonly database: Pick<ContentDatabase, 'alwaysAnnounce' | 'streamHashOf'>;
@@ -50,7 +50,7 @@ export interface BackgroundDownloaderDeps {
 export class BackgroundDownloader {
   readonly #deps: BackgroundDownloaderDeps;
   readonly #stopping = new AbortController();
-  /** Time until which a hash is not tried again. */
+  /** Skipped hashes, each with the time until which it is not tried again. */
   readonly #leftAlone = new Map<string, number>();
   #rounds: Promise<void> | null = null;
   #ongoing: Promise<void> | null = null;
@@ -141,7 +141,7 @@ export class BackgroundDownloader {
     const { log, database, blobs } = this.#deps;
     const wasThere = blobs.finished.has(hash);
     try {
-      // Streams that have a file are downloaded at the user's request only.
+      // Streams that the database knows are downloaded only at the user's request.
       if ((await database.streamHashOf(hash)) !== null) return false;
       const bytes = await this.#fetch(hash, hash, null, 1);
       // Peers find the blob by this hash, whatever its content.

@@ -39,7 +39,7 @@ export interface DownloadPorts {
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
 
-/** Signal that aborts with an error after this many milliseconds. */
+/** Returns a signal that aborts with an error after this many milliseconds. */
 function timeLimit(
   { clock }: FilesDeps,
   ms: number,
@@ -102,7 +102,7 @@ async function resolveStream(
   throw new ResolveError(problem, `Failed to resolve stream at '${url}': ${pythonStr(shown)}`);
 }
 
-/** Hash of the descriptor. Throws `ResolveError` if the claim has none. */
+/** Returns the hash of the claim's descriptor. Throws `ResolveError` if the claim has none. */
 function sourceOf(claim: Txo, url: string): string {
   const sdHash = sdHashOf(claim);
   if (sdHash === null)
@@ -113,7 +113,7 @@ function sourceOf(claim: Txo, url: string): string {
 interface Attempt {
   readonly claim: Txo;
   readonly sdHash: string;
-  /** Null if the file is not to be saved. */
+  /** How the file is saved; null if it is not saved. */
   readonly save: SaveOptions | null;
   readonly timeoutMs: number;
   readonly startedMs: number;
@@ -134,7 +134,7 @@ async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts)
   return file;
 }
 
-/** Opens the stream. Throws `DownloadSDTimeoutError` and leaves nothing behind then. */
+/** Opens the stream within the time limit. Otherwise throws `DownloadSDTimeoutError`, and no file or row remains. */
 function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: DownloadPorts) {
   const ms = Math.min(timeoutMs, files.settings().blobTimeoutMs);
   const late = (): Error =>
@@ -142,7 +142,10 @@ function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: Download
   return withLimit(files, ms, late, (signal) => manager.reader.open(sdHash, signal));
 }
 
-/** Starts to save the file. Throws `DownloadDataTimeoutError`; the file stays listed then. */
+/**
+ * Starts saving the file within the time limit. Otherwise throws `DownloadDataTimeoutError`; the file stays in the list of
+ * files.
+ */
 function saveInTime(
   file: ManagedFile,
   options: SaveOptions,
@@ -198,7 +201,7 @@ async function begin(
     });
     const problem = await manager.keepClaim(claim, txBuilder.ports.ledger.params, descriptor.streamHash);
     if (problem !== null) throw failure(problem);
-    // Without a reader the file would stop soon.
+    // A file without a reader stops soon, so a reader is opened once.
     if (save === null) await file.withReader(() => Promise.resolve());
     else await saveInTime(file, save, attempt, ports);
     return file;
@@ -220,7 +223,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
   const attempt: Attempt = {
     claim,
     sdHash,
-    // A name implies saving.
+    // A given file name means that the file is saved.
     save: savesFile || fileName ? { fileName, directory } : null,
     timeoutMs: request.timeoutMs || settings.downloadTimeoutMs,
     startedMs,

@@ -18,7 +18,10 @@ import type { FilesDeps } from './ports.js';
 import { Pins } from './pins.js';
 import { StreamReader } from './streamReader.js';
 
-/** Number of saved files per check after the start, and of running files per read. Arbitrary. */
+/**
+ * Maximum number of file rows per database call, both for the check of saved files after the start and for reading running
+ * files. Arbitrary.
+ */
 const FILES_AT_ONCE = 500;
 
 /** One page of the matching files. */
@@ -38,7 +41,7 @@ export class FileManager {
   });
   #count = 0;
   #isClosed = false;
-  /** Resolves after the check of all saved files. */
+  /** Resolves when the background check for missing saved files has ended. */
   settled: Promise<void> = Promise.resolve();
 
   constructor(deps: FilesDeps) {
@@ -100,7 +103,7 @@ export class FileManager {
     return this.#count;
   }
 
-  /** Whether this object is still that of a listed file. */
+  /** Whether the object is the current object of its stream. It is not after the file was deleted. */
   isCurrent(file: ManagedFile): boolean {
     return this.#use(file.row.streamHash) === file;
   }
@@ -109,7 +112,10 @@ export class FileManager {
     return this.#used.get(streamHash)?.deref() ?? null;
   }
 
-  /** Object of a file, with the state of its saved file. An existing object keeps its own row. */
+  /**
+   * Returns the object of a file. A new object first checks its saved file on disk. An existing object is returned
+   * unchanged; `row` is ignored then.
+   */
   async #of(row: FileRow): Promise<ManagedFile> {
     const used = this.#use(row.streamHash);
     if (used !== null) return used;
@@ -197,7 +203,7 @@ export class FileManager {
     };
   }
 
-  /** Adds the file of a stream that already has rows. */
+  /** Adds a file row for a stream whose descriptor is already in the database. */
   async add(file: NewFile): Promise<ManagedFile> {
     await this.#deps.database.addFile(file);
     this.#count = await this.#deps.database.fileCount();
@@ -214,7 +220,7 @@ export class FileManager {
     return used;
   }
 
-  /** Updates the state after the stream and its file were deleted. */
+  /** Removes the object, the pin and the count of a file after its stream was deleted from the database. */
   async #forget(streamHash: string): Promise<void> {
     this.#used.delete(streamHash);
     this.pins.forget(streamHash);

@@ -17,13 +17,13 @@ import type { ManagedFile } from './managedFile.js';
 import { outputSize, pathOf } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 
-/** Number of files whose first bytes are read at the same time. Arbitrary. */
+/** Number of blob files whose first bytes are read concurrently. Arbitrary. */
 const LOOKS_AT_ONCE = 64;
 /** Number of descriptors per request to a hub; several claims may name the same descriptor. Arbitrary. */
 const CLAIMS_AT_ONCE = 20;
-/** Items per page. Source: maximum page size of `claim_search`. */
+/** Claims per page of a hub's response. Source: maximum page size of `claim_search`. */
 const PAGE_SIZE = 50;
-/** Pause while the wallet does not run, and after a failure of a hub. Arbitrary. */
+/** `WAIT_MS`: interval of checks whether the wallet runs. `RETRY_MS`: pause after a failed request to a hub. Both arbitrary. */
 const WAIT_MS = 2000;
 const RETRY_MS = 30_000;
 
@@ -42,7 +42,7 @@ export interface LibraryRebuildDeps {
   readonly signal: AbortSignal;
 }
 
-/** Recovered and missing files. */
+/** Result of a rebuild: counts of recovered items, and items that could not be recovered. */
 export interface RebuildReport {
   /** Number of streams whose rows were rebuilt from their descriptors. */
   readonly streams: number;
@@ -53,11 +53,11 @@ export interface RebuildReport {
   readonly withoutClaim: readonly string[];
   /** Blobs that start like a descriptor but are invalid or damaged. */
   readonly unreadable: readonly string[];
-  /** Number of blobs without a stream. They stay. */
+  /** Number of blobs that belong to no stream. These blobs stay on disk. */
   readonly blobsOfNoStream: number;
 }
 
-/** Prefers an own claim, otherwise the oldest claim. */
+/** Chooses the claim of a file: the wallet's own claim if there is one, otherwise the oldest claim. */
 function choose(claims: readonly Txo[]): Txo | undefined {
   const rank = (txo: Txo): number => {
     if (txo.notes.isMyOutput) return -1;
@@ -165,7 +165,8 @@ export class LibraryRebuild {
     } catch {
       return false;
     }
-    // Own blobs are exempt from cleaning. Blobs of others are marked as such once their claim is known.
+    // Streams are first marked as own (`isMine`), which exempts their blobs from cleaning. The mark is removed once the
+    // stream's claim is found to belong to someone else.
     const [sdLengthBytes, addedOn] = [bytes.length, clock.nowSec()];
     await database.addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine: true });
     this.#made.add(descriptor.streamHash);
@@ -236,7 +237,7 @@ export class LibraryRebuild {
     return { claims: wanted.length - withoutClaim.length, withoutClaim };
   }
 
-  /** Returns the descriptors of the files without a claim. */
+  /** Links a batch of files to their claims. Resolves to the descriptor hashes of files for which no claim was found. */
   async #tieAll(batch: readonly ManagedFile[], finder: ClaimFinder): Promise<string[]> {
     const found = await this.#claimsOf(
       batch.map(({ row }) => row.sdHash),
@@ -275,7 +276,7 @@ export class LibraryRebuild {
     return null;
   }
 
-  /** Finds the saved file under its default name. */
+  /** Looks for the saved file under its default name in the download folder, and records it if its hash matches the claim. */
   async #findSaved(file: ManagedFile, claim: Txo): Promise<void> {
     const { manager, files } = this.#deps;
     const { streamHash } = file.row;

@@ -115,11 +115,12 @@ export class ManagedFile {
 
   /** Checks the saved file on disk. Removes its name if the file is missing. */
   async lookAtOutput(): Promise<void> {
-    // A file that is being written may have gaps.
+    // A file that is being saved is not checked, because it may have gaps.
     if (this.#save !== null) return;
     const saves = this.#saves;
     const writtenBytes = await outputSize(this.place);
-    // A save that started in between may have ended already, at another path.
+    // A save that started during the check may have ended already at another path. The result of the check is outdated
+    // then.
     if (this.#saves !== saves) return;
     this.writtenBytes = writtenBytes;
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
@@ -193,7 +194,7 @@ export class ManagedFile {
   async resume(place: SavedPlace): Promise<void> {
     const { signal } = this.#resuming;
     if (await this.#isOwnOutput(place, signal)) await removeOutput(place);
-    // The user may have stopped or saved the file in between.
+    // The user may have stopped or saved the file during the check of the partial file.
     if (!signal.aborted && this.isRunning && !this.isSaving) await this.save({});
   }
 
@@ -214,8 +215,8 @@ export class ManagedFile {
   }
 
   /**
-   * After a crash: syncs the saved file if it is complete, otherwise saves it again. Does nothing if the user has saved or
-   * deleted it in between, or if a blob for the comparison is missing.
+   * After a crash: syncs the saved file if it is complete, otherwise saves it again. Does nothing if the user saved or
+   * deleted the file during the check, or if a blob for the comparison is missing.
    */
   async ensureWhole(): Promise<void> {
     const { signal } = this.#resuming;
@@ -288,7 +289,7 @@ export class ManagedFile {
         return {
           bytesDone: this.writtenBytes ?? 0,
           bytesTotal: this.bounds.upper,
-          // Blobs that are already on disk do not come from a peer.
+          // Without a download from peers (all blobs are on disk), the rate is the rate of writing the saved file.
           bytesPerSecond: coming?.bytesPerSecond || this.#writing.perSecond,
           peers: coming?.peers ?? null,
         };
@@ -335,7 +336,10 @@ export class ManagedFile {
     await this.#setStatus('finished');
   }
 
-  /** The incomplete output is deleted. When the daemon stops, the row stays, so that the next start saves the file again. */
+  /**
+   * Handles a failed save: deletes the incomplete output. When the daemon stops, the row stays, so that the next start saves
+   * the file again.
+   */
   async #failed(place: SavedPlace, error: Error): Promise<void> {
     this.writtenBytes = null;
     await removeOutput(place);

@@ -4,7 +4,7 @@ import { basename, join, parse } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
 import type { SavedPlace } from '../content/rows.js';
 
-/** Maximum number of names to try. Arbitrary. */
+/** Maximum number appended to a file name in the search for a free name. Arbitrary. */
 const MAX_NAMES = 10_000;
 
 export const pathOf = ({ directory, fileName }: SavedPlace): string => join(directory, basename(fileName));

@@ -64,7 +64,7 @@ export class Pins {
     }
   }
 
-  /** Updates the state after the stream and its pin were deleted. */
+  /** Removes a deleted stream from the pinned streams in memory; its row is already deleted. */
   forget(streamHash: string): void {
     this.#ids.stream.delete(streamHash);
   }

@@ -112,7 +112,7 @@ export class Playing {
   }
 
   /**
-   * Opens the stream of a listed file; null if none has this descriptor. Throws the signal's reason. Throws `DaemonError`
+   * Opens the stream of a listed file; null if no file has this descriptor. Throws the signal's reason. Throws `DaemonError`
    * and `TimeoutError` if a blob needed to find the size does not arrive.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
@@ -180,8 +180,8 @@ export class Playing {
   }
 
   /**
-   * Reads a range, and opens the next blob while one is sent. Throws if a blob has an unexpected size, because the player
-   * would get bytes of another position.
+   * Reads a range, and opens the next blob while the current one is sent. Throws if a blob has an unexpected size, because
+   * the player would then receive bytes of another position.
    */
   async *#read(
     kept: Kept,
@@ -227,7 +227,7 @@ export class Playing {
               yield bytes;
               next += bytes.length;
               pieceBytes = PIECE_BYTES;
-              // The next blob is opened only after the first bytes of this one were sent.
+              // The next blob is opened only after the first bytes of the current blob were sent.
               if (coming === null && !isLast && starts[at + 1]! < to) {
                 coming = open(at + 1);
                 coming.catch(() => undefined);

@@ -23,7 +23,7 @@ export interface StreamReflector {
   /** Descriptor hashes of the streams that are being uploaded. */
   readonly uploading: readonly string[];
   progressOf(sdHash: string): UploadProgress | null;
-  /** Reason for the failure of the last upload; null if none failed. */
+  /** Reason why the last upload of the stream failed; null if it did not fail. */
   failureOf(sdHash: string): string | null;
   /** Cancels the upload of a stream before its deletion. */
   cancel(sdHash: string): Promise<void>;

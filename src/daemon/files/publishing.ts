@@ -92,7 +92,7 @@ export class Publishing implements PublishingPort {
     const { kind } = mediaTypeOfFile(basename(path), contentExtension);
     const isGiven = ['width', 'height', 'duration'].every((name) => given[name] !== undefined);
     const found = MEASURED.has(kind) && !isGiven ? await inspectMedia(path) : {};
-    // Values from ffprobe take precedence over those of the command.
+    // Values that ffprobe found during the check of the video replace the values of the command.
     const { durationSec, width, height } = checked.facts;
     const facts = factFields(found, {
       width: numberOf(width) ?? given['width'],

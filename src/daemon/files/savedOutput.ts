@@ -7,7 +7,10 @@ import type { SavedPlace } from '../content/rows.js';
 import { outputSize, pathOf } from './outputs.js';
 import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
 
-/** Number of concurrent blobs. Up to this number may be missing at the end of a partial file. Arbitrary: enough for two threads. */
+/**
+ * Maximum number of blobs that are written concurrently. Up to this number of blobs may be missing at the end of a partial
+ * file. Arbitrary: enough for two threads.
+ */
 const BLOBS_AT_ONCE = 4;
 
 interface Begun {
@@ -36,7 +39,8 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
     const number = next++;
     const written = reader.writeBlob(stream, number, { file, position }, signal);
     written.catch(() => undefined);
-    // Blobs of a file have one byte of padding, except for the last.
+    // All data blobs except the last have one byte of padding, so the offset of the next blob is known before this one is
+    // decrypted.
     const expected = isRegular && next < data.length ? data[number]!.length - 1 : null;
     begun.push({ number, position, expected, written });
     position += expected ?? 0;
@@ -44,13 +48,14 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
   try {
     while (next < data.length || begun.length > 0) {
       while (next < data.length && begun.length < (isRegular ? BLOBS_AT_ONCE : 1)) begin();
-      // Prefetching starts after the blobs being written, so that it does not precede them.
+      // Prefetches only blobs after those that are being written, so that the prefetch does not delay them.
       reader.ahead(stream, next - 1, signal);
       const first = begun.shift()!;
       const bytes = await first.written;
       if (first.expected === null) position = first.position + bytes;
       else if (bytes !== first.expected) {
-        // A descriptor with different padding: the following blobs are written again, one by one.
+        // The descriptor uses a different padding, so the blobs after this one were written at wrong offsets. They are
+        // written again, one by one.
         await Promise.allSettled(begun.map(({ written }) => written));
         begun.length = 0;
         [next, position, isRegular] = [first.number + 1, first.position + bytes, false];
@@ -87,7 +92,7 @@ export async function holdsStream(
     let [at, equalBytes] = [0, 0];
     for (const [number, { blobHash, length }] of data.entries()) {
       if (at >= size) return !isWhole && at === size && equalBytes > 0;
-      // Padding takes at least one byte.
+      // The decrypted blob is at least one byte shorter than the encrypted blob, because of the padding.
       const found = Buffer.alloc(Math.min(length - 1, size - at));
       await file.read(found, 0, found.length, at);
       const mayBeMissing = !isWhole && at + BLOBS_AT_ONCE * length >= size;
@@ -96,7 +101,8 @@ export async function holdsStream(
         at += found.length;
         continue;
       }
-      // Each blob was on disk before it was written to the file.
+      // A blob is always on disk before its bytes are written to the file. If a blob is missing, the file was not written
+      // by `writeOutput`.
       if (signal.aborted || !isHere(blobHash!)) return false;
       const bytes = await reader.wholeBlob(stream, number, signal);
       const part = found.subarray(0, Math.min(bytes.length, size - at));

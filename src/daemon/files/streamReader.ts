@@ -70,7 +70,7 @@ function placeOf({ descriptor }: OpenStream, at: number) {
   return { hash: blobHash!, length, cipher };
 }
 
-/** The load of a blob, which is aborted when the reader that started it leaves. */
+/** The load of a blob, which is aborted when the reader that started it stops reading. */
 interface Loading {
   readonly blob: Promise<PlainBlob>;
   readonly signal: AbortSignal;
@@ -140,9 +140,9 @@ export class StreamReader {
   }
 
   /**
-   * Opens a data blob, which the caller must close. With `isFull` it must have exactly one byte of padding; otherwise its
-   * last read throws. Throws the signal's reason. Throws `InvalidStreamDescriptorError` if the blob cannot be decrypted or
-   * its length differs from the descriptor.
+   * Opens a data blob, which the caller must close. With `isFull` the blob must have exactly one byte of padding; its last
+   * read throws if the padding is longer. Throws the signal's reason. Throws `InvalidStreamDescriptorError` if the blob
+   * cannot be decrypted or its length differs from the descriptor.
    */
   async blob(stream: OpenStream, at: number, signal: AbortSignal, isFull = false): Promise<PlainBlob> {
     signal.throwIfAborted();
@@ -159,7 +159,8 @@ export class StreamReader {
       return await wholePlain(await this.blob(stream, at, signal));
     } catch (error) {
       if (!(error instanceof BlobChangedError)) throw error;
-      // The blob is verified again, and downloaded if it is damaged by now.
+      // The blob's file changed during the read. The second attempt verifies the blob again, and downloads it if it is
+      // damaged.
       return wholePlain(await this.blob(stream, at, signal));
     }
   }
@@ -178,7 +179,7 @@ export class StreamReader {
       } catch (error) {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
-        // Only the reader that started the load has left, so this one starts its own load.
+        // Only the reader that started the load has stopped. This reader starts its own load.
         return this.blob(stream, at, signal);
       }
     }
@@ -266,7 +267,10 @@ export class StreamReader {
     }
   }
 
-  /** Prefetches the blobs after one, which a reader will need soon. A failed prefetch is repeated when the blob is needed. */
+  /**
+   * Prefetches the blobs after the blob at index `at`, which a reader will need soon. If a prefetch fails, the blob is
+   * loaded when the reader needs it.
+   */
   ahead({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): void {
     const { finished } = this.#deps.blobs;
     const data = dataBlobs(descriptor);
@@ -276,7 +280,7 @@ export class StreamReader {
   }
 }
 
-/** The promise's result, unless the signal aborts first. */
+/** Resolves to the result of the promise. Rejects if the signal aborts first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return new Promise<T>((resolve, reject) => {

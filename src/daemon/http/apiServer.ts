@@ -32,19 +32,19 @@ const ROUTES: Routes = {
 
 export interface ApiServerDeps {
   readonly dispatcher: Pick<Dispatcher, 'call'>;
-  /** Answers `GET /events`. */
+  /** Serves `GET /events` as a stream of server-sent events. */
   readonly events: Pick<EventStreams, 'answer'>;
-  /** Handles WebSockets at the same path. */
+  /** Serves WebSockets at the same path, `/events`. */
   readonly eventSockets: Pick<EventSockets, 'take'>;
   /** Present value of the setting `allowed_origin`. */
   readonly allowedOrigin: () => string;
   /** Aborted when the daemon stops. */
   readonly stopping: AbortSignal;
-  /** Called with a refused origin. */
+  /** Called with the origin of each refused request. */
   readonly onRefusedOrigin: (origin: string) => void;
 }
 
-/** Result of reading a body: its bytes, or the number beyond the limit. */
+/** Receives the bytes of a body, or only its size in bytes if it exceeds the limit. */
 type UseBody = (body: Buffer | number) => void;
 
 /** Reads a body up to the limit. Bytes above it are read and discarded, so that the client receives the response. */
@@ -130,11 +130,14 @@ function send(
 ): void {
   const length = Buffer.byteLength(text);
   const all = ['Content-Type', type, 'Content-Length', String(length), ...headers];
-  // ASCII text is passed on without encoding.
+  // A text of ASCII characters only is sent as `latin1`, which needs no UTF-8 encoding.
   response.writeHead(status, all).end(text, length === text.length ? 'latin1' : 'utf8');
 }
 
-/** A page can send a request without an origin, for example for an image. It could not read the answer, but would occupy a slot. */
+/**
+ * Whether a page of another site sent the request. A page can send a request without an `Origin` header, for example for an
+ * image. It cannot read the answer, but the request would occupy a slot.
+ */
 function isOfStrangePage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return headers.origin === undefined && (site === 'cross-site' || site === 'same-site');
@@ -154,7 +157,7 @@ class ApiAnswers {
 
   #sendAnswer(response: ServerResponse, status: number, text: string): void {
     const { allowedOrigin, stopping } = this.#deps;
-    // CORS headers for the setting after the call, which may change it.
+    // The CORS headers are computed after the call, because the call may change the setting `allowed_origin`.
     const cors = corsHeaders(allowedOrigin());
     send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
   }

@@ -37,7 +37,8 @@ export class EventFeed {
 
   constructor(deps: EventFeedDeps) {
     this.#deps = deps;
-    // Each client adds a listener; the number of clients is limited here.
+    // Each client adds a listener to this signal. Node's warning about many listeners is disabled, because `MAX_CLIENTS`
+    // limits them.
     setMaxListeners(0, deps.stopping);
   }
 

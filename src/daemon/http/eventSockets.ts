@@ -69,7 +69,7 @@ export class EventSockets {
     });
     socket.on('pong', () => (isAlive = true));
     socket.on('message', () => close(CLOSE.unwanted, 'the daemon takes no messages'));
-    // The `close` event follows the error.
+    // No action is needed here, because the `close` event follows the error.
     socket.on('error', () => undefined);
     socket.once('close', leave);
   }

@@ -8,7 +8,7 @@ import { readRanges, type ByteRange } from './byteRanges.js';
 import type { MediaStream } from './mediaPort.js';
 import { TEXT_TYPE } from './plainServer.js';
 
-/** Bytes between and around the ranges of a `multipart/byteranges`. */
+/** One range of a `multipart/byteranges` response, and the bytes that precede it (`head`). */
 interface Part extends ByteRange {
   readonly head: string;
 }
@@ -20,7 +20,7 @@ interface AnswerPlan {
   readonly tail: string;
 }
 
-/** Whether a header contains our tag. Weak tags match only in a weak comparison. */
+/** Whether a header contains the entity tag of the stream. Weak tags match only in a weak comparison. */
 function names(header: string, tag: string, isWeak: boolean): boolean {
   const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
   return header.trim() === '*' || tags.some((one) => (isWeak ? one.replace(/^W\//, '') : one) === tag);
@@ -36,7 +36,7 @@ function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 |
 /** The ranges to send; null for the whole stream. Source: RFC 9110, section 13.1.5 for `If-Range`. */
 function rangesOf({ method, headers }: IncomingMessage, tag: string, sizeBytes: number) {
   const { range } = headers;
-  // Node joins repeated headers.
+  // Node joins repeated headers into one text, so this is not an array.
   const condition = headers['if-range'] as string | undefined;
   if (method !== 'GET' || range === undefined) return null;
   if (condition !== undefined && condition.trim() !== tag) return null;

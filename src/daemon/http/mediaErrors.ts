@@ -31,7 +31,7 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   KeyFeeAboveMaxAllowedError: 402,
   InsufficientFundsError: 402,
   CurrencyConversionError: 402,
-  // The wallet is locked, the only `AssertionError` of `get`.
+  // `get` throws `AssertionError` only if the wallet is locked.
   AssertionError: 402,
   // A hub refused the payment, or its connection ended.
   RPCError: 502,
@@ -39,7 +39,7 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   // The data from peers is not a valid stream.
   InvalidStreamDescriptorError: 502,
   InvalidDataError: 502,
-  // Skipped; still starting.
+  // `NameError`: the component is skipped. `ComponentsNotStartedError`: the component is still starting.
   NameError: 501,
   ComponentsNotStartedError: 503,
   ResolveTimeoutError: 504,

@@ -6,8 +6,8 @@ export interface MediaStream {
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   /**
-   * Bytes from one position up to, and without, another, in pieces of any length. Missing blobs are downloaded in this
-   * order. Throws `DaemonError`, `TimeoutError`, and the signal's reason.
+   * Yields the bytes from `from` (inclusive) to `to` (exclusive) in pieces of any length. Missing blobs are downloaded in
+   * the order of the bytes. Throws `DaemonError`, `TimeoutError`, and the signal's reason.
    */
   read(from: number, to: number, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
@@ -19,7 +19,7 @@ export interface MediaOptions {
 }
 
 export interface MediaSource {
-  /** Opens the stream of a file in `file_list`; null if none has this descriptor. */
+  /** Opens the stream of a file in `file_list`; null if no file has this descriptor. */
   open(sdHash: string, options: MediaOptions): Promise<MediaStream | null>;
   /**
    * Descriptor hash of the stream that a URL names, as hexadecimal digits. With `mayDownload` the stream becomes a file of

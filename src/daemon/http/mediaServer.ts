@@ -49,7 +49,7 @@ function sendFailure(response: ServerResponse, { status, text, isPassing }: Medi
   sendText(response, status, text, isPassing ? { 'Retry-After': String(RETRY_SEC) } : {});
 }
 
-/** The decoded parts of a path after its first; null if they are not valid percent-encoded UTF-8. */
+/** Decoded segments of a path, without the first segment; null if a segment is not valid percent-encoded UTF-8. */
 function partsOf(path: string): readonly string[] | null {
   try {
     return path

@@ -7,7 +7,7 @@ import type { CallObserver } from '../api/dispatch.js';
 import { shared } from '../../util/shared.js';
 import { plainServer } from './plainServer.js';
 
-/** All requests within this time get the same text. Arbitrary. */
+/** Time for which a generated metrics text is reused for further requests. Arbitrary. */
 const SHARED_MS = 100;
 /** Source: `HISTOGRAM_BUCKETS`, in seconds. */
 const BUCKETS_SEC = [
@@ -41,7 +41,7 @@ export class CallMetrics implements CallObserver {
     };
   }
 
-  /** Counter with the suffix that lbrynet's library adds to all counter names. */
+  /** Creates a counter whose name has the suffix that lbrynet's Prometheus library adds to all counter names. */
   #counter(name: string, help: string): Counter {
     return new Counter({
       name: `daemon_api_${name}_total`,

@@ -1,6 +1,7 @@
 /**
- * Shared base of the daemon's HTTP servers: it does not parse bodies, sends refusals as plain text, and lists the allowed
- * methods if a known path has another method. Source: aiohttp's responses, which clients of lbry-sdk expect.
+ * Shared base of the daemon's HTTP servers: it does not parse bodies, sends refusals as plain text, and responds with the
+ * list of allowed methods if a known path is requested with another method. Source: aiohttp's responses, which clients of
+ * lbry-sdk expect.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +11,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOpt
 export type Routes = Readonly<Record<string, string>>;
 
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
-/** No route has a schema. Without these, which are never called, fastify loads a validator and a serializer. */
+/**
+ * Empty schema compilers, which are never called because no route has a schema. Without this option fastify loads a
+ * validator and a serializer.
+ */
 const NO_SCHEMAS = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
 } as unknown as NonNullable<FastifyServerOptions['schemaController']>;
@@ -54,7 +58,7 @@ export type ShortCut = (request: IncomingMessage, response: ServerResponse) => b
 export function plainServer(routes: Routes, shortCut: ShortCut = () => false): FastifyInstance {
   const app = fastify({
     serverFactory: (handler) =>
-      // No time limit for a request.
+      // Zero means no time limit for a request.
       createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
         if (!shortCut(request, response)) handler(request, response);
       }),
@@ -64,7 +68,7 @@ export function plainServer(routes: Routes, shortCut: ShortCut = () => false): F
     // Handles a path with invalid percent-encoding, or one longer than the router accepts.
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (_error, _request, reply) => refuse(reply, 400, 'Bad Request'),
-    // `OPTIONS *`: the router matches the star with any path.
+    // Replaces the URL of `OPTIONS *` with a path, so that the router handles it as a match of any path.
     rewriteUrl: ({ url = '/' }) => (url === '*' ? '/*' : url),
   });
   // The content type of bodies is ignored, because fastify refuses types that it cannot read.

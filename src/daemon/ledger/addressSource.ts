@@ -1,6 +1,9 @@
 /** Interface of an account for the ledger: its key chains, and its notifications. */
 
-/** A key chain. The ledger keeps `gap` unused addresses at its end. Each address is meant for `maxUses` transactions. */
+/**
+ * A key chain of an account. The ledger keeps `gap` unused addresses at the end of the chain. Each address is meant for at
+ * most `maxUses` transactions.
+ */
 export interface AddressChain {
   /** 0 receiving, 1 change. An account with a single address has chain 0 with gap 1 and only index 0. */
   readonly chain: 0 | 1;

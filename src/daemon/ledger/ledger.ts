@@ -44,13 +44,16 @@ export interface SyncState {
   readonly addressesLeft: number;
   /** Number of transactions fetched for these addresses. */
   readonly fetched: number;
-  /** Known share of the histories, from 0 to 1. The addresses being fetched count by their transactions. */
+  /**
+   * Share of the histories that are already known, from 0 to 1. An address in the present round counts in part, by its
+   * fetched transactions.
+   */
   readonly historyShare: number;
 }
 
 export interface LedgerEvents {
   headers: [height: number];
-  /** A transaction from the histories was fetched or written. */
+  /** History data was fetched from a hub or written to the database. */
   histories: [];
   transaction: [event: TransactionEvent];
   /** `forkHeight` is the height of the last common block. */
@@ -88,7 +91,7 @@ export interface Ledger {
   readonly syncState: SyncState;
   /**
    * Adds an account. Resolves when its addresses exist up to the gaps and, with a connected hub, its history is in the
-   * database. Adding an account again increments a counter; it must be removed as many times.
+   * database. An account may be added several times; it stays until `remove` was called as often.
    */
   add(account: AddressSource): Promise<void>;
   remove(accountId: string): void;
@@ -102,7 +105,7 @@ export interface Ledger {
    * with the hub's text if it is refused.
    */
   broadcast(tx: Transaction): Promise<void>;
-  /** Resolves to true when a hub shows the transaction in the wallet's history, or to false on timeout. */
+  /** Resolves to true when a hub lists the transaction in a history of the wallet, or to false on timeout. */
   taken(txid: Uint8Array, timeoutMs: number): Promise<boolean>;
   /** Transaction from the database or a hub, with a verified branch; null if unknown. */
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;

@@ -16,9 +16,9 @@ import type {
 /** Balance in dewies of unspent outputs without a reservation. */
 export interface Balance {
   readonly total: bigint;
-  /** Amount of the types other and purchase. */
+  /** Amount of the outputs of types `other` and `purchase`, which are spendable. */
   readonly available: bigint;
-  /** Amount of the other types, itemized below. */
+  /** Amount of the outputs of all remaining types. The next members itemize it. */
   readonly reserved: bigint;
   readonly claims: bigint;
   /** Supports whose first input belongs to the same account. */
@@ -34,7 +34,7 @@ export interface CoinCandidate {
   readonly tx: number;
   readonly amountDewies: bigint;
   readonly height: number;
-  /** Whether the transaction is proven; false unless proofs were requested. */
+  /** Whether a merkle branch proves the transaction; always false unless proofs were requested. */
   readonly isVerified: boolean;
 }
 
@@ -136,13 +136,16 @@ export interface LedgerDatabase {
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
   /** Totals of the coins with at least this amount. Null means all coins; `amounts` is then 0. */
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
-  /** The next amounts below this one in descending order; null starts at the largest. Empty at the end. */
+  /**
+   * The largest amounts below `belowDewies` in descending order; null starts at the largest amount. Empty if there are no
+   * further amounts.
+   */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
-  /** The smallest amount that is at least this one; null if there is none. */
+  /** The smallest coin amount that is at least `fromDewies`; null if there is none. */
   leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
   /**
-   * Database numbers of the first coins of an amount, by account, in the list order `height`. There are fewer if not enough
-   * exist.
+   * Database numbers of coins with the chosen amount, ordered by account and then in the list order `height`. Returns fewer
+   * than requested if not enough exist.
    */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
   /**

@@ -61,7 +61,7 @@ export interface LedgerOptions {
 /** Progress of histories without a hub. */
 const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
-/** Error texts of nodes for a transaction that they already have. It counts as accepted. */
+/** Error texts by which nodes reject a transaction that they already have. Such an error counts as acceptance. */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
 export class OpenLedger implements Ledger {
@@ -373,12 +373,12 @@ export class OpenLedger implements Ledger {
       position: -1,
       isVerified: false,
     });
-    // The transaction may already have left the mempool, and the hub may have reported that before the transaction was
-    // stored here.
+    // The transaction may already have left the mempool, and the hub may have reported the change before the transaction
+    // was stored here. The histories are therefore requested again.
     this.#sync?.subscribe(addresses);
     this.#work();
     this.#saved([{ tx, txid, height, accountIds }]);
-    // The change output may have used an address of the gap.
+    // The change output may have used an address of the gap, so the gap is filled again.
     for (const accountId of accountIds) {
       const source = this.#members.get(accountId);
       if (source) await this.ensureGap(source);

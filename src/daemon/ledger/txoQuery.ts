@@ -34,7 +34,7 @@ export interface OutPointRef {
 }
 
 export interface TxoFilter {
-  /** Accounts that "mine" refers to; if empty, nothing is mine. */
+  /** Accounts of the user; an output or input of these accounts counts as "mine". If empty, none counts. */
   readonly accountIds: readonly string[];
   readonly types?: readonly number[];
   readonly notTypes?: readonly number[];
@@ -44,13 +44,13 @@ export interface TxoFilter {
   readonly outPoints?: readonly OutPointRef[];
   /** Claim ids as printed; for a purchase, the id of the bought claim. */
   readonly claimIds?: readonly string[];
-  /** Claim names, not normalized. */
+  /** Claim names as in the claims, without normalization. */
   readonly names?: readonly string[];
   readonly channelIds?: readonly string[];
-  /** Excluded channels. Outputs without a channel match. */
+  /** Excluded channels. Outputs without a channel are included. */
   readonly notChannelIds?: readonly string[];
   readonly repostedClaimIds?: readonly string[];
-  /** Whether spent. False also excludes reserved outputs. */
+  /** True for spent outputs, false for unspent outputs that are not reserved. */
   readonly isSpent?: boolean;
   readonly hasSource?: boolean;
   /** Whether the transaction's first input is mine. */
@@ -75,11 +75,11 @@ export interface Page {
 }
 
 export interface TxoPage extends Page {
-  /** `height` unless given. */
+  /** Order of the rows; the default is `height`. */
   readonly order?: TxoOrder;
 }
 
-/** Options for the content of rows. */
+/** Options that add data to the rows. */
 export interface TxoView {
   /** Accounts that `isMyOutput` and `isMyInput` of rows refer to. The default is the filter's accounts. */
   readonly walletAccountIds?: readonly string[];
@@ -91,7 +91,7 @@ export interface TxoRow {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
   readonly nout: number;
-  /** Height of the transaction; one of `TX_HEIGHT` if unconfirmed. */
+  /** Height of the transaction; a value of `TX_HEIGHT` if unconfirmed. */
   readonly height: number;
   /** Position of the transaction in its block; -1 if unconfirmed. */
   readonly position: number;
@@ -120,14 +120,14 @@ export interface TxoRow {
   readonly receivedTipsDewies: bigint | null;
 }
 
-/** Range of days since 1970-01-01, both inclusive. */
+/** Range of days, as numbers of days since 1970-01-01; both ends are inclusive. */
 export interface PlotRange {
   readonly fromDay: number;
   readonly toDay?: number;
 }
 
 export interface PlotDay {
-  /** Days since 1970-01-01. */
+  /** Number of days since 1970-01-01. */
   readonly day: number;
   readonly totalDewies: bigint;
 }

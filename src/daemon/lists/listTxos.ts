@@ -22,7 +22,7 @@ export interface TxoListing {
   readonly filter: TxoFilter;
   readonly page: TxoPage;
   readonly withReceivedTips: boolean;
-  /** Accounts for which claims are shown as in the claim index; null to show them as in the wallet. */
+  /** Accounts for which claims are shown with data of the claim index; null to show only data of the wallet. */
   readonly resolvedFor: readonly LoadedAccount[] | null;
 }
 
@@ -79,7 +79,7 @@ export async function listPurchases(
   return txos;
 }
 
-/** Empty if the second output does not name a purchase. */
+/** First output of a purchase, which is the payment. Empty if the second output does not name a purchase. */
 function firstOutput(row: TransactionRow): Txo[] {
   const [first] = outputsOf(transactionOf(row), row.txid, row.height);
   return first?.notes.purchasedClaimId === undefined ? [] : [first];

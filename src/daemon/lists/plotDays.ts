@@ -10,24 +10,24 @@ const DAY_SEC = 86_400;
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Day of the block at a height; for lower heights, the day of the first block. */
+/** Day of the block at a height. Heights below 1 count as the first block. */
 export function dayOf(height: number): number {
   return Math.floor(estimatedTimeSec(Math.max(1, height))! / DAY_SEC);
 }
 
-/** Day in the form `YYYY-MM-DD`. */
+/** Formats a day as `YYYY-MM-DD`. */
 export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 function readDay(text: string): number {
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) / DAY_MS : NaN;
-  // A day beyond the end of its month would be parsed as a day of the next month.
+  // A day such as 31 February would be parsed as a day of the next month, so the text is compared with its parsed form.
   if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a day: YYYY-MM-DD.`);
   return day;
 }
 
 /**
- * Range of a plot. Starts at the given first day, or a number of days before `today`. Ends after a number of days or at the
- * given last day, or has no end.
+ * Range of a plot. It starts at the given first day, or a number of days before `today`. It ends at the given last day, or
+ * after a number of days; otherwise it has no end.
  */
 export function plotRangeOf(
   given: {

@@ -4,9 +4,9 @@ import type { Txo } from '../txo/txo.js';
 
 export interface ResolvePort {
   /**
-   * Resolves outputs, in their order. Claims are shown as in the claim index (with meta, URLs, channel, repost) and keep
-   * their notes. An unresolved claim has `meta.error`. Supports get their signing channel. Source: lbry-sdk
-   * lbry/wallet/ledger.py `_resolve_for_local_results`.
+   * Resolves outputs, in their order. Claims get the data of the claim index (meta, URLs, channel, repost) and keep their
+   * notes. An unresolved claim has `meta.error`. Supports get their signing channel. Source: lbry-sdk lbry/wallet/ledger.py
+   * `_resolve_for_local_results`.
    */
   resolveTxos(accounts: readonly LoadedAccount[], txos: readonly Txo[]): Promise<Txo[]>;
   /**

@@ -39,7 +39,7 @@ function toTxo(row: TxoRow, view: WalletView, notes: TxoNotes): Txo {
   return txo;
 }
 
-/** Outputs in the order of the rows. `notesOf` returns the notes of each. */
+/** Converts rows to outputs, in the same order. `notesOf` returns the notes of a row. */
 export async function rowTxos(
   rows: readonly TxoRow[],
   view: WalletView,
@@ -58,7 +58,7 @@ export async function rowTxos(
   return txos;
 }
 
-/** Unspent outputs of channels by printed claim id, if they are in the database. */
+/** Unspent outputs of channels, by printed claim id. Channels that are not in the database are absent. */
 async function channelsOf(
   claimIds: ReadonlySet<string>,
   view: WalletView,
@@ -72,6 +72,7 @@ async function channelsOf(
     isMyOutput: null,
   });
   const present = rows.filter((row) => !row.isSpent);
-  // Of several outputs the newest counts, which is the first in list order.
+  // If a channel has several outputs, the newest counts. It is the first in list order, so the order is reversed and the
+  // last entry wins.
   return new Map(present.toReversed().map((row) => [row.claimId!, toTxo(row, view, {})]));
 }

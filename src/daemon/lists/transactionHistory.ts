@@ -16,14 +16,14 @@ type Json = Record<string, JsonOut>;
 /** Chain data that the history needs. */
 export interface HistoryPort {
   readonly ledger: LedgerParams;
-  /** Height of the last header. */
+  /** Height of the last header; -1 without headers. */
   readonly height: number;
   timeSecAt(height: number): number | null;
 }
 
 interface Entry {
   readonly txo: Txo;
-  /** Row of the output; null if it is not stored, and thus not mine. */
+  /** Row of the output; null if the output is not stored. An output that is not stored does not belong to the wallet. */
   readonly row: TxoRow | null;
 }
 
@@ -104,7 +104,7 @@ const isSameClaim = (a: Txo, b: Txo): boolean => {
   return left !== null && right !== null && left.equals(right);
 };
 
-/** Balance changes by updates of own claims. Claims received from others have none. */
+/** Entries for updates of own claims with their balance changes. The change is 0 if others paid for the transaction. */
 function updates({ outputs, spent, isAllMine, port }: View): Json[] {
   return outputs
     .filter((one) => isMine(one) && one.txo.isUpdate)
@@ -117,7 +117,7 @@ function updates({ outputs, spent, isAllMine, port }: View): Json[] {
     });
 }
 
-/** Supports of the wallet, and tips if the wallet paid for them. */
+/** Entries for supports that the wallet owns, and for tips if the wallet paid for the transaction. */
 function supports({ outputs, isAllMine, port }: View): Json[] {
   const all = outputs.filter(({ txo }) => txo.isSupport);
   const entry = (one: Entry, delta: bigint, isTip: boolean): Json => ({
@@ -132,7 +132,7 @@ function supports({ outputs, isAllMine, port }: View): Json[] {
   return [...mine, ...given];
 }
 
-/** Claims and supports that were spent without an update. */
+/** Entries for own claims and supports that were spent without an update of the claim. */
 function abandons({ outputs, spent, port }: View): Json[] {
   const updated = outputs.filter((one) => isMine(one) && one.txo.isUpdate);
   return spent

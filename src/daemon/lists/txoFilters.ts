@@ -53,7 +53,7 @@ function txidOf(text: string): Buffer {
   return hashFromHex(text);
 }
 
-/** Combines two flags to true, false or no condition. `yes` takes precedence. */
+/** Combines the flags for a condition and its opposite: true, false, or undefined for no condition. `yes` takes precedence. */
 function choice(yes: Flag, no: Flag): boolean | undefined {
   if (yes === true) return true;
   return no === true ? false : undefined;
@@ -89,7 +89,7 @@ export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): Tx
   };
 }
 
-/** Sets the default to unspent outputs. */
+/** Limits a list to unspent outputs unless spent ones are requested. */
 export const unspentByDefault = <Given extends TxoChoice>(given: Given): Given =>
   given.is_spent === true ? given : { ...given, is_not_spent: true };
 
@@ -100,7 +100,7 @@ export function supportChoice<Given extends TxoChoice>(
 ): TxoChoice {
   const supports = { ...unspentByDefault(given), type: ['support'] };
   if (received) return { ...supports, is_not_my_input: true, is_my_input: false, is_my_output: true };
-  // The wallet does not know whether outputs of others are spent.
+  // Sent tips get no condition on spending, because the wallet does not know whether outputs of others are spent.
   if (sent)
     return {
       ...supports,

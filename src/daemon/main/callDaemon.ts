@@ -17,7 +17,7 @@ export interface SentRequest {
   readonly body: string;
 }
 
-/** The request of a call. */
+/** Builds the HTTP request for a call. */
 export function requestOf(method: string, params: JsonObject): SentRequest {
   const body = new JsonObject([
     ['method', method],

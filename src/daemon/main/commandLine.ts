@@ -17,7 +17,10 @@ import {
 } from './settings/settingWords.js';
 import { UsageError } from './usagePattern.js';
 
-/** Exit codes for an invalid command line: argparse's for an unknown command, docopt's for invalid arguments. */
+/**
+ * Exit codes for an invalid command line: `EXIT_NO_COMMAND` is argparse's for an unknown command, `EXIT_USAGE` is docopt's
+ * for invalid arguments.
+ */
 const EXIT_NO_COMMAND = 2;
 const EXIT_USAGE = 1;
 
@@ -30,7 +33,7 @@ export interface StartCommand {
   readonly withNode: boolean;
   readonly isReflector: boolean;
   readonly initialHeaders: string | null;
-  /** Skipped entries, for the log. */
+  /** Warnings for the log about arguments and settings that are skipped. */
   readonly warnings: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export interface CallCommand {
   readonly given: GivenSettings;
   readonly method: string;
   readonly params: JsonObject;
-  /** Text that is shown before the result; null for none. */
+  /** Text that the program prints before the result of the call; null for none. */
   readonly notice: string | null;
 }
 
@@ -50,7 +53,7 @@ export type Command =
   | { readonly kind: 'wrong'; readonly exitCode: number; readonly text: string }
   | CallCommand;
 
-/** Settings used by a call. Source: `CLIConfig`. */
+/** Settings that affect a call from the command line. Source: `CLIConfig`. */
 const CALL_SETTINGS: ReadonlySet<string> = new Set([
   'api',
   'config',
@@ -95,7 +98,10 @@ const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
 
 const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
 const text = (shown: string): Command => ({ kind: 'text', text: shown });
-/** Error with the problem and the usage of the program or command: the first paragraph of its help. */
+/**
+ * Result for an invalid command line: the problem, followed by the usage of the program or command, which is the first
+ * paragraph of its help.
+ */
 const wrong = (problem: string, { called = '', help = rootHelp() } = {}): Command => ({
   kind: 'wrong',
   exitCode: EXIT_NO_COMMAND,
@@ -145,7 +151,7 @@ export function parseCommandLine(argv: readonly string[]): Command {
   return parseCall([first, second], words.slice(1), given);
 }
 
-/** Suggestion for an unknown command, or an empty text. */
+/** Sentence that suggests a similar command for an unknown one; empty without a similar command. */
 function meant(first: string, next: string | undefined): string {
   const quoted = (word: string): string => `'${word}'`;
   const commandsOf = (group: string): string[] =>
@@ -154,7 +160,7 @@ function meant(first: string, next: string | undefined): string {
     const inGroup = suggestion(`${first} ${next}`, commandsOf(first), quoted);
     return inGroup || suggestion(`${first} ${next}`, BY_WORDS.keys(), quoted);
   }
-  // Finds a command by its method name in the API.
+  // The word may be the API name of a method, whose command has other words.
   const byName = DECLARATIONS.find(({ name }) => name === first);
   if (byName) return ` Did you mean ${quoted(commandWords(byName).join(' '))}?`;
   const firstWords = [
@@ -251,7 +257,8 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
       flags.add(words.shift()!);
     } else if (word === '--verbose') {
       flags.add(words.shift()!);
-      // Skips names of Python loggers, which this daemon lacks.
+      // Skips the logger names after `--verbose`. lbrynet takes names of Python loggers there, which this daemon does not
+      // have.
       while (words[0] !== undefined && !isOption(words[0])) words.shift();
     } else if (option === '--initial-headers') {
       words.shift();
@@ -262,7 +269,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
       if ('problem' in setting) return wrong(setting.problem, ofStart());
       const [name, value] = setting.given;
       const earlier = given.get(name);
-      // Each list option adds one item.
+      // A list option may be repeated; each occurrence adds one item.
       given.set(
         name,
         setting.isItem && Array.isArray(earlier) ? [...earlier, ...(value as JsonValue[])] : value,

@@ -5,7 +5,7 @@ import { JsonObject, rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { MethodDeclaration } from '../api/declaration.js';
 import { UsageError, UsagePattern, type UsageValues } from './usagePattern.js';
 
-/** Parameters whose values stay text. */
+/** Parameters whose values are always sent as text, even if they look like numbers. */
 const TEXTS: ReadonlySet<string> = new Set([
   'uri',
   'channel_name',
@@ -15,11 +15,14 @@ const TEXTS: ReadonlySet<string> = new Set([
   'download_directory',
 ]);
 
-/** Digits that are not decimal digits, such as `²`. Source: Unicode, Numeric_Type=Digit. */
+/**
+ * Pattern of words that Python's `isdigit` accepts: decimal digits, and other digits such as `²`. Source: Unicode,
+ * Numeric_Type=Digit.
+ */
 const OTHER_DIGITS =
   /^[\p{Nd}\u00b2\u00b3\u00b9\u1369-\u1371\u19da\u2070\u2074-\u2079\u2080-\u2089\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]+$/u;
 
-/** Value of a decimal digit of any script. Unicode has them in runs of ten that begin with zero. */
+/** Value of a decimal digit of any script. Unicode has these digits in runs of ten that start with zero. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0)!;
   let zero = code;
@@ -42,7 +45,7 @@ function valueOf(word: string, name: string): JsonValue {
   return word;
 }
 
-/** Absent lists and flags are sent as empty and false. */
+/** Builds `params` from the parsed words. An absent list is sent as an empty list, and an absent flag as false. */
 function paramsOf(values: UsageValues): JsonObject {
   const params = new Map<string, JsonValue>();
   for (const [key, value] of values) {

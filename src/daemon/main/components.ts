@@ -13,7 +13,7 @@ export interface Component {
   readonly dependsOn: readonly ComponentName[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Member of `status` with this name; null for none. */
+  /** Value of the component's member in the result of `status`; null for none. */
   status(): JsonOut;
 }
 
@@ -24,14 +24,17 @@ interface Part {
   failure: string | null;
 }
 
-/** Called immediately with the error of a component, or with the error that a dependency did not start. */
+/**
+ * Called as soon as a component fails to start, with its error. A component whose dependency did not start gets an error
+ * that says so.
+ */
 export type OnStartFailure = (name: ComponentName, error: unknown) => void;
 
 export class Components implements ComponentGate {
   readonly #parts: readonly Part[];
   #begun: Part[] = [];
 
-  /** Throws if a dependency is missing. */
+  /** Throws if a component depends on one that is not in the list. */
   constructor(components: readonly Component[]) {
     this.#parts = components.map((component) => ({ component, isRunning: false, failure: null }));
     const names = new Set(components.map(({ name }) => name));
@@ -46,9 +49,9 @@ export class Components implements ComponentGate {
   }
 
   /**
-   * Starts each component as soon as its dependencies run. A failed component blocks only its dependents. Resolves after all
-   * have started or failed, to whether all run. No component starts after `stopping` aborts. QUIRK: after a failure in
-   * lbry-sdk the other components stay in their state, starting for ever.
+   * Starts each component as soon as its dependencies run. A failed component blocks only its dependents. After all have
+   * started or failed, it resolves to whether all run. No component starts after `stopping` aborts. QUIRK: after a failure
+   * in lbry-sdk the other components stay in their state, starting for ever.
    */
   async start(stopping: AbortSignal, onFailure: OnStartFailure): Promise<boolean> {
     const started = new Map<ComponentName, Promise<boolean>>();
@@ -82,7 +85,7 @@ export class Components implements ComponentGate {
     return part.isRunning;
   }
 
-  /** Stops the started components in reverse order. A failure is reported and does not prevent other stops. */
+  /** Stops the started components in reverse order. A failure is reported, and the remaining components are still stopped. */
   async stop(onFailure: (name: ComponentName, error: unknown) => void): Promise<void> {
     const begun = this.#begun.toReversed();
     this.#begun = [];

@@ -38,7 +38,7 @@ const METRICS_HOST = '0.0.0.0';
 export interface DaemonOptions {
   readonly settings: DaemonSettings;
   readonly log: Logger;
-  /** Creates the component `wallet`. Not called if that is skipped. */
+  /** Creates the component `wallet`. Not called if the settings skip that component. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether the daemon is also a reflector. */
   readonly isReflector?: boolean;
@@ -56,12 +56,12 @@ export interface RunningDaemon {
   /** Address of the API. */
   readonly api: HostPort;
   readonly media: HostPort;
-  /** Resolves after all components have started or failed, to whether all run. */
+  /** Resolves after all components have started or failed. The value is whether all run. */
   readonly started: Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Settings of this kind have only this value type. */
+/** Settings of servers always have a value that `parseServer` accepts. */
 const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort =>
   parseServer(settings.get(name))!;
 
@@ -149,7 +149,7 @@ class Daemon implements RunningDaemon {
     this.#startComponents();
   }
 
-  /** Makes and locks the folders. */
+  /** Creates and locks the folders. */
   async #openFolders(): Promise<void> {
     const settings = this.#settings;
     for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const) {
@@ -223,7 +223,7 @@ class Daemon implements RunningDaemon {
     const stopping = this.#stopping;
     const options = this.#options;
     this.started = this.#parts.components.start(stopping.signal, (name, error) => {
-      // Components still starting at a stop end by themselves.
+      // When the daemon stops, starting components fail by themselves; these failures are not logged.
       if (stopping.signal.aborted) return;
       const { stack } = error as Error;
       const reason = error instanceof EnvironmentError ? error.message : (stack ?? failureReason(error));
@@ -270,7 +270,8 @@ class Daemon implements RunningDaemon {
     this.#stopping.abort();
     this.#outages.stop();
     for (const server of this.#servers.toReversed()) await server.close();
-    // Starting components may wait for an event that never comes, such as a hub; the stop ends this wait.
+    // The components are stopped before `started` is awaited. A starting component may wait for an event that never comes,
+    // such as a hub, and the stop ends that wait.
     await this.#parts.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
@@ -281,7 +282,7 @@ class Daemon implements RunningDaemon {
     log.info('Stopped.');
   }
 
-  /** Null if no port is set for them; the library is not loaded then. */
+  /** Creates the metrics server. Resolves to null if no port is set for metrics; the Prometheus library is not loaded then. */
   async #metrics(): Promise<{
     readonly calls: CallObserver;
     readonly server: FastifyInstance;
@@ -332,7 +333,7 @@ class Daemon implements RunningDaemon {
     mediaAddress: () => this.media,
     ffmpegStatus: () => this.#ffmpegAnswer(true),
     stop: () => {
-      // Runs after the response, which is sent in the next turns of the event loop.
+      // `onStop` runs after the response to `stop`, which is sent in the next turns of the event loop.
       setImmediate(() => this.#options.onStop());
     },
   };

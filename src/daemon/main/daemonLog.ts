@@ -11,13 +11,13 @@ const MAX_FILE_BYTES = 2_097_152;
 const KEPT_FILES = 5;
 
 export interface DaemonLogOptions {
-  /** Null: no file. */
+  /** Path of the log file; null for no file. */
   readonly path: string | null;
   readonly toConsole: boolean;
   readonly isVerbose: boolean;
 }
 
-/** `2020-01-31 12:00:00,000`, in local time. */
+/** Time stamp of a log line, such as `2020-01-31 12:00:00,000`, in local time. */
 function stamp(date: Date): string {
   const two = (number: number): string => String(number).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
@@ -68,7 +68,7 @@ export class DaemonLog implements Logger {
       this.#bytes += Buffer.byteLength(line);
       if (this.#bytes > MAX_FILE_BYTES) this.#rollOver(path);
     } catch (error) {
-      // A failure to write the log must not end the daemon; the console shows it.
+      // A failure to write the log must not end the daemon, so it is only reported on the console.
       if (this.#options.toConsole)
         process.stderr.write(`the log cannot be written: ${(error as Error).message}\n`);
     }

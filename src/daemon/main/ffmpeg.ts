@@ -17,7 +17,7 @@ export interface FfmpegPlaces {
 
 async function answersAs(file: string, name: string): Promise<boolean> {
   try {
-    // A process is not made for a file that is not there: that takes much longer than to look.
+    // The file is looked up first, because creating a process for a missing file takes much longer.
     await access(file, constants.X_OK);
     const { stdout } = await run(file, ['-version'], { timeout: PROBE_TIMEOUT_MS });
     return stdout.startsWith(name);

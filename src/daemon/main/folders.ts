@@ -22,7 +22,7 @@ export interface Folders {
   readonly download_dir: string;
 }
 
-/** Inputs of the choice of folders. */
+/** Facts about the machine from which the default folders are derived. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
@@ -69,7 +69,7 @@ function linuxFolders({ home, environment }: Machine): Folders {
   return { data_dir: join(data, 'lbry/lbrynet'), wallet_dir: join(data, 'lbry/lbryum'), download_dir };
 }
 
-/** Download folder of the desktop. */
+/** Download folder that the desktop environment is configured with; undefined if none is configured. */
 function linuxDownloads(home: string, environment: Machine['environment']): string | undefined {
   const file = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'user-dirs.dirs');
   const named =
@@ -80,7 +80,7 @@ function linuxDownloads(home: string, environment: Machine['environment']): stri
   return environment['XDG_DOWNLOAD_DIR'];
 }
 
-/** Expands `~` and variables in a path like a shell; unknown variables stay. */
+/** Expands `~` and variables in a path like a shell. Unknown variables are left unchanged. */
 export function expandPath(path: string, { home, environment }: Machine): string {
   const expanded = path.replaceAll(
     /\$(?:\{(\w+)\}|(\w+))/g,
@@ -116,7 +116,7 @@ export function ensureFolder(path: string, setting: string): string | null {
   }
 }
 
-/** Source: lbry-sdk lbry/utils.py `generate_id`. */
+/** Length of the installation id in bytes. Source: lbry-sdk lbry/utils.py `generate_id`. */
 const ID_BYTES = 48;
 
 /**

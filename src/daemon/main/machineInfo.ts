@@ -11,7 +11,7 @@ import { programVersion, projectFile } from '../../util/project.js';
 export const COMPATIBLE_VERSION = '0.113.0';
 const OS_RELEASE_FILES: readonly string[] = ['/etc/os-release', '/usr/lib/os-release'];
 
-/** Python's names of processors. */
+/** Names of processors in Python's `platform` module, by Node's names. */
 const PROCESSORS: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', ia32: 'i686' };
 
 /** Members of an `os-release` file. Source: os-release(5). */

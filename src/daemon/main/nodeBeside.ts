@@ -1,7 +1,7 @@
 /**
  * Chain node with a hub as a child process of the daemon (`--with-node`). It starts before the daemon and stops after it.
- * The closed channel tells the node that the daemon has ended. The hub opens when the node is at the tip; until then the
- * hub's status port reports the progress.
+ * The node detects the end of the daemon by the closed channel to its parent process. The hub opens when the node is at the
+ * tip; until then the hub's status port reports the progress.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { pingHubs } from '../ledger/hub/hubPing.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
-/** Interval of status queries before the hub is open and after. Arbitrary. */
+/** Interval of queries of the hub's status: `waiting` before the hub is open, `open` afterwards. Arbitrary. */
 const LOOK_MS = { waiting: 500, open: 10_000 } as const;
 const PING_MS = 2_000;
 /** Interval of log lines about the progress. Arbitrary. */
@@ -24,7 +24,7 @@ const PROGRESS_MS = 60_000;
 /** Time limit for the node to stop before it is killed. Arbitrary: more than a flush of its caches takes. */
 const STOP_TIMEOUT_MS = 120_000;
 
-/** The node's options for chains. */
+/** Options that start the node on the chain of the setting `blockchain_name`. */
 const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   lbrycrd_main: [],
   lbrycrd_testnet: ['-testnet'],
@@ -34,7 +34,7 @@ const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 export interface NodeBesideUser {
   /** Called when the hub is open. */
   opened(): void;
-  /** Called when the node ended without a request. */
+  /** Called when the node process ended without a request to stop. */
   ended(reason: string): void;
 }
 
@@ -58,7 +58,7 @@ export class NodeBeside {
   readonly #user: NodeBesideUser;
   #isStopping = false;
   #isOpen = false;
-  /** Last height that the hub sent. */
+  /** Last block height that the hub reported; null before the first report. */
   #height: number | null = null;
   #toldMs = performance.now();
   #timer: NodeJS.Timeout | null = null;

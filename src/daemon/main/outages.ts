@@ -1,6 +1,6 @@
 /**
- * Reports unreachable parts of the network: hubs, the DHT, reflectors. The log has a line for each outage, and `status`
- * shows it under `warnings` while it lasts.
+ * Watches services of the network: hubs, the DHT, reflectors. Each outage is logged once, and `status` shows it under
+ * `warnings` while it lasts.
  */
 import type { Logger } from '../../util/logging.js';
 import { OutageWatch } from '../../util/network/outage.js';
@@ -9,10 +9,10 @@ import type { Clock, Timer } from '../base/clock.js';
 const CHECK_MS = 5000;
 
 export interface OutageProbe {
-  /** Name of the part with its article: `a hub`. */
+  /** Name of the service with its article, such as `a hub`. */
   readonly what: string;
   readonly advice: () => string;
-  /** Whether the part is reached; null if it is not used or was not tried yet. */
+  /** Whether the service is reachable; null if it is not used or was not tried yet. */
   readonly isReached: () => boolean | null;
 }
 
@@ -45,7 +45,7 @@ export class Outages {
     this.#timer = null;
   }
 
-  /** One line for each outage. */
+  /** One line for each present outage. */
   get warnings(): readonly string[] {
     return this.#watched.map(({ watch }) => watch.warning).filter((text) => text !== '');
   }

@@ -62,7 +62,7 @@ async function runCall({ method, params }: CallCommand, place: HostPort): Promis
   const answer = await (watched?.until(method, params, call) ?? call);
   const shown = shownAnswer(answer);
   if (shown.text !== '') print(shown.text);
-  // A script that reads the response continues immediately.
+  // The progress bar is shown only on a terminal; a script that reads the response continues immediately.
   if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);
   return shown.isError ? 1 : 0;
 }

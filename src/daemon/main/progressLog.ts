@@ -10,7 +10,7 @@ const PACE_MS = 5_000;
 
 const percentOf = (share: number): string => `${Math.floor(share * 100)} %`;
 
-/** Timing of the log lines of one kind of work. */
+/** Decides when one kind of long work gets a log line. */
 class Pace {
   readonly #nowMs: () => number;
   #dueMs: number | null = null;
@@ -30,7 +30,7 @@ class Pace {
     return true;
   }
 
-  /** Called at the end of the work. Returns whether to log it. */
+  /** Called at the end of the work. Returns whether the end must be logged, because an earlier line was. */
   ends(): boolean {
     const wasTold = this.#isTold;
     this.#dueMs = null;

@@ -55,7 +55,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
   process.on('SIGTERM', onSignal);
   let exitCode = 0;
   const fail = (reason: string): void => {
-    // Ctrl-C also reaches the node process, which may end first.
+    // Ctrl-C also stops the node process, which may end before the daemon. That is not an error.
     if (!isEnding) exitCode = 1;
     end(reason);
   };
@@ -98,7 +98,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
       process.exit(1);
     }, STOP_TIMEOUT_MS);
     await daemon.stop();
-    // The timer also kept the process alive, which ending threads do not.
+    // The timer is cleared only now, because it also kept the process alive; threads that are ending do not.
     clearTimeout(overdue);
     return exitCode;
   } finally {

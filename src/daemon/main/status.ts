@@ -14,11 +14,11 @@ export interface StatusSources {
   readonly skipped: readonly ComponentName[];
   readonly wallet: WalletPart | null;
   readonly ffmpeg: JsonOut;
-  /** Status of the node in this process; null without one. */
+  /** Status of the node that runs in this process; null without a node. */
   readonly node: JsonOut;
-  /** Unreachable parts, one a line. */
+  /** Services of the network that are unreachable, one line each. */
   readonly warnings: readonly string[];
-  /** Status of the reflector; null without this role. */
+  /** Status of the reflector; null if the daemon is not a reflector. */
   readonly reflector: JsonOut;
   /** Running transfers. */
   readonly transfers: JsonOut;

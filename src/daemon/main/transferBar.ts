@@ -1,6 +1,6 @@
 /** Progress of the daemon's transfers as one terminal line, which is overwritten until the end. */
 
-/** A transfer as `status` shows it. */
+/** A transfer as an element of the result of `status`. */
 export interface ShownTransfer {
   readonly kind: string;
   readonly sd_hash: string | null;
@@ -37,7 +37,7 @@ export function durationText(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Combines several transfers by adding their numbers. */
+/** Combines several transfers into one by adding their numbers; null without transfers. */
 export function sumOf(transfers: readonly ShownTransfer[]): ShownTransfer | null {
   const [first] = transfers;
   if (first === undefined || transfers.length === 1) return first ?? null;
@@ -55,7 +55,7 @@ export function sumOf(transfers: readonly ShownTransfer[]): ShownTransfer | null
   };
 }
 
-/** The line, cut to the width of the terminal. */
+/** Text of the progress line, truncated to the width of the terminal. */
 export function barLine(transfer: ShownTransfer, columns = DEFAULT_COLUMNS): string {
   const {
     bytes_done: done,
@@ -89,7 +89,7 @@ export class TransferBar {
     this.#write(barLine(transfer, this.#stream.columns));
   }
 
-  /** Shows a text while there is no measurable transfer. */
+  /** Shows a text while there is no transfer whose progress is known. */
   wait(text: string): void {
     this.#write(text.slice(0, Math.max(1, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)));
   }

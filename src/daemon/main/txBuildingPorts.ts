@@ -26,7 +26,7 @@ interface Surroundings {
   readonly rateFeed?: RateFeed;
 }
 
-/** Access to the publishing of files. */
+/** Access of the transaction builder to the publishing of files. */
 export type TxBuildingFiles = Pick<TxBuildingPorts, 'publishing' | 'hasFiles'>;
 
 function claimsOf(resolver: Resolver): ClaimsPort {

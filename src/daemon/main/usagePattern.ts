@@ -18,7 +18,7 @@ type Pattern =
   | ({ readonly kind: 'option' } & OptionRow)
   | { readonly kind: 'required' | 'optional' | 'either' | 'repeated'; readonly parts: readonly Pattern[] };
 
-/** An argument: an option by its full name, or a word. */
+/** A command-line argument: an option with its full name, or a word without a name (null). */
 interface Token {
   readonly name: string | null;
   readonly value: string | true;
@@ -49,7 +49,8 @@ export class UsagePattern {
     this.#root = { kind: 'required', parts: this.#readAlternatives(words) };
     if (words.length > 0) throw new Error(`a usage line ends with ${words.join(' ')}`);
     this.#noteRepeated(this.#root, false);
-    // Positional names are also known as option names, although they are not accepted as such.
+    // A positional argument such as `<name>` also counts as an option name, so that it affects abbreviations. It is not
+    // accepted as an option.
     for (const name of leaves(this.#root).map((leaf) => leaf.name))
       if (name.startsWith('<')) this.#addOption({ name: `--${name.slice(1, -1)}`, takesValue: true });
   }
@@ -175,7 +176,7 @@ export class UsagePattern {
     const given = equals < 0 ? word : word.slice(0, equals);
     let value = equals < 0 ? null : word.slice(equals + 1);
     const option = this.#findOption(given);
-    // An unknown option matches nothing, so the usage does not match.
+    // An unknown option becomes a token that matches nothing, so the usage does not match.
     if (option === null) return { name: given, value: value ?? true };
     if (!option.takesValue) {
       if (value !== null) throw new UsageError(`${option.name} must not have an argument`);
@@ -240,7 +241,7 @@ export class UsagePattern {
     return so;
   }
 
-  /** The first matching alternative with the fewest remaining words. */
+  /** Returns the matching alternative that leaves the fewest arguments; of equal ones the first. */
   #matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let best: Match | null = null;
     for (const part of parts) {

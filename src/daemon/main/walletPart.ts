@@ -44,13 +44,13 @@ export interface WalletPartDeps {
   readonly files: TxBuildingFiles;
   /** Price feed of LBC; without it only fixed rates are available. */
   readonly rateFeed?: RateFeed;
-  /** Hubs that replace those of the settings. */
+  /** Hubs that are used instead of those of the settings. */
   readonly servers?: readonly HostPort[];
-  /** File of block headers to import first. */
+  /** Path of a file of block headers that is imported before the sync. */
   readonly initialHeaders?: string;
 }
 
-/** Ledgers by lbry-sdk's chain names. */
+/** Ledger ids by the chain names of lbry-sdk's setting `blockchain_name`. */
 const LEDGERS: Readonly<Record<SettingValues['blockchain_name'], LedgerId>> = {
   lbrycrd_main: 'lbc_mainnet',
   lbrycrd_testnet: 'lbc_testnet',
@@ -63,7 +63,7 @@ const KNOWN_HUBS_FILE = 'known_hubs.yml';
 /** Default address of `lbcnode -hub` on this machine. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
 
-/** A hub on this machine precedes the public ones unless the settings name hubs. */
+/** Hubs to use. By default a hub on this machine is tried before the public hubs; hubs named in the settings are used alone. */
 function hubsOf(settings: Settings): readonly HostPort[] {
   const hubs = settings.get('lbryum_servers');
   return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;
@@ -172,7 +172,7 @@ export class WalletAndLedger implements WalletPart {
         warn: (text) => log.warn(text),
       });
     } catch (error) {
-      // The operator must fix an unusable file.
+      // A wallet file that cannot be used ends the start, because only the operator can fix it.
       if (error instanceof DaemonError) throw new EnvironmentError(error.message);
       throw error;
     }

@@ -4,12 +4,12 @@ import type { JsonObject } from '../../util/json/json.js';
 import type { Clock } from '../base/clock.js';
 import { sumOf, TransferBar, type BarStream, type ShownTransfer } from './transferBar.js';
 
-/** Interval of status queries to the daemon. */
+/** Interval at which the status of the daemon is queried during the call. */
 const LOOK_MS = 500;
 /** Delay before a transfer is shown; shorter calls show nothing. */
 const PATIENCE_MS = 1000;
 
-/** Kind of transfer by method. */
+/** Kind of the transfer that a method causes, by method name. */
 const KINDS: Readonly<Record<string, string>> = {
   get: 'download',
   publish: 'publish',
@@ -34,7 +34,7 @@ const pause = (clock: WatchDeps['clock']): Promise<void> =>
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** Result of a response if it is an object. */
+/** Result in a response text; null if it is not an object. */
 function resultOf(text: string | null): Result | null {
   try {
     const { result } = JSON.parse(text ?? 'null') as { result?: unknown };
@@ -56,7 +56,10 @@ export class WatchedCall {
     this.#bar = new TransferBar(deps.terminal);
   }
 
-  /** Another daemon, such as lbrynet, has no list of transfers; nothing is shown then. */
+  /**
+   * Returns the transfers that fit, combined. Another daemon, such as lbrynet, has no list of transfers; the result is null
+   * then.
+   */
   async #transfers(fits: (transfer: ShownTransfer) => boolean): Promise<ShownTransfer | null> {
     const found = resultOf(await this.#deps.send('status', {}))?.['transfers'];
     return sumOf((Array.isArray(found) ? found : []).filter(isTransfer).filter(fits));
@@ -81,7 +84,7 @@ export class WatchedCall {
     for (;;) {
       await Promise.race([answered, pause(clock)]);
       if (isAnswered) break;
-      // The download of `get` is unknown before its response.
+      // A download of `get` cannot be identified before the response, so nothing is shown until then.
       const transfer = method === 'get' ? null : await this.#transfers(fits);
       if (isAnswered) break;
       const seconds = Math.floor((clock.nowMs() - beganMs) / 1000);

@@ -10,7 +10,7 @@ export const HEAD_BYTES = 8192;
 
 interface Signature {
   readonly extension: string;
-  /** Required bytes by offset, as hexadecimal digits; two dots match any byte. */
+  /** Required bytes by their offset in the file, as hexadecimal digits; two dots match any byte. */
   readonly at: Readonly<Record<number, string>>;
   /** Minimum size of a file of this type. */
   readonly leastBytes?: number;
@@ -34,7 +34,7 @@ function hasBytes(head: Buffer, offset: number, hex: string): boolean {
 
 const ascii = (text: string): string => Buffer.from(text, 'latin1').toString('hex');
 
-/** PNG whose chunk acTL comes before its data. */
+/** Whether the file is an animated PNG: the chunk acTL comes before the image data. */
 function isAnimatedPng(head: Buffer): boolean {
   if (head.length <= 8 || !hasBytes(head, 0, '89504e470d0a1a0a')) return false;
   for (let at = 8; at + 8 <= head.length;) {
@@ -62,7 +62,10 @@ function fileTypeBox(head: Buffer): FileTypeBox | null {
   return { major: brand(8), compatible };
 }
 
-/** Matches if the major brand is `own`, or is a generic one with `own` among the compatible brands. */
+/**
+ * Returns a matcher for images in ISO base media files. It matches if the major brand is `own`, or is a generic brand and
+ * `own` is among the compatible brands.
+ */
 const image = (own: string) => (head: Buffer) => {
   const box = fileTypeBox(head);
   if (box === null) return false;
@@ -103,11 +106,11 @@ const isPowerPoint = (head: Buffer): boolean =>
     (hasBytes(head, 512, 'fdffffff') && hasBytes(head, 522, '0000')) ||
     (head.length > 2096 && hasBytes(head, 2072, `00b929e811000000${ascii('MS PowerPoint 97')}`)));
 
-/** Offset of a file name in a ZIP archive after the signature. */
+/** Offset of the file name in a ZIP entry after the entry's signature. */
 const ZIP_NAME = 30;
-/** Search range for the next file in an archive. */
+/** Number of bytes that are searched for the next entry of a ZIP archive. */
 const ZIP_REACH = 6000;
-/** Extensions of Office Open XML by the first bytes of file names. */
+/** Extensions of Office Open XML files by the first bytes of file names in the archive. */
 const OFFICE_FOLDERS = [
   ['word/', 'docx'],
   ['ppt/', 'pptx'],
@@ -139,7 +142,7 @@ const office = (extension: string): Matcher => ({
   matches: (head) => officeExtension(head) === extension,
 });
 
-/** An OpenDocument archive: its first file `mimetype` holds the type. */
+/** Matches an OpenDocument archive, whose first file `mimetype` contains the document type. */
 const openDocument = (extension: string, kind: string): Matcher => ({
   extension,
   matches: (head) =>
@@ -162,7 +165,7 @@ function isZstandard(head: Buffer): boolean {
   for (let frame = head; ;) {
     const first = frame[0] ?? 0;
     if (first >= 0x22 && first <= 0x28 && hasBytes(frame, 1, 'b52ffd')) return true;
-    // A frame to be skipped comes first.
+    // The stream starts with a skippable frame. The search continues after it.
     if (frame.length < 8 || (frame.readUInt32LE(0) & 0xfffffff0) >>> 0 !== 0x184d2a50) return false;
     const end = 8 + frame.readUInt32LE(4);
     if (frame.length < end) return false;
@@ -173,7 +176,7 @@ function isZstandard(head: Buffer): boolean {
 const isEmbeddedFont = (head: Buffer): boolean =>
   hasBytes(head, 34, '4c50') && ['020001', '010000', '020002'].some((hex) => hasBytes(head, 8, hex));
 
-/** Matchers in order; the first match counts. */
+/** Matchers of file types in the order of the search; the first match counts. */
 const MATCHERS: readonly Matcher[] = [
   { extension: 'dwg', at: { 0: '41433130' } },
   { extension: 'xcf', at: { 0: ascii('gimp xcf v') } },
@@ -206,7 +209,7 @@ const MATCHERS: readonly Matcher[] = [
   { extension: 'wav', at: { 0: ascii('RIFF'), 8: ascii('WAVE') } },
   { extension: 'amr', at: { 0: ascii('#!AMR\n') }, leastBytes: 12 },
   { extension: 'aiff', at: { 0: ascii('FORM'), 8: ascii('AIFF') } },
-  // QUIRK: 3GPP files have this text after a length field, so that none matches.
+  // QUIRK: in real 3GPP files a length field precedes this text, so this matcher never matches them.
   { extension: '3gp', at: { 0: ascii('ftyp3gp') } },
   { extension: 'mp4', matches: isMp4 },
   { extension: 'm4v', at: { 0: '0000001c', 4: ascii('ftypM4V') } },

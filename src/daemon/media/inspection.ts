@@ -4,7 +4,7 @@
  */
 import { daemonThread } from '../base/threadCalls.js';
 
-/** Media fields of a claim; unknown ones are absent. */
+/** Media fields of a claim; fields that MediaInfo did not find are absent. */
 export interface MediaFacts {
   readonly width?: number;
   readonly height?: number;
@@ -12,7 +12,7 @@ export interface MediaFacts {
   readonly durationSec?: number;
 }
 
-/** Time limit, because a damaged file may keep the parser busy. Arbitrary. */
+/** Time limit for an inspection, because a damaged file may keep the parser busy. Arbitrary. */
 const INSPECTION_MS = 30_000;
 
 /** Inspects a file. The result is empty if the file is unreadable or the inspection exceeds `limitMs`. */

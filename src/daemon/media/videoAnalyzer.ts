@@ -26,14 +26,14 @@ import {
 } from './videoScan.js';
 import { splitWords } from './words.js';
 
-/** Settings by their names. */
+/** The settings about videos, by their names. */
 export interface VideoSettings {
   readonly video_encoder: string;
   readonly audio_encoder: string;
   readonly video_scaler: string;
-  /** Bits per second; 0 for no limit. */
+  /** Maximum bit rate in bits per second; 0 for no limit. */
   readonly video_bitrate_maximum: number;
-  /** Seconds; 0 for none. */
+  /** Length of the volume analysis in seconds; 0 disables the analysis. */
   readonly volume_analysis_time: number;
   readonly volume_filter: string;
 }
@@ -47,7 +47,7 @@ export interface VideoTools {
 export interface VideoCheck {
   /** Whether to refuse a video that cannot be streamed. */
   readonly validate: boolean;
-  /** Whether to create a streamable copy. With `validate`, a failure of this is an error. */
+  /** Whether to create a streamable copy. With `validate`, it is an error if the copy cannot be created. */
   readonly repair: boolean;
 }
 
@@ -62,11 +62,11 @@ interface Output {
   readonly code: number;
 }
 
-/** A playlist may refer only to files. */
+/** Arguments that restrict ffmpeg to local files, because a playlist could otherwise refer to the network. */
 const ONLY_FILES = ['-protocol_whitelist', 'file'];
-/** Maximum output of a program; above it, the program is killed. Arbitrary. */
+/** Maximum number of output bytes of ffmpeg or ffprobe; a program with more output is killed. Arbitrary. */
 const MAX_OUTPUT_BYTES = 16 << 20;
-/** Number of characters of ffmpeg's output in an error message, from its end. */
+/** Number of characters from the end of ffmpeg's output that an error message contains. */
 const SHOWN_CHARS = 600;
 const FIXED_SUFFIX = '_fixed';
 const MAX_NAMES = 1000;
@@ -124,7 +124,7 @@ export class VideoAnalyzer {
     }
   }
 
-  /** Problems in the order of the messages. */
+  /** Problems of the video, in the order of the messages. */
   async #problemsOf(scan: VideoScan, path: string, signal: AbortSignal | undefined) {
     const { video_bitrate_maximum: maximum } = this.#settings;
     const { size } = await stat(path);

@@ -25,7 +25,7 @@ export interface VideoScan {
   readonly streams: readonly ScannedStream[];
 }
 
-/** Minimum duration of a video; shorter ones are images. Source: `_get_scan_data`. */
+/** Minimum duration of a video; files with a shorter duration count as images. Source: `_get_scan_data`. */
 const LEAST_DURATION_SEC = 0.1;
 
 /** Output of ffprobe; null if the file is not a video. */
@@ -90,10 +90,11 @@ export function audioProblem(scan: VideoScan): string {
   return '';
 }
 
-/** Problem with the bit rate. `maximum` is in bits per second; 0 or less allows any. */
+/** Message about a bit rate above `maximum`; empty without a problem. `maximum` is in bits per second; 0 or less allows any. */
 export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum: number): string {
   if (maximum <= 0) return '';
-  // QUIRK: without a rate in the file, the computed one is in bytes per second. Source: `_verify_bitrate`.
+  // QUIRK: if the file does not state a bit rate, the computed rate is in bytes instead of bits per second. Source:
+  // `_verify_bitrate`.
   const rate = format.bit_rate === undefined ? sizeBytes / Number(format.duration) : Number(format.bit_rate);
   if (!(rate > maximum)) return '';
   return (
@@ -102,7 +103,10 @@ export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum
   );
 }
 
-/** `debugText`: output of `ffprobe -v debug`. */
+/**
+ * Message if the video cannot start to play before it is downloaded completely. `debugText` is the output of `ffprobe -v
+ * debug`.
+ */
 export function fastStartProblem({ format }: VideoScan, debugText: string): string {
   if (includesAny(format.format_name, ['webm', 'ogg'])) return '';
   const seeks = /Before avformat_find_stream_info.+?\s+seeks:(\d+)\s+/.exec(debugText)?.[1];
@@ -111,7 +115,7 @@ export function fastStartProblem({ format }: VideoScan, debugText: string): stri
     : '';
 }
 
-/** `text`: output of ffmpeg's filter volumedetect. */
+/** Message about a wrong volume. `text` is the output of ffmpeg's filter volumedetect. */
 export function volumeProblem(text: string): string {
   const valueOf = (name: string): number =>
     Number.parseFloat(new RegExp(`${name}_volume:\\s+([-+]?\\d*\\.\\d+|\\d+)`).exec(text)?.[1] ?? '');
@@ -129,7 +133,10 @@ export function dimensionsOf(scan: VideoScan): { readonly width: number; readonl
   return { width: largest('width'), height: largest('height') };
 }
 
-/** Best container for the given encoder, or for the unchanged video stream. Source: `_get_best_container_extension`. */
+/**
+ * Best container for the given encoder; without an encoder, for the unchanged video stream. Source:
+ * `_get_best_container_extension`.
+ */
 export function bestExtension(scan: VideoScan, encoder: string | null): 'mp4' | 'webm' | 'ogv' {
   if (encoder !== null) {
     if (encoder.includes('theora')) return 'ogv';

@@ -1,6 +1,6 @@
 /**
- * Splits a setting into program arguments. No shell runs them, so a file name cannot contain commands. Source of the rules:
- * Python shlex.py `split` in POSIX mode.
+ * Splits a setting into arguments of a program. No shell is used, so a file name cannot contain commands. Source of the
+ * rules: Python shlex.py `split` in POSIX mode.
  */
 
 /** Splits a text. Throws `Error` for an unclosed quotation mark. */
@@ -13,7 +13,7 @@ export function splitWords(text: string): string[] {
     if (quote === "'" ? char === quote : quote === '"' && char === quote) quote = null;
     else if (char === '\\' && quote !== "'") {
       const next = text[++at] ?? '';
-      // Within double quotes a backslash is literal unless it escapes one of these characters.
+      // Within double quotes a backslash escapes only a double quote and a backslash; elsewhere it is kept as a character.
       word = `${word ?? ''}${quote === '"' && next !== '"' && next !== '\\' ? '\\' : ''}${next}`;
     } else if (quote !== null) word = `${word ?? ''}${char}`;
     else if (char === '"' || char === "'") {

@@ -24,7 +24,7 @@ export interface DiskCacheDeps {
   readonly onMissing: (hash: string) => Promise<void>;
 }
 
-/** Sizes by hash, least recently used first, with their sum. */
+/** Sizes of blobs by hash, least recently used first, and the sum of the sizes. */
 class Sizes {
   readonly #sizes = new Map<string, number>();
   bytes = 0;
@@ -37,7 +37,7 @@ class Sizes {
     return this.#sizes.entries().next().value;
   }
 
-  /** Adds or moves an entry to the end. */
+  /** Adds an entry at the end, or moves an existing one there. */
   set(hash: string, lengthBytes: number): void {
     this.delete(hash);
     this.#sizes.set(hash, lengthBytes);
@@ -59,9 +59,9 @@ class Sizes {
 }
 
 export class DiskCache {
-  /** Blobs that are not in the store yet. */
+  /** Blobs on the local disk that are not in the store yet. */
   readonly waiting: Pick<Sizes, 'count' | 'bytes'>;
-  /** Blobs that are also in the store. */
+  /** Blobs on the local disk that are also in the store. */
   readonly stored: Pick<Sizes, 'count' | 'bytes'>;
   readonly #deps: DiskCacheDeps;
   readonly #waiting = new Sizes();
@@ -77,7 +77,7 @@ export class DiskCache {
     this.stored = this.#stored;
   }
 
-  /** Bytes on this disk. */
+  /** Number of bytes of all blobs on the local disk. */
   get bytes(): number {
     return this.#waiting.bytes + this.#stored.bytes;
   }
@@ -96,7 +96,7 @@ export class DiskCache {
     this.#stored.set(hash, lengthBytes);
   }
 
-  /** Records that a waiting blob turned out to be in the store. */
+  /** Moves a blob that waited for its upload to the stored blobs, because the store has it already. */
   nowStored(hash: string): void {
     const lengthBytes = this.#waiting.delete(hash);
     if (lengthBytes !== null) this.#stored.set(hash, lengthBytes);
@@ -148,7 +148,7 @@ export class DiskCache {
       const [hash, lengthBytes] = oldest;
       const isThere = await isInStore(hash, lengthBytes);
       if (isThere === null) return;
-      // The blob may have been removed in between.
+      // The blob may have been removed while the store was queried.
       if (!this.#stored.has(hash)) continue;
       this.#stored.delete(hash);
       if (isThere) await local.evict(hash);

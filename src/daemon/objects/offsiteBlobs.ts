@@ -22,13 +22,13 @@ import { ObjectStoreError, type S3Bucket } from './s3Bucket.js';
 import { StoreHealth } from './storeHealth.js';
 import { Uploads } from './uploads.js';
 
-/** Maximum number of concurrent reads from the store, and of waiting ones. Arbitrary: 32 MiB. */
+/** Maximum number of concurrent reads from the store, and of reads that wait for one. Arbitrary: at most 32 MiB in memory. */
 const FETCHES = [8, 64] as const;
-/** Maximum number of concurrent and waiting searches for unknown blobs. Arbitrary. */
+/** Maximum number of concurrent searches for unknown blobs, and of searches that wait. Arbitrary. */
 const FINDS = [8, 256] as const;
 /** Time for which a missing blob is not requested again from the store. Arbitrary. */
 const MISS_MS = 30_000;
-/** Attempts to read a blob, and the pause between them: some stores show an object late. Arbitrary. */
+/** Number of attempts to read a blob, and the pause between them. Some stores show a new object only after a delay. Arbitrary. */
 const ATTEMPTS = 2;
 const RETRY_MS = 500;
 
@@ -50,7 +50,7 @@ export interface OffsiteBlobsDeps {
     | 'addStream'
   >;
   readonly bucket: Pick<S3Bucket, 'put' | 'head' | 'get'>;
-  /** Name for display: `s3://bucket/prefix`. */
+  /** Name of the bucket for display: `s3://bucket/prefix`. */
   readonly name: string;
   readonly endpoint: string;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ export interface OffsiteBlobsDeps {
 /** A complete stream that another reflector uploaded. */
 export interface FoundStream {
   readonly sdHash: string;
-  /** Hashes of all its blobs, including the descriptor. */
+  /** Hashes of all blobs of the stream, including the descriptor. */
   readonly hashes: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export class OffsiteBlobs {
   readonly #fetches = new Slots(...FETCHES);
   readonly #finds = new Slots(...FINDS);
   readonly #misses = new MissMemory(MISS_MS);
-  /** Running reads and searches, by hash. */
+  /** Reads and searches in progress, by blob hash. */
   readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
   readonly #finding = new Map<string, Promise<FoundStream | null>>();
   #blocked: readonly string[] = [];
@@ -129,7 +129,7 @@ export class OffsiteBlobs {
     });
   }
 
-  /** Resumes waiting uploads. The disk store must be open. */
+  /** Resumes the uploads of an earlier run. The disk store must be open. */
   async open(): Promise<void> {
     const { database, local, name, endpoint, log } = this.#deps;
     const { isMoved, stored, waiting } = await database.openOffsite(`${endpoint} ${name}`);
@@ -153,14 +153,14 @@ export class OffsiteBlobs {
     this.#uploads.poke();
   }
 
-  /** Bytes that this reflector received, without blobs that it found in the store. */
+  /** Number of bytes that this reflector received from uploaders. Blobs that it found in the store do not count. */
   usedBytes(): Promise<number> {
     return this.#deps.database.ownOffsiteBytes();
   }
 
   /**
-   * Whether a blob can be accepted now. The disk must have space for waiting blobs. Blobs of unknown streams are never
-   * uploaded, so they may use only half of it.
+   * Whether a blob can be accepted now, i.e. the disk has space for blobs that wait for upload. Blobs of unknown streams may
+   * use only half of the space, because they are not uploaded until their stream is known.
    */
   async mayTake(hash: string, isDescriptor: boolean): Promise<boolean> {
     const limit = this.#deps.cacheBytes();
@@ -185,7 +185,7 @@ export class OffsiteBlobs {
     return true;
   }
 
-  /** Called when the rows of the written blobs are complete, so that they may be uploaded. */
+  /** Called when the database rows of written blobs are complete, so that the blobs may be uploaded. */
   taken(): void {
     this.#uploads.poke();
     void this.#cache.shrink();
@@ -224,14 +224,17 @@ export class OffsiteBlobs {
     if (!this.#deps.stopping.aborted) this.#health.failed(error);
   }
 
-  /** Handles the loss of a blob on disk and in the store. */
+  /** Updates the state after a blob was lost both on disk and in the store. */
   async #lose(hash: string): Promise<void> {
     this.#offsite.delete(hash);
     this.#cache.remove(hash);
     await this.#deps.database.loseOffsite([hash]);
   }
 
-  /** Returns null in the cases of `BlobStore.read`. Throws `BlobUnavailableError` if the store is unreachable. */
+  /**
+   * Reads a blob from disk, otherwise from the store. Returns null if neither has valid bytes of the blob. Throws
+   * `BlobUnavailableError` if the store is unreachable.
+   */
   async read(hash: string): Promise<Uint8Array | null> {
     const { local } = this.#deps;
     if (local.finished.has(hash)) {
@@ -243,7 +246,7 @@ export class OffsiteBlobs {
     return this.#offsite.has(hash) ? this.#fetch(hash) : null;
   }
 
-  /** Like `read`, but in parts. The blob is then on disk, unless the disk fails. */
+  /** Like `read`, but the bytes are read in parts. Afterwards the blob is on disk, unless writing to the disk failed. */
   async openParts(hash: string): Promise<OpenBytes | null> {
     const { local } = this.#deps;
     for (;;) {
@@ -260,7 +263,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Repairs the state of a blob whose file is damaged or missing. The database already has that. */
+  /** Updates the state of a blob whose file is damaged or missing; the database already records that. */
   async #mend(hash: string): Promise<void> {
     if (this.#deps.local.finished.has(hash)) return;
     if (!this.#offsite.has(hash)) {
@@ -271,7 +274,7 @@ export class OffsiteBlobs {
     await this.#deps.database.keepFinished(hash);
   }
 
-  /** Downloads a blob from the store to this disk. Concurrent calls for one blob share the work. */
+  /** Downloads a blob from the store to the local disk. Concurrent calls for the same blob share the download. */
   #fetch(hash: string): Promise<Uint8Array | null> {
     const running = this.#fetching.get(hash);
     if (running) return running;
@@ -304,7 +307,7 @@ export class OffsiteBlobs {
     return null;
   }
 
-  /** Writes a blob from the store to this disk. Returns false if the hash differs. */
+  /** Writes a blob from the store to the local disk. Returns false if the hash of the bytes differs. */
   async #keep(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, log } = this.#deps;
     try {
@@ -386,8 +389,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Whether the store already has an offered blob of a known stream, so that it need not be sent. `onFound` is called before
-   * `finished` includes it.
+   * Whether the store already has an offered blob of a known stream, so that the uploader need not send it. `onFound` is
+   * called before `finished` includes the blob.
    */
   async adopt(hash: string, onFound: () => void): Promise<boolean> {
     if (this.#isUseless(hash)) return false;
@@ -408,7 +411,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Removes blobs and their files on this disk. The objects in the store stay, since other reflectors may use them. */
+  /** Removes blobs from the database and the local disk. The objects in the store stay, because other reflectors may use them. */
   async delete(hashes: readonly string[]): Promise<void> {
     await this.#deps.database.loseOffsite(hashes);
     for (const hash of hashes) {
@@ -442,7 +445,10 @@ export class OffsiteBlobs {
     };
   }
 
-  /** Closes the blobs. `stopping` must be aborted before. The database and the disk store must still be open. */
+  /**
+   * Ends uploads and reads. The signal `stopping` must be aborted before, and the database and the disk store must still be
+   * open.
+   */
   async close(): Promise<void> {
     await this.#uploads.ended();
     await Promise.allSettled([...this.#fetching.values(), ...this.#finding.values()]);

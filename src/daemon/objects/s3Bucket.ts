@@ -9,7 +9,7 @@ import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 
 /** Time limit for the transfer of a blob: 2 MiB at 35 kB/s. Arbitrary. */
 const TRANSFER_MS = 60_000;
-/** Time limit for a request without a body. Arbitrary. */
+/** Time limit for a request without a blob in its body. Arbitrary. */
 const LOOK_MS = 10_000;
 /** Number of bytes read from an error response. Arbitrary. */
 const MAX_REFUSAL_BYTES = 4096;
@@ -18,7 +18,7 @@ const MAX_RETRY_AFTER_SEC = 300;
 const STREAM_HEADER = 'x-amz-meta-lbry-stream';
 
 export interface S3Place {
-  /** `https://host:port`, with or without a path. */
+  /** URL of the store: `https://host:port`, with or without a path. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
@@ -69,7 +69,10 @@ interface Request {
 
 const hexOf = (buffer: ArrayBuffer): string => Buffer.from(buffer).toString('hex');
 
-/** Error text of a failed `fetch`. The cause has the system error; an error for several addresses has no text of its own. */
+/**
+ * Error text of a failed `fetch`. The text of the system error is in the cause. If several addresses failed, the cause has
+ * only an error code.
+ */
 function failureText(error: unknown): string {
   const { cause, message } = error as Error;
   if (!(cause instanceof Error)) return message;
@@ -78,7 +81,7 @@ function failureText(error: unknown): string {
 
 export class S3Bucket {
   readonly #deps: S3BucketDeps;
-  /** Signing keys by day. */
+  /** Cached signing keys. The key of the map contains the day. */
   #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(deps: S3BucketDeps) {
@@ -112,13 +115,13 @@ export class S3Bucket {
   }
 
   /**
-   * Bytes of an object, up to the size of a blob; null if it does not exist. They are not verified. Rejects if the number of
-   * bytes differs from the announced one.
+   * Bytes of an object, up to the size of a blob; null if it does not exist. The bytes are not verified. Rejects if their
+   * number differs from the length that the store announced.
    */
   get(name: string): Promise<Uint8Array | null> {
     return this.#ask(name, { method: 'GET', timeoutMs: TRANSFER_MS }, async (response) => {
       const { status, headers, body } = response;
-      // A missing bucket must not look like a missing object.
+      // Status 404 has two causes. A missing bucket must not look like a missing object.
       if (status === 404) {
         const refusal = await refusalOf(response);
         if (refusal.message.includes('NoSuchBucket')) throw refusal;
@@ -134,7 +137,7 @@ export class S3Bucket {
     });
   }
 
-  /** Runs a request and its use under one timeout. Rejects with `ObjectStoreError`. */
+  /** Sends a request and runs `use` with the response, both within one timeout. Rejects with `ObjectStoreError`. */
   async #ask<T>(name: string, request: Request, use: (response: Response) => Promise<T>): Promise<T> {
     const { clock, stopping } = this.#deps;
     const late = new AbortController();
@@ -160,7 +163,7 @@ export class S3Bucket {
     { method, headers = {} }: Request,
   ): Promise<{ method: string; url: URL; headers: Headers }> {
     const { place, credentials, clock } = this.#deps;
-    // A key is valid for a day; old ones are removed.
+    // A signing key is valid for one day. The cache is emptied when it has keys of several days.
     if (this.#signingKeys.size > 1) this.#signingKeys = new Map();
     return new AwsV4Signer({
       url: `${place.endpoint}/${place.bucket}/${place.prefix}${name}`,
@@ -190,7 +193,7 @@ async function readAtMost(body: ReadableStream<Uint8Array>, limitBytes: number):
   return Buffer.concat(chunks);
 }
 
-/** Converts an error status to an error. Source: Amazon S3 API reference, "Error responses". */
+/** Converts a response with an error status to an error. Source: Amazon S3 API reference, "Error responses". */
 async function refusalOf(response: Response): Promise<ObjectStoreError> {
   const { status, headers, body } = response;
   const bytes = body === null ? null : await readAtMost(body, MAX_REFUSAL_BYTES);

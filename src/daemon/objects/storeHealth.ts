@@ -6,22 +6,22 @@ import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import { ObjectStoreError } from './s3Bucket.js';
 
-/** Pause after the first failure; it doubles with each further one. Arbitrary. */
+/** Pause of uploads after the first failure, and maximum pause. The pause doubles with each further failure. Arbitrary. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** Number of consecutive failures after which the store counts as failing; a single one may be random. */
+/** Number of consecutive failures after which the store counts as failing. A single failure may be random. */
 const FAILURES = 3;
-/** Interval at which the log repeats the failure. Arbitrary. */
+/** Interval at which the log repeats that the store fails. Arbitrary. */
 const REPEAT_MS = 600_000;
 
 export interface StoreHealthDeps {
   /** `s3://bucket/prefix`. */
   readonly name: string;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** Random number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, which vary the pauses. */
   readonly random: () => number;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Description of waiting uploads for the log. */
+  /** Number and bytes of the blobs that wait for upload, for messages. */
   readonly waiting: () => { readonly blobs: number; readonly bytes: number };
 }
 
@@ -45,7 +45,7 @@ export class StoreHealth {
     return this.isDegraded ? this.#lastReason : null;
   }
 
-  /** Remaining pause of uploads; 0 if none has failed since the last success. */
+  /** Remaining pause of uploads in milliseconds; 0 if no request has failed since the last success. */
   get pauseMs(): number {
     return this.#failures === 0 ? 0 : Math.max(0, this.#retryAtMs - this.#deps.clock.nowMs());
   }
@@ -63,7 +63,7 @@ export class StoreHealth {
     this.#lastReason = (error as Error).message;
     const doubledMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 16));
     const wantedMs = error instanceof ObjectStoreError ? (error.retryAfterMs ?? 0) : 0;
-    // The delay is random, so that reflectors that share a store do not retry at the same time.
+    // The pause varies at random, so that reflectors that share a store do not all retry at the same time.
     this.#retryAtMs = clock.nowMs() + Math.max(wantedMs, doubledMs * (0.5 + random() / 2));
     const { warning } = this;
     const isDue = this.#loggedMs === null || clock.nowMs() - this.#loggedMs >= REPEAT_MS;

@@ -1,6 +1,6 @@
 /**
- * Uploads waiting blobs to the object store. The queue is in the database, so a kill loses nothing. A few uploads run at the
- * same time; while the store fails, one is tried after each pause.
+ * Uploads waiting blobs to the object store. The queue is in the database, so a kill loses nothing. A few uploads run
+ * concurrently. While the store fails, only one upload is attempted after each pause.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -9,13 +9,13 @@ import type { DueUpload } from '../content/offsiteRows.js';
 import { ObjectStoreError } from './s3Bucket.js';
 import type { StoreHealth } from './storeHealth.js';
 
-/** Number of concurrent uploads; each has a blob in memory twice. Arbitrary: 16 MiB. */
+/** Number of concurrent uploads. Each upload holds its blob in memory twice. Arbitrary: 16 MiB in total. */
 const PARALLEL = 4;
 /** Number of rows per query. Arbitrary. */
 const BATCH = 64;
 /** Pause after a local failure such as a full disk. Arbitrary. */
 const PAUSE_MS = 10_000;
-/** Number of failures of one blob after which the log names it. Arbitrary. */
+/** Number of failures of the same blob after which the log names the blob. Arbitrary. */
 const NOTABLE_FAILURES = 3;
 
 export interface UploadsDeps {
@@ -23,7 +23,7 @@ export interface UploadsDeps {
   readonly health: StoreHealth;
   readonly log: Pick<Logger, 'warn'>;
   readonly stopping: AbortSignal;
-  /** Blobs due for upload, without those in `except`. */
+  /** Returns at most `limit` blobs that are due for upload, without those in `except`. */
   readonly due: (limit: number, except: readonly string[]) => Promise<DueUpload[]>;
   /** Uploads a blob. Rejects with `ObjectStoreError` if the store refuses it. */
   readonly send: (blob: DueUpload) => Promise<void>;
@@ -31,12 +31,15 @@ export interface UploadsDeps {
 
 export class Uploads {
   readonly #deps: UploadsDeps;
-  /** Failed blobs with their numbers of failures, since the last time that no other blob was due. */
+  /**
+   * Blobs whose upload failed, with their numbers of failures. Blobs that are no longer due are removed when no other blob
+   * is due.
+   */
   readonly #failed = new Map<string, number>();
   #wake: () => void = () => undefined;
   #isPoked = true;
   #done: Promise<void> = Promise.resolve();
-  /** Number of running uploads. */
+  /** Number of uploads in progress. */
   running = 0;
   sent = 0;
 
@@ -76,14 +79,14 @@ export class Uploads {
     }
   }
 
-  /** Due uploads, failed ones last; only one while the store fails. */
+  /** Returns the next uploads. Blobs that failed before come last. While the store fails, only one is returned. */
   async #next(): Promise<DueUpload[]> {
     this.#isPoked = false;
     const limit = this.#deps.health.pauseMs > 0 || this.#deps.health.isDegraded ? 1 : BATCH;
     const due = await this.#deps.due(limit, [...this.#failed.keys()].slice(-BATCH));
     if (due.length > 0 || this.#failed.size === 0) return due;
     const again = await this.#deps.due(BATCH, []);
-    // Removes blobs that are no longer due.
+    // Forgets the failures of blobs that are no longer due.
     const hashes = new Set(again.map(({ hash }) => hash));
     for (const hash of this.#failed.keys()) if (!hashes.has(hash)) this.#failed.delete(hash);
     const fewest = again.toSorted(
@@ -99,7 +102,7 @@ export class Uploads {
     });
   }
 
-  /** Ends early when the store fails. */
+  /** Uploads the blobs concurrently. Stops early when the store fails. */
   async #sendAll(due: readonly DueUpload[]): Promise<void> {
     const rest = [...due];
     const { stopping } = this.#deps;
@@ -125,7 +128,7 @@ export class Uploads {
       if (!(error instanceof ObjectStoreError)) throw error;
       if (stopping.aborted) return false;
       const failures = (this.#failed.get(blob.hash) ?? 0) + 1;
-      // The most recently failed blob is last.
+      // Moves the blob to the end of the map, so that the blobs are in the order of their last failures.
       this.#failed.delete(blob.hash);
       this.#failed.set(blob.hash, failures);
       health.failed(error);

@@ -1,6 +1,6 @@
 /**
- * Checks a hub's response for a URL as far as that is possible without the claim index. Source: hub scribe/hub/session.py
- * `_cached_resolve_url`, lbry-sdk lbry/wallet/ledger.py `resolve`.
+ * Checks whether a hub's response fits the URL, as far as that is possible without a claim index. Source: hub
+ * scribe/hub/session.py `_cached_resolve_url`, lbry-sdk lbry/wallet/ledger.py `resolve`.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import type { ClaimUrl, UrlSegment } from '../../metadata/url.js';
@@ -14,8 +14,8 @@ const COMPARED_DIGITS = 10;
 const filed = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString('utf8');
 
 /**
- * Whether names are equal after the chain's normalization, or differ only in case by the newest Unicode, which other hubs
- * may use.
+ * Whether names are equal after the chain's normalization, or differ only in case. Case is compared by the newest Unicode
+ * rules, because other hubs may use newer rules than the chain.
  */
 function isSameName(one: string, other: string): boolean {
   const folded = (name: string): string => name.normalize('NFD').toLowerCase();
@@ -24,12 +24,12 @@ function isSameName(one: string, other: string): boolean {
 
 function fits({ name, claimId }: UrlSegment, txo: Txo): boolean {
   const id = hashToHex(txo.claimId!);
-  // A complete id determines its claim, whatever the name.
+  // A complete claim id identifies the claim, so the name in the URL is not compared.
   if (claimId?.length === CLAIM_ID_DIGITS) return id === claimId;
   return isSameName(name, txo.claimName!) && id.startsWith((claimId ?? '').slice(0, COMPARED_DIGITS));
 }
 
-/** Whether a URL may name this claim. For a claim in a channel, the channel is checked too if it is known. */
+/** Whether a URL may refer to this claim. For a claim in a channel, the channel is checked too if the response contains it. */
 export function mayBeAt({ channel, stream }: ClaimUrl, txo: Txo): boolean {
   if (!fits((stream ?? channel)!, txo)) return false;
   return stream === null || channel === null || !txo.notes.channel || fits(channel, txo.notes.channel);

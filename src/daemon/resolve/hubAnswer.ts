@@ -1,7 +1,7 @@
 /**
- * Reads and validates a hub's response about claims: the message `Outputs`. It has output positions and numbers of the claim
- * index; the outputs themselves come from transactions that the ledger verifies. Source: lbry-sdk lbry/schema/result.py
- * `Outputs`.
+ * Reads and validates a hub's response about claims: the message `Outputs`. The message has positions of outputs (txid and
+ * index) and numbers of the claim index. The outputs are read from transactions that the ledger verifies. Source: lbry-sdk
+ * lbry/schema/result.py `Outputs`.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
@@ -15,13 +15,16 @@ import {
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 const HASH_SIZE = 32;
-/** Maximum number of requested rows, that of URLs; search pages have half as many. Source: `Ledger.resolve`. */
+/**
+ * Maximum number of rows in a response: the maximum number of URLs in a request. A search page has half as many. Source:
+ * `Ledger.resolve`.
+ */
 const MAX_ROWS = 100;
-/** Maximum number of extra rows. Arbitrary: each claim refers to at most three others. */
+/** Maximum number of extra rows, the claims that other rows refer to. Arbitrary: each claim refers to at most three others. */
 const MAX_EXTRA_ROWS = 2000;
 /**
- * Maximum number of members of a message: all rows, blocking channels, and a few numbers. Arbitrary, for a channel of each
- * row.
+ * Maximum number of members of the protobuf message: rows, extra rows, blocking channels and a few numbers. Arbitrary:
+ * allows a blocking channel for each row.
  */
 const MAX_MEMBERS = MAX_ROWS + MAX_EXTRA_ROWS + 2 * MAX_ROWS;
 /**
@@ -30,10 +33,10 @@ const MAX_MEMBERS = MAX_ROWS + MAX_EXTRA_ROWS + 2 * MAX_ROWS;
  */
 const MAX_BYTES = 4 << 20;
 
-/** A hub sent an impossible response. */
+/** Error: a hub sent a response that cannot be right. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError';
-  /** Whether a reorganisation during the request may be the cause. */
+  /** Whether an honest hub may have sent the response, because of a reorganisation during the request. */
   readonly mayBeHonest: boolean;
 
   constructor(message: string, mayBeHonest = false) {
@@ -42,7 +45,7 @@ export class WrongAnswerError extends Error {
   }
 }
 
-/** Position of an output in the chain. */
+/** Position of an output in the chain: txid and index. */
 export interface Place {
   /** 32 bytes, wire order. */
   readonly txid: Bytes;
@@ -54,7 +57,7 @@ export interface ClaimRow extends Place {
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
-  /** Whether the hub reports it as unconfirmed: mempool claims have the height 0. */
+  /** Whether the hub reports the claim as unconfirmed. Claims in the mempool have height 0. */
   readonly isWaiting: boolean;
 }
 
@@ -63,7 +66,7 @@ export const ROW_ERRORS = ['UNKNOWN_CODE', 'NOT_FOUND', 'INVALID', 'BLOCKED'] as
 export interface ErrorRow {
   readonly error: (typeof ROW_ERRORS)[number];
   readonly text: string;
-  /** Channel that blocks the claim. */
+  /** The channel whose repost blocks the claim; null if the claim is not blocked. */
   readonly censor: Place | null;
 }
 
@@ -72,7 +75,7 @@ export type AnswerRow = ClaimRow | ErrorRow;
 export interface HubAnswer {
   /** Rows in the order of the request. */
   readonly rows: readonly AnswerRow[];
-  /** Further claims to which the rows refer. */
+  /** Further claims that the rows refer to, such as channels and reposted claims. */
   readonly extraRows: readonly ClaimRow[];
   /** Total number of results on all pages of a search. */
   readonly total: number;
@@ -83,7 +86,7 @@ export interface HubAnswer {
 export const isError = (row: AnswerRow): row is ErrorRow => 'error' in row;
 export const isClaimRow = (row: AnswerRow): row is ClaimRow => !isError(row);
 
-/** Map key of an output position. */
+/** Text of an output position, used as the key of maps. */
 export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${nout}`;
 
 /** Parses a response. Throws `WrongAnswerError` for an invalid message or too many rows. */
@@ -101,7 +104,10 @@ export function readHubAnswer(bytes: Bytes): HubAnswer {
   };
 }
 
-/** Counts the rows before any is decoded. A row may have only two bytes, but takes a hundred times as many in memory. */
+/**
+ * Throws if the message has too many rows. The rows are counted before they are decoded, because a row of two bytes takes a
+ * hundred times as much memory when decoded.
+ */
 function checkSize(bytes: Bytes): void {
   if (bytes.length > MAX_BYTES) throw new WrongAnswerError(`the answer has ${bytes.length} bytes`);
   const reader = new BinaryReader(bytes);
@@ -122,7 +128,7 @@ function readOutputs(bytes: Bytes): Outputs {
   }
 }
 
-/** Position of a reference; null if it is absent, or empty as in older hubs. */
+/** Position that a reference in the message names; null if the reference is absent, or empty as in older hubs. */
 function placeOf(output: Output | undefined): Place | null {
   if (output === undefined || output.txHash.length === 0) return null;
   if (output.txHash.length !== HASH_SIZE) throw new WrongAnswerError('a transaction id has not 32 bytes');

@@ -1,7 +1,7 @@
 /**
- * Converts a hub's response to outputs. The named transactions are fetched, and each output has the data of its transaction.
- * Only the numbers of the claim index come from the hub. Source: lbry-sdk lbry/schema/result.py `inflate`, `message_to_txo`;
- * lbry/extras/daemon/json_response_encoder.py `encode_claim_meta`.
+ * Converts a hub's response to outputs. The transactions of all named outputs are fetched and verified, and the outputs are
+ * read from them. Only the numbers of the claim index are the hub's. Source: lbry-sdk lbry/schema/result.py `inflate`,
+ * `message_to_txo`; lbry/extras/daemon/json_response_encoder.py `encode_claim_meta`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import type { ClaimMeta } from '../../metadata/messages/result_pb.js';
@@ -22,10 +22,10 @@ import {
 } from './hubAnswer.js';
 import { checkWaitingUpdates } from './waitingUpdates.js';
 
-/** Maximum nesting of claims within claims. Arbitrary: a repost of a repost by a channel in a channel has four. */
+/** Maximum depth of nested claims in a response. Arbitrary: a repost of a repost by a channel in a channel has depth four. */
 const MAX_DEPTH = 8;
 
-/** Result of a URL or id without a claim. */
+/** Result of resolving a URL or claim id that has no claim. */
 export interface ResolveFailure {
   readonly name: ErrorRow['error'];
   readonly text: string;
@@ -79,7 +79,10 @@ async function fetchTransactions(
 class Inflater {
   readonly #transactions: ReadonlyMap<string, LedgerTransaction>;
   readonly #headers: HeaderView;
-  /** Rows by output position; those with numbers take precedence. */
+  /**
+   * Rows of the response by output position. Of several rows with the same position, one with claim index numbers takes
+   * precedence.
+   */
   readonly #rows = new Map<string, ClaimRow>();
   /** Referenced outputs, each created once. */
   readonly #referred = new Map<string, Txo>();
@@ -99,19 +102,25 @@ class Inflater {
     return { failure: { name: error, text, censor: censor && this.at(censor) } };
   }
 
-  /** A requested claim. It is a separate output object, because it may get notes of this response. */
+  /**
+   * Creates the output of a requested claim. It is not shared with references to the claim, because this response may add
+   * notes to it.
+   */
   claimOf(row: ClaimRow): Txo {
     const txo = this.#output(row);
     this.#note(txo, row, new Set([placeKey(row)]));
     return txo;
   }
 
-  /** Output to which a reference points. */
+  /** Returns the output that a reference points to. */
   at(place: Place): Txo {
     return this.#referredAt(place, new Set());
   }
 
-  /** `above` has the claims that refer to this one directly or indirectly. None of them is repeated within itself. */
+  /**
+   * Returns the output at a position, with its own references. `above` has the positions of the claims that refer to this
+   * one, directly or indirectly. A claim is not nested within itself.
+   */
   #referredAt(place: Place, above: ReadonlySet<string>): Txo {
     const key = placeKey(place);
     let txo = this.#referred.get(key);
@@ -134,7 +143,7 @@ class Inflater {
     if (repostedClaim) notes.repostedClaim = repostedClaim;
   }
 
-  /** The claim at a position if it has the expected id. */
+  /** Returns the claim that `txo` refers to. Throws if the claim at that position does not have the expected id. */
   #related(txo: Txo, place: Place | null, claimId: Bytes | null, above: ReadonlySet<string>): Txo | null {
     if (place === null || txo.claim === null) return null;
     const found = this.#output(place);

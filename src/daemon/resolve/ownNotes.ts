@@ -9,7 +9,7 @@ import type { LedgerDatabase, TransactionRow } from '../ledger/ledgerDatabase.js
 import { CLAIM_TXO_TYPES, TXO_TYPE } from '../ledger/txoQuery.js';
 import { Txo } from '../txo/txo.js';
 
-/** Selection of notes. */
+/** Selects the kinds of notes to add. */
 export interface Includes {
   readonly purchaseReceipt?: boolean;
   readonly isMyOutput?: boolean;
@@ -67,7 +67,7 @@ async function addReceipts(
     accountIds,
   );
   const receipts = new Map<string, Txo>();
-  // The newest row is first, and the last assignment wins, so the order is reversed.
+  // Rows are newest first. The order is reversed, so that the newest receipt of a claim replaces older ones.
   for (const row of rows.toReversed()) {
     const receipt = receiptOf(row);
     if (receipt?.notes.purchasedClaimId) receipts.set(receipt.notes.purchasedClaimId, receipt);
@@ -78,7 +78,7 @@ async function addReceipts(
   }
 }
 
-/** The output that paid for a claim, the first of the purchase transaction. */
+/** Output that paid for a claim: the first output of the purchase transaction. */
 function receiptOf({ raw, txid, height, purchasedClaimId }: TransactionRow): Txo | null {
   const tx = parseTransaction(new Reader(raw));
   const [output] = tx.outputs;

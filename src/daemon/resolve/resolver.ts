@@ -1,7 +1,7 @@
 /**
- * Resolves claims of any party through a hub. A wrong response is rejected. The same hub is asked again a few times if a
- * reorganisation may be the cause, then another hub is used. Source: lbry-sdk lbry/wallet/ledger.py `resolve`,
- * `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
+ * Resolves claims of any party through a hub. A wrong response is rejected. If a reorganisation may be the cause, the
+ * request to the same hub is repeated a few times; then another hub is used. Source: lbry-sdk lbry/wallet/ledger.py
+ * `resolve`, `claim_search`, `_resolve_for_local_results`, `resolve_collection`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashToHex } from '../../util/bytes.js';
@@ -22,9 +22,12 @@ const URLS_AT_ONCE = 100;
 const CLAIMS_AT_ONCE = 50;
 /** Maximum number of hubs per request. Arbitrary. */
 const MAX_HUBS = 3;
-/** Number of repeated requests to a hub whose claim index may lag behind its chain. Arbitrary. */
+/** Maximum number of repeated requests to a hub whose claim index may be behind its chain. Arbitrary. */
 const ASKED_AGAIN = 3;
-/** Pause between repeated requests; it doubles. Arbitrary: a hub's claim index follows its node within a second. */
+/**
+ * Pause before the first repeated request; it doubles before each further one. Arbitrary: a hub's claim index follows its
+ * node within a second.
+ */
 const AGAIN_MS = 150;
 
 export interface ResolverPorts {
@@ -33,7 +36,7 @@ export interface ResolverPorts {
     readonly database: OwnNotesPort;
   };
   readonly log: Pick<Logger, 'warn'>;
-  /** Pause function; by default a timer. */
+  /** Waits for a number of milliseconds; a timer by default, replaced in tests. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -51,7 +54,10 @@ export class Resolver {
     this.#ports = ports;
   }
 
-  /** Result for each URL; null for an invalid one. `accountIds` are the accounts whose notes are included. */
+  /**
+   * Resolves URLs. The result has an entry for each URL; null for an invalid URL. `accountIds` are the accounts whose notes
+   * are added.
+   */
   async resolve(
     urls: readonly string[],
     accountIds: readonly string[] = [],
@@ -92,7 +98,7 @@ export class Resolver {
     });
   }
 
-  /** Page of a search; `query` has the hub's parameters (`searchQuery.ts`). */
+  /** Returns a page of search results. `query` has the parameters in the hub's form (`searchQuery.ts`). */
   async search(
     query: Readonly<Record<string, unknown>>,
     accountIds: readonly string[] = [],
@@ -130,7 +136,7 @@ export class Resolver {
     return shown;
   }
 
-  /** Adds the signing channels to supports. */
+  /** Adds the signing channel to each signed support. */
   async #addSupporters(txos: readonly Txo[]): Promise<void> {
     const signed = txos.filter(({ support }) => support?.channelId);
     const channelIds = [...new Set(signed.map((txo) => hashToHex(txo.channelId!)))];
@@ -163,7 +169,7 @@ export class Resolver {
     return found;
   }
 
-  /** Repeats a request until a response is accepted. `check` may also throw `WrongAnswerError`. */
+  /** Repeats a request with the same or another hub until `check` accepts the response. `check` may throw `WrongAnswerError`. */
   async #believed(
     ask: () => Promise<Buffer>,
     check: (answer: Inflated) => void = () => undefined,
@@ -191,7 +197,7 @@ export class Resolver {
   }
 }
 
-/** URL with the complete claim id. Another name may replace one that is not valid in a URL. */
+/** URL with the complete claim id. A name that is not valid in a URL is replaced by another name. */
 function ownUrl(txo: Txo): string {
   const permanent = `lbry://${txo.claimName}#${idOf(txo)}`;
   const { channel = null, stream = null } = parseUrl(permanent) ?? {};
@@ -199,13 +205,13 @@ function ownUrl(txo: Txo): string {
   return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
 }
 
-/** Members of a failure in a response; a hub's text may have any length. */
+/** Members of a failure in a response. The hub's text is truncated, because it may have any length. */
 export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
   name,
   text: boundedErrorText(text),
 });
 
-/** The output with the data of the claim index and the wallet's notes. Source: `update_annotations`. */
+/** Adds the data of the claim index to an output and keeps its notes of the wallet. Source: `update_annotations`. */
 function withNotesOf(txo: Txo, resolved: Resolved | null): Txo {
   const { notes } = txo;
   if (resolved === null) return txo;

@@ -10,7 +10,7 @@ export type SearchQuery = Record<string, unknown>;
 /** Maximum length of lists. Source: lbryio/hub hub/common.py `expand_query`. */
 const MAX_LIST_LENGTH = 2048;
 
-/** Parameters for the daemon, which are not sent to the hub. */
+/** Parameters that the daemon itself uses and does not send to the hub. */
 const NOT_FOR_HUBS: ReadonlySet<string> = new Set([
   'others',
   'page',
@@ -39,8 +39,8 @@ const OLD_TRENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `args` are the declared parameters, `others` the undeclared ones of the call. Throws `ConflictingInputValueError`,
- * `TooManyClaimSearchParametersError`.
+ * Builds the hub's query. `args` are the declared parameters of the call, `others` the undeclared ones. Throws
+ * `ConflictingInputValueError`, `TooManyClaimSearchParametersError`.
  */
 export function searchQuery(
   args: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ export function searchQuery(
   for (const [name, value] of Object.entries(query))
     if (Array.isArray(value) && value.length > MAX_LIST_LENGTH)
       throw new DaemonError(
-        // Error name that lbry-sdk uses for hub errors, and thus for this one.
+        // lbry-sdk gets this error from the hub, so the error has the name of hub errors.
         'RPCError',
         `${name} cant have more than ${MAX_LIST_LENGTH} items.`,
       );
@@ -84,10 +84,10 @@ function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined
   return typeof hasNoSource === 'boolean' ? !hasNoSource : (hasSource as boolean | undefined);
 }
 
-/** Parameters that hubs accept only as text, also for numbers. */
+/** Parameters that hubs accept only as text, even if the value is a number. */
 const TEXTS: ReadonlySet<string> = new Set(['release_time', 'claim_type', 'fee_currency']);
 
-/** Hubs require a single value without a list. */
+/** Converts values to numbers where possible. A single value is returned without a list, as hubs require. */
 function unwrapped(name: string, values: readonly string[]): unknown {
   const read = values.map((text) => {
     const number = TEXTS.has(name) ? NaN : Number(text);
@@ -96,7 +96,7 @@ function unwrapped(name: string, values: readonly string[]): unknown {
   return read.length === 1 ? read[0] : read;
 }
 
-/** Parsed JSON as plain values. */
+/** Converts parsed JSON to plain JavaScript values. */
 function plain(value: JsonValue): unknown {
   if (isJsonNumber(value)) return Number(numberText(value));
   if (Array.isArray(value)) return value.map(plain);

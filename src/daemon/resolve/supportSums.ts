@@ -1,6 +1,6 @@
 /**
- * Sums of supports by the supporting channels. No wallet has the supports of others, so a hub adds them up with a method
- * that only lbcnode's hubs have (docs/hub.md). The sums cannot be verified.
+ * Sums of supports by the supporting channels. A wallet does not have the supports of other users, so a hub computes the
+ * sums with a method that only lbcnode's hubs have (docs/hub.md). The sums cannot be verified.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { DaemonError } from '../base/daemonError.js';
@@ -16,7 +16,7 @@ export interface SupportSum {
   readonly channelName: string;
   /** URL without `lbry://`. */
   readonly shortUrl: string;
-  /** LBC as text. */
+  /** Amount in LBC, as a decimal text. */
   readonly amount: string;
   readonly count: number;
 }

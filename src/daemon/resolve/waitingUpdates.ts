@@ -41,7 +41,10 @@ export async function checkWaitingUpdates(
   }
 }
 
-/** The update of an unproven output, if it is one. */
+/**
+ * Returns the claim update in an output of an unconfirmed transaction; empty if the transaction is confirmed or the output
+ * is not an update.
+ */
 function updateAt({ nout }: Place, found: LedgerTransaction | undefined): Update[] {
   const output = found?.tx.outputs[nout];
   if (output === undefined || found!.isVerified) return [];
@@ -60,7 +63,10 @@ async function parentsOf(
   return port.transactions([...wanted.values()]);
 }
 
-/** The spent update if it is also unconfirmed. */
+/**
+ * Returns the output that the update spends, if that is an unconfirmed update too. Throws if the update does not validly
+ * spend its claim.
+ */
 function formerUpdate(update: Update, parents: Transactions): Update[] {
   const { tx, claimId } = update;
   for (const [i, { prevout }] of tx.inputs.slice(0, MAX_INPUTS).entries()) {
@@ -71,7 +77,8 @@ function formerUpdate(update: Update, parents: Transactions): Update[] {
     if (!mayUnlock(tx, i, output!)) break;
     return updateAt({ txid: prevout.hash, nout: prevout.index }, parent);
   }
-  // A new block or a replacement transaction may have changed the spent outputs.
+  // The error is marked as possibly honest, because a new block or a replacement transaction may have changed the spent
+  // outputs.
   throw new WrongAnswerError(
     `an update of ${hashToHex(claimId)} is not signed by the owner of the claim`,
     true,

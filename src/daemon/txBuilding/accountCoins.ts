@@ -1,4 +1,4 @@
-/** Coins of accounts for one coin selection. Only the coins that the selection needs are read from the database. */
+/** Coins of accounts for one run of coin selection. Only the coins that the selection needs are read from the database. */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { CoinFilter } from '../ledger/ledgerDatabase.js';
 import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
@@ -10,10 +10,10 @@ export interface NumberedCoin extends Coin {
   readonly number: number;
 }
 
-/** A reported coin has been spent or reserved since. */
+/** Error: a coin was spent or reserved after it was read. */
 export class CoinGone extends Error {}
 
-/** Number of coins created from candidates between two pauses. */
+/** Number of coin objects that are created before the event loop may run other tasks. */
 export const COINS_A_STEP = 4096;
 
 export class AccountCoins implements UtxoPool<NumberedCoin> {
@@ -63,7 +63,7 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
     return numbers.map((number) => ({ number, effectiveAmount }));
   }
 
-  /** All coins by account in the given order, which determines the order of equal coins. */
+  /** All coins, grouped by account in the given order. This order decides between coins of equal amount. */
   async all(): Promise<NumberedCoin[]> {
     const { accountIds, isConfirmed } = this.#filter;
     const coins: NumberedCoin[] = [];

@@ -38,7 +38,7 @@ export interface NewChannel {
   readonly fields: ClaimArguments;
 }
 
-/** Adds the public key of a new channel key of the account to a claim. */
+/** Adds a new channel key of the account to a claim: its public key. */
 async function withNewKey(claim: Claim, account: AccountPort): Promise<Claim> {
   const { publicKey } = await account.channelKeys.next();
   return withKey(claim, publicKey);
@@ -50,15 +50,18 @@ function withKey(claim: Claim, publicKey: Bytes): Claim {
   return changed;
 }
 
-/** QUIRK: the fee is computed before the claim has the key; equality with lbry-sdk's transactions depends on it. */
+/**
+ * Replaces the value of a claim output. QUIRK: the fee is computed before the claim has the key; this makes transactions
+ * equal to lbry-sdk's.
+ */
 const setValue =
   (claim: Claim) =>
   (output: NewOutput): NewOutput =>
     replaceValue(output, unsignedValue(claim));
 
 /**
- * Creates a channel. Throws if the name is invalid or taken. Also throws `InsufficientFundsError`, and `AssertionError`
- * while locked.
+ * Creates a channel. Throws if the name is invalid or already used by the wallet. Also throws `InsufficientFundsError`, and
+ * `AssertionError` while the wallet is locked.
  */
 export async function createChannel(
   txBuilder: TxBuilder,
@@ -104,7 +107,10 @@ export interface ChannelChange {
   readonly fields: ClaimArguments;
 }
 
-/** Updates a channel. Throws if it is not found. Also throws `InsufficientFundsError`, and `AssertionError` while locked. */
+/**
+ * Updates a channel. Throws if the wallet does not have the channel. Also throws `InsufficientFundsError`, and
+ * `AssertionError` while the wallet is locked.
+ */
 export async function updateChannel(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -17,12 +17,15 @@ import { ownChannel, publicKeyOf, type ChannelChoice } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
 export interface SignedData {
-  /** 64 bytes, hex. */
+  /** Signature of 64 bytes in hexadecimal digits. */
   readonly signature: string;
   readonly salt: string;
 }
 
-/** Signs the salt (by default the time), the channel id and the data. Throws if there is no such channel with a key. */
+/**
+ * Signs the salt, the channel id and the data. The default salt is the present time. Throws if the wallet lacks the channel
+ * or its key.
+ */
 export async function signData(
   { ports: { ledger, clock } }: TxBuilder,
   wallet: WalletPort,
@@ -35,7 +38,7 @@ export async function signData(
   // Python's `unhexlify` refuses such text before it reads digits.
   if (/[^\0-\x7f]/.test(hexData ?? '')) throw badValue('hexdata must be hex digits.');
   if (hexData === undefined || !isHex(hexData))
-    // Error name of Python's `binascii.Error`.
+    // The error has the name of Python's `binascii.Error`.
     throw new DaemonError('Error', 'hexdata must be an even number of hex digits.');
   const salt = givenSalt ?? String(clock.nowSec());
   const digest = sha256(concatBytes(Buffer.from(salt), signing.claimId, fromHex(hexData)));
@@ -52,10 +55,13 @@ const EXPORT_FIELDS = [
 
 type ExportedChannel = Record<(typeof EXPORT_FIELDS)[number], string>;
 
-/** Maximum length of an export, far above real ones. Decoding base58 takes quadratic time. Arbitrary. */
+/**
+ * Maximum length of an exported text, far above real ones. The limit is needed because decoding base58 takes quadratic time.
+ * Arbitrary.
+ */
 const MAX_EXPORT_CHARS = 16_384;
 
-/** One line without blanks, ASCII only. */
+/** Text of an export: one line of ASCII characters without blanks. */
 function formatExport(channel: ExportedChannel): string {
   const text = JSON.stringify(channel, EXPORT_FIELDS.slice());
   const ascii = text.replaceAll(
@@ -87,7 +93,10 @@ function jsonOrNull(text: string): JsonValue {
   }
 }
 
-/** Key of a channel with the data that another wallet needs to use it. Throws if there is no such channel with a key. */
+/**
+ * Exports the key of a channel with the data that another wallet needs to use it. Throws if the wallet lacks the channel or
+ * its key.
+ */
 export async function exportChannel(
   { ports: { ledger } }: TxBuilder,
   wallet: WalletPort,
@@ -113,8 +122,9 @@ export async function exportChannel(
 }
 
 /**
- * Imports the key of a channel into the account that owns the channel, or into a new read-only account. The key is on disk
- * when it resolves. Resolves to a text with the channel's name. Throws if the channel has moved to another owner.
+ * Imports the key of a channel into the account that owns the channel, or into a new read-only account. When the promise
+ * resolves, the key is on disk. The result is a text with the channel's name. Throws if the channel has moved to another
+ * owner.
  */
 export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, text: string): Promise<string> {
   const { ledger, claims } = txBuilder.ports;
@@ -138,7 +148,10 @@ export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, te
   return exported.name;
 }
 
-/** The account is added together with the key. Without the key, its channel would count as one with a lost key. */
+/**
+ * Adds a read-only account that already contains the key. If the key were added later, the channel would count meanwhile as
+ * a channel with a lost key.
+ */
 async function addHoldingAccount(
   wallet: WalletPort,
   address: string,

@@ -12,7 +12,7 @@ import { badValue, DaemonError, failure } from '../base/daemonError.js';
 export type ClaimArguments = Readonly<Record<string, JsonValue | undefined>>;
 
 const CLEARS = 'clear_';
-/** Beginnings of error texts for which the reference has no error class. */
+/** First words of error texts whose errors are of the general class `Exception` in the reference. */
 const UNCLASSED = ['In order to set a fee', 'Missing or unknown currency'];
 const NULL_REFUSED = 'None or null is not valid value';
 /** End of the text about wrong hex. Its class there is Python's `binascii.Error`. */
@@ -26,8 +26,8 @@ function refusalOf(message: string): DaemonError {
 
 /**
  * Applies the arguments to a claim. Switches set to false count as absent, because the command line sends them all.
- * `contentExtension` is the extension by the content of the stream's file, if there is one. Throws `InputValueIsNoneError`,
- * `ValueError`.
+ * `contentExtension` is the file extension that the content of the stream's file indicates; null without a file. Throws
+ * `InputValueIsNoneError`, `ValueError`.
  */
 export function withArguments(
   claim: Claim,

@@ -22,8 +22,8 @@ import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
 /** Accounts and addresses of a claim to be created. */
 export interface ClaimOptions extends SendOptions {
   /**
-   * Account that holds a new claim, and the only one searched for an updated claim. The default is the default account for a
-   * new claim, and all accounts for an update.
+   * Account that holds a new claim; the default is the wallet's default account. For an update: the only account searched
+   * for the claim; the default is all accounts.
    */
   readonly accountId?: string | undefined;
   readonly claimAddress?: string | undefined;
@@ -37,8 +37,8 @@ export interface Holding {
 }
 
 /**
- * Runs a function that builds and sends a transaction to the given address, or to an unused one of the account, which is
- * reserved during the call. Throws if the address is not that of a key.
+ * Calls a function that builds and sends a transaction to the given address. Without an address, an unused address of the
+ * account is reserved during the call. Throws if the address does not pay to a key.
  */
 export async function withHolding<Result>(
   { params }: LedgerPort,
@@ -55,7 +55,7 @@ export async function withHolding<Result>(
   }
 }
 
-/** The requested address, or by default that of the claim. */
+/** The requested address; without a request, the address of the claim to be updated. */
 export function holdingOf({ params }: LedgerPort, address: string | undefined, old: Txo): Holding {
   if (address !== undefined) return { address, keyHash: keyHashOf(address, params) };
   const keyHash = old.read?.values['pubkey_hash'];
@@ -73,11 +73,11 @@ export interface ClaimPlan extends SendOptions {
   readonly funding: readonly AccountPort[];
   /** Unsigned output. */
   readonly output: NewOutput;
-  /** For an update: the claim that it spends. */
+  /** The claim that an update spends; undefined for a new claim. */
   readonly old?: Txo;
   readonly channel: OwnChannel | null;
   readonly notes?: TxoNotes;
-  /** Changes the output before it is signed, once coins are chosen. Its size must stay. */
+  /** Changes the output after coins are selected and before it is signed. The size of the output must stay the same. */
   readonly finish?: (output: NewOutput) => NewOutput | Promise<NewOutput>;
   readonly beforeSending?: () => Promise<void>;
 }
@@ -95,7 +95,7 @@ export function newClaimOutput(
   return claimOutput(amountDewies, name, unsignedValue(claim), keyHash);
 }
 
-/** Output of an update with the claim's name, whatever bytes it has. */
+/** Output that updates a claim. It has the claim's name even if the bytes are not valid UTF-8. */
 export function updatedClaimOutput(
   amountDewies: bigint,
   old: Txo,
@@ -107,8 +107,8 @@ export function updatedClaimOutput(
 }
 
 /**
- * Throws if the claim has expired, because an update of it would be valid but without effect. A test chain may have other
- * expiry rules, so a claim that the hub still finds counts as active.
+ * Throws if the claim has expired, because an update of it would be valid but without effect. On a test chain with other
+ * expiry rules, a claim that the hub still finds counts as active.
  */
 export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, old: Txo): Promise<void> {
   if (!hasExpired(ledger.params, old.height, ledger.height)) return;
@@ -123,8 +123,8 @@ export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, ol
 }
 
 /**
- * Builds and sends a claim. Its size is computed with a signature, and it is signed once the first input is known. The first
- * funding account gets the change. Throws if the updated claim has expired.
+ * Builds and sends a claim. The fee includes the size of the signature; the claim is signed after the first input is known.
+ * The change is paid to the first funding account. Throws if the updated claim has expired.
  */
 export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
@@ -166,7 +166,7 @@ export async function isNameTaken(
   return (await ledger.database.txos(filter, { limit: 1 })).length > 0;
 }
 
-/** The accounts' claim to be updated; null if there is not exactly one. */
+/** The claim with this id that the accounts own and an update can spend; null if there is not exactly one. */
 export async function ownClaim(
   ledger: LedgerPort,
   wallet: WalletPort,
@@ -191,7 +191,7 @@ export interface OutputChoice {
   readonly nout?: number | undefined;
 }
 
-/** Unspent outputs of these types that match the choice. Throws if the choice is empty. */
+/** Unspent outputs of the given types that match the choice. Throws if the choice has no condition. */
 export async function chosenOutputs(
   ledger: LedgerPort,
   accounts: readonly AccountPort[],
@@ -215,8 +215,8 @@ export function claimIdBytes(claimId: string): Buffer {
 }
 
 /**
- * Spends the claims into change. With `fundingIsAll`, all searched accounts pay a missing amount, otherwise only the one
- * that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
+ * Spends claims and pays their amounts as change. A missing fee is paid by all searched accounts with `fundingIsAll`,
+ * otherwise only by the account that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
  */
 export async function abandonClaims(
   txBuilder: TxBuilder,

@@ -31,14 +31,14 @@ export interface NewCollection {
   readonly name: string;
   readonly bidDewies: bigint;
   readonly allowDuplicateName: boolean;
-  /** Claim arguments, including `claims`. */
+  /** Arguments for the claim's fields, including the list `claims`. */
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
 }
 
 /**
- * Creates a collection. Throws if the name is invalid or taken, or the signing channel is unavailable. Also throws
- * `InsufficientFundsError`.
+ * Creates a collection. Throws if the name is invalid or already used by the wallet, or the signing channel is unavailable.
+ * Also throws `InsufficientFundsError`.
  */
 export async function createCollection(
   txBuilder: TxBuilder,
@@ -67,7 +67,7 @@ export async function createCollection(
 export interface CollectionChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Whether to remove all values first, including the claims in it and the channel. */
+  /** Whether all values are removed before the new ones are set, including the list of claims and the signing channel. */
   readonly replace: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
@@ -75,7 +75,7 @@ export interface CollectionChange {
 }
 
 /**
- * Updates a collection. Throws if it is not found or the signing channel is unavailable. Also throws
+ * Updates a collection. Throws if the wallet lacks the collection or the signing channel is unavailable. Also throws
  * `InsufficientFundsError`.
  */
 export async function updateCollection(
@@ -97,7 +97,7 @@ export async function updateCollection(
   return txBuilder.held.with(find, async ([old]) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
-    // Checked before the channel is looked up, because an expired claim cannot be updated anyway.
+    // The expiry is checked first, because an expired claim cannot be updated and the channel need not be looked up.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;

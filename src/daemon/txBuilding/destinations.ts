@@ -1,5 +1,5 @@
 /**
- * Addresses for payments and claims. The wallet pays to addresses of keys and, where stated, of scripts. Source: lbry-sdk
+ * Addresses for payments and claims. The wallet pays to key hashes, and to script hashes only where stated. Source: lbry-sdk
  * lbry/extras/daemon/daemon.py `valid_address_or_error`.
  */
 import { decodeDestination } from '../../script/address.js';

@@ -9,7 +9,7 @@ import type { RateFeed } from './rateFeed.js';
 
 /** Decimal places of LBC. */
 const PLACES = 8;
-/** Maximum number of digits of amounts and rates. Arbitrary. */
+/** Maximum number of digits of amounts and rates, which limits the computing time. Arbitrary. */
 const MAX_DIGITS = 60;
 const RATE = /^([A-Za-z]{1,10})=(.+)$/;
 
@@ -30,8 +30,8 @@ function decimalIn(text: string): Decimal | null {
 }
 
 /**
- * Converts by rates such as `USD=38.5`: LBC per unit. USD without such a rate is converted by the feed, if there is one.
- * Throws `ValueError` for a malformed rate.
+ * Creates a converter from rates such as `USD=38.5`, in LBC per unit of the currency. Without a rate for USD, the price of
+ * the feed is used if there is a feed. Throws `ValueError` for a malformed rate.
  */
 export function exchangeBy(rates: readonly string[], feed?: Pick<RateFeed, 'lbcPerUsd'>): ExchangePort {
   const lbcFor = new Map<string, Decimal>([['LBC', { digits: 1n, exponent: 0 }]]);

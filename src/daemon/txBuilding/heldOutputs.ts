@@ -1,6 +1,6 @@
 /**
- * Locks on specific outputs (claims, supports and others) that a transaction being built spends. Another caller that needs
- * one of them waits and then searches again. Coins are not locked here but reserved in the ledger's database.
+ * Locks on specific outputs (claims, supports and others) that a transaction being built spends. Another caller that needs a
+ * locked output waits and then repeats its search. Coins are not locked here but reserved in the ledger's database.
  */
 import type { Txo } from '../txo/txo.js';
 
@@ -8,12 +8,12 @@ const keyOf = (txo: Txo): string => `${txo.txidHex}:${txo.nout}`;
 
 export class HeldOutputs {
   readonly #held = new Map<string, Promise<void>>();
-  /** Outputs released during each running lookup. */
+  /** A set for each running `find`. It collects the outputs that are released while `find` runs. */
   readonly #lookers = new Set<Set<string>>();
 
   /**
-   * Runs `use` with the outputs that `find` returns, once no other caller has a lock on them. `find` may be called several
-   * times, because the previous holder may have spent the outputs.
+   * Runs `use` with the outputs that `find` returns, once no other caller has locked them. `find` is called again after a
+   * wait, because the previous holder of the lock may have spent the outputs.
    */
   async with<Found extends readonly Txo[], Result>(
     find: () => Promise<Found>,
@@ -27,7 +27,10 @@ export class HeldOutputs {
     }
   }
 
-  /** Locks the outputs in the same turn of the event loop in which they are seen to be free. */
+  /**
+   * Locks the outputs that `find` returns. The check that they are free and the lock happen in the same turn of the event
+   * loop. Outputs released during `find` may be spent, so `find` is repeated for them.
+   */
   async #hold<Found extends readonly Txo[]>(
     find: () => Promise<Found>,
   ): Promise<{ readonly found: Found; letGo(): void }> {

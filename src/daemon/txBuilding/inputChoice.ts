@@ -18,8 +18,8 @@ import { AccountCoins, CoinGone, COINS_A_STEP, type NumberedCoin } from './accou
 import type { LedgerPort } from './ports.js';
 
 /**
- * Maximum number of attempts. A selected coin may be spent before its reservation; more consecutive failures have another
- * cause. Arbitrary.
+ * Maximum number of selections for one request. A selected coin may be spent before it is reserved, and the selection is
+ * repeated then. Arbitrary: more consecutive failures must have another cause.
  */
 const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
@@ -36,8 +36,8 @@ export class InputChoice {
   }
 
   /**
-   * Selects and reserves coins for the deficit and the cost of spending them. Empty if there are not enough. `largest` uses
-   * as few coins as possible.
+   * Selects and reserves coins that pay `deficit` and the fee for spending them. Empty if there are not enough. The strategy
+   * `largest` uses as few coins as possible.
    */
   choose(
     accountIds: readonly string[],
@@ -97,7 +97,7 @@ async function largestFirst(coins: AccountCoins, target: bigint): Promise<readon
     const amounts = await coins.below(below);
     if (amounts.length === 0) return [];
     for (const { effectiveAmount, count } of amounts) {
-      // Spending the coin costs more than it pays.
+      // The fee for spending this coin exceeds its amount. All further coins are smaller, so the target cannot be reached.
       if (effectiveAmount <= 0n) return [];
       const needed = Number((target - sum + effectiveAmount - 1n) / effectiveAmount);
       const taken = await coins.take({ effectiveAmount, count: Math.min(count, Math.max(1, needed)) });

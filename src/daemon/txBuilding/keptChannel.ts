@@ -1,7 +1,7 @@
 /**
- * Signing channel for the update of a signed claim if the command names none. The claim stays in its channel, or the update
- * is refused. A claim leaves its channel only by explicit command. Source: lbry-sdk lbry/extras/daemon/daemon.py
- * `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
+ * Finds the signing channel for the update of a signed claim if the command names no channel. The claim stays in its
+ * channel, or the update is refused; only an explicit command removes a claim from its channel. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
  */
 import { hashToHex } from '../../util/bytes.js';
 import { DaemonError, failure } from '../base/daemonError.js';
@@ -14,9 +14,9 @@ const CHOICES =
   'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
 
 /**
- * Resolves to null if the claim has no channel. If no account owns the channel, the wallet can still sign with the channel's
- * present key, which the hub reports. Throws `PrivateKeyNotFoundError` without that key, `InputValueError` if the channel no
- * longer exists, and an error of the class `Exception` if no hub is available.
+ * Resolves to null if the claim has no channel. If no account owns the channel, the hub reports its present public key, and
+ * the wallet signs if it has the private key. Throws `PrivateKeyNotFoundError` without the private key, `InputValueError` if
+ * the channel no longer exists, and an error of the class `Exception` if no hub is available.
  */
 export async function keptChannel(
   { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,

@@ -13,13 +13,13 @@ import type { Bytes } from '../../util/bytes.js';
 
 export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
 
-/** Public key in the channel's claim, 33 bytes; null if it has none or is not a channel. */
+/** Public key (33 bytes) in a channel's claim; null if the output is not a channel or has no key. */
 export function publicKeyOf(txo: Txo): Bytes | null {
   const type = txo.claim?.claim.type;
   return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
 }
 
-/** Private key of a channel, from any account of the wallet. */
+/** Private key of a channel, from any account of the wallet; null if the wallet lacks the key. */
 export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   const publicKey = publicKeyOf(txo);
   if (publicKey === null) return null;
@@ -30,25 +30,28 @@ export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   return null;
 }
 
-/** Output from a row. For a channel, notes whether the wallet can sign for it. */
+/** Converts a row to an output. For a channel, adds a note whether the wallet can sign for it. */
 export function txoOf(row: TxoRow, wallet: WalletPort): Txo {
   const txo = new Txo(row);
   if (row.txoType === TXO_TYPE.channel) txo.notes.hasSigningKey = channelSecret(txo, wallet) !== null;
   return txo;
 }
 
-/** An output to spend. */
+/** Converts a row to an output that a transaction spends. */
 export function givenOf(row: TxoRow, wallet: WalletPort): GivenOutput {
   const isCoin = SPENDABLE_TXO_TYPES.some((type) => type === row.txoType);
   return { txo: txoOf(row, wallet), isCoin };
 }
 
-/** Unspent and unreserved outputs of the accounts. */
+/** Unspent outputs of the accounts that match the filter and are not reserved. */
 export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]> {
   return ledger.database.txos({ ...filter, isSpent: false, isMyOutput: true });
 }
 
-/** Selects a channel by its claim id, otherwise by its name, among those of the given accounts or of all. */
+/**
+ * Selects a channel by its claim id, otherwise by its name. Only the given accounts are searched; all accounts if none is
+ * given.
+ */
 export interface ChannelChoice {
   readonly channelId?: string | undefined;
   readonly channelName?: string | undefined;
@@ -61,7 +64,10 @@ export interface OwnChannel {
   readonly signing: SigningChannel;
 }
 
-/** Finds a channel. Throws `ValueError` if there is not exactly one match, and `PrivateKeyNotFoundError` without its key. */
+/**
+ * Finds a channel of the wallet. Throws `ValueError` if not exactly one matches, and `PrivateKeyNotFoundError` if the wallet
+ * lacks its key.
+ */
 export async function ownChannel(
   ledger: LedgerPort,
   wallet: WalletPort,
@@ -94,7 +100,7 @@ export function noSigningKey(key: string, value: string): DaemonError {
   return new DaemonError('PrivateKeyNotFoundError', `Couldn't find private key for ${key} '${value}'.`);
 }
 
-/** Like `ownChannel`; null if no channel is named. */
+/** Like `ownChannel`, but resolves to null if the choice names no channel. */
 export function ownChannelIfNamed(
   ledger: LedgerPort,
   wallet: WalletPort,

@@ -20,8 +20,8 @@ import { givenOf, unspent } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
 /**
- * Maximum number of outputs. A standard transaction has at most 100,000 bytes, and a payment 34. Source: lbrycrd policy.h
- * `MAX_STANDARD_TX_WEIGHT`.
+ * Maximum number of outputs of a payment. A standard transaction has at most 100,000 bytes, and each output takes 34.
+ * Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`.
  */
 const MAX_OUTPUTS = 2900;
 /** Maximum number of inputs of a standard transaction, 148 bytes each. */
@@ -29,13 +29,16 @@ const MAX_INPUTS = 670;
 
 export interface Payment {
   readonly amountDewies: bigint;
-  /** Addresses; each gets the amount. */
+  /** Addresses to pay. Each address gets the full amount. */
   readonly addresses: readonly string[];
   readonly changeAccountId?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
 }
 
-/** Sends a payment. Throws for an invalid address. Also throws `InsufficientFundsError`, and `AssertionError` while locked. */
+/**
+ * Sends a payment. Throws if an address is invalid. Also throws `InsufficientFundsError`, and `AssertionError` while the
+ * wallet is locked.
+ */
 export async function sendPayment(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -106,7 +109,10 @@ export interface Deposit {
 
 const PRIVATE_KEY_SIZE = 32;
 
-/** Private key of 32 bytes, between the network byte and the marker of a compressed key. Throws `ValueError`. */
+/**
+ * Decodes a private key in wallet import format to its 32 bytes: the network byte and the marker of a compressed key are
+ * removed. Throws `ValueError`.
+ */
 function secretOf(privateKey: string): Buffer {
   const secret = decodeBase58Check(privateKey)?.subarray(1, -1);
   if (secret?.length === PRIVATE_KEY_SIZE) return secret;
@@ -170,15 +176,16 @@ async function outputAt({ ports: { ledger } }: TxBuilder, txid: string, nout: nu
 
 export interface Sweep {
   readonly accountId?: string | undefined;
-  /** Filter of the outputs to spend. The accounts and the conditions "unspent" and "mine" are added. */
+  /** Selects the outputs to spend. The conditions that they are unspent and belong to the accounts are always added. */
   readonly filter: TxoFilter;
-  /** Largest number of inputs of a transaction. */
+  /** Maximum number of inputs of each transaction. */
   readonly batchSize: number;
 }
 
 /**
- * Spends outputs into change, from the end of the list, in one transaction per batch. All are built before the first is
- * sent. After a failure the unsent ones are released. Throws `InsufficientFundsError`.
+ * Spends outputs and pays their amounts as change, with one transaction per batch, starting at the end of the list. All
+ * transactions are built before the first is sent. After a failure the coins of unsent transactions are released. Throws
+ * `InsufficientFundsError`.
  */
 export async function spendOutputs(
   txBuilder: TxBuilder,

@@ -1,4 +1,4 @@
-/** Minimal interfaces of ledger, wallets and daemon for building transactions. */
+/** Minimal interfaces of the ledger, the wallets and the daemon that the building of transactions needs. */
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { Clock, RandomSource } from '../base/clock.js';
@@ -41,7 +41,7 @@ export interface AccountPort {
    * public key.
    */
   readonly isSpendable: boolean;
-  /** Reserves a receiving address for a transaction until it is freed. */
+  /** Returns a receiving address and reserves it until `freeAddress` is called. */
   takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
   /** Whether change goes to a witness program of the key hash (P2WPKH). */
@@ -49,7 +49,10 @@ export interface AccountPort {
   /** Ends the reservation of an address. */
   freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;
-  /** Private key of one of the account's addresses; null for another address. Throws while locked. */
+  /**
+   * Private key for the hash of one of the account's keys; null if the account lacks the key. Throws while the wallet is
+   * locked.
+   */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
   readonly channelKeys: {
     /** Private key for a channel's public key of 33 bytes; null if unknown. */
@@ -62,14 +65,14 @@ export interface AccountPort {
 }
 
 export interface WalletPort {
-  /** Accounts; the first is the default. */
+  /** Accounts of the wallet. The first one is the default account. */
   readonly accounts: readonly AccountPort[];
-  /** The account with an id; the default account without one. Throws `ValueError` if there is none. */
+  /** Returns the account with an id; without an id, the default account. Throws `ValueError` if there is none. */
   account(id?: string): AccountPort;
   accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
   /** Account that owns the address; null if none. */
   accountOf(address: string): Promise<AccountPort | null>;
-  /** Adds an account in the form of the wallet file. It is on disk when it resolves. Throws `ValueError`. */
+  /** Adds an account in the form of the wallet file. When the promise resolves, the account is on disk. Throws `ValueError`. */
   addAccount(account: JsonObject): Promise<AccountPort>;
   /** Throws `AssertionError`. */
   assertUnlocked(): void;
@@ -77,12 +80,12 @@ export interface WalletPort {
   save(): Promise<void>;
 }
 
-/** Claims of any party from the claim index; null for a claim that is not found or not as specified. */
+/** Lookups of claims of any party in the claim index. They resolve to null if the claim is not found or the response is wrong. */
 export interface ClaimsPort {
-  /** The wallet or account with this printed id. */
+  /** The claim with this printed id. */
   byId(claimId: string): Promise<Txo | null>;
   at(url: string): Promise<Txo | null>;
-  /** Channel with the key of that address. */
+  /** The channel whose public key has this address. */
   channelOfKey(keyAddress: string): Promise<Txo | null>;
 }
 
@@ -103,7 +106,7 @@ export interface FileStream {
   discard(): Promise<void>;
 }
 
-/** An inspected file that is to be published. */
+/** A file that was inspected and can now be published. */
 export interface PreparedFile {
   /** Claim fields of the file as command arguments. Hashes are zeros until the stream is created. */
   readonly fields: Readonly<Record<string, JsonValue | undefined>>;
@@ -122,16 +125,19 @@ export interface FileChoice {
 
 export interface PublishingPort {
   /**
-   * Inspects a file. `given` are arguments of the command, which take precedence over the file's data. `withHash` adds the
-   * hash, for a preview. Throws `MissingPublishedFileError`, `EmptyPublishedFileError`, `FileNotFoundError` without ffmpeg,
-   * and the refusal of the check.
+   * Inspects a file. `given` are arguments of the command, which take precedence over the file's data. `withHash` also
+   * computes the file's hash, which a preview shows. Throws `MissingPublishedFileError`, `EmptyPublishedFileError`,
+   * `FileNotFoundError` without ffmpeg, and an error if the video check refuses the file.
    */
   prepare(
     choice: FileChoice,
     given: Readonly<Record<string, JsonValue | undefined>>,
     withHash: boolean,
   ): Promise<PreparedFile>;
-  /** Called after the broadcast of a stream's claim without a new file: links an existing file of the stream to it. */
+  /**
+   * Called after the broadcast of a stream's claim without a new file. Links the claim to the daemon's file of the stream,
+   * if there is one.
+   */
   moved(claim: Txo): Promise<void>;
 }
 
@@ -146,7 +152,7 @@ export interface TxBuildingPorts {
   readonly exchange: ExchangePort;
   /** Publishing. Throws if the component `file_manager` does not run. */
   readonly publishing: () => PublishingPort;
-  /** Whether it runs. */
+  /** Whether the component `file_manager` runs. */
   readonly hasFiles: () => boolean;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -16,7 +16,7 @@ import type { AccountPort, ExchangePort, KeyFeeLimit, TxBuildingPorts, WalletPor
 
 export interface Purchase {
   readonly claimId?: string | undefined;
-  /** Used if no claim id is given. */
+  /** URL of the claim to buy, used if no claim id is given. */
   readonly url?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
   readonly allowDuplicatePurchase: boolean;
@@ -35,7 +35,7 @@ async function claimToBuy({ ports: { claims } }: TxBuilder, { claimId, url }: Pu
   return claim;
 }
 
-/** Price in a stream's claim; undefined without one or without an amount. */
+/** Price in a stream's claim; undefined if the claim has no price or its amount is zero. */
 export const priceIn = (txo: Txo): Fee | undefined => {
   const fee = feeIn(txo);
   return fee && fee.amount > 0n ? fee : undefined;
@@ -44,7 +44,10 @@ export const priceIn = (txo: Txo): Fee | undefined => {
 const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
 
-/** Limit in dewies. A limit in a currency without a rate prevents every purchase, because the price cannot be compared. */
+/**
+ * Price limit in dewies. If the limit's currency has no exchange rate, every purchase is refused, because the price cannot
+ * be compared.
+ */
 function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
   try {
     // Errors show the amount as lbry-sdk does: 50 for the setting 50.0.
@@ -59,7 +62,7 @@ function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, pric
   }
 }
 
-/** Fee in dewies. Throws `KeyFeeAboveMaxAllowedError` above the limit, and `CurrencyConversionError`. */
+/** Price in dewies. Throws `KeyFeeAboveMaxAllowedError` if it exceeds the limit, and `CurrencyConversionError`. */
 function priceOf(
   fee: Fee,
   { exchange, settings: { maxKeyFee } }: TxBuildingPorts,
@@ -80,7 +83,7 @@ function priceOf(
   );
 }
 
-/** Buys a claim. Throws if it is not found, has no price, is already bought, or exceeds the limit. */
+/** Buys a claim. Throws if the claim is not found, has no price, is already bought, or costs more than the limit. */
 export async function buyClaim(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -109,7 +112,7 @@ export async function buyClaim(
   });
 }
 
-/** Payment for a claim with its receipt. Throws if the claim has no price or exceeds the limit. */
+/** Outputs of a purchase: the payment and its receipt. Throws if the claim has no price or costs more than the limit. */
 function purchasePlan(
   { ports }: TxBuilder,
   wallet: WalletPort,

@@ -1,7 +1,7 @@
 /**
- * The price of LBC in USD from an exchange, queried once an hour. Off unless the setting `exchange_rate_source` has a source. Rates
- * of the setting `exchange_rates` take precedence.
- * Source of the call: MEXC's documentation of its spot API v3, "Symbol Price Ticker".
+ * The price of LBC in USD from an exchange, queried once an hour. The feed is disabled unless the setting
+ * `exchange_rate_source` names a source. Rates of the setting `exchange_rates` take precedence over the feed. Source of the
+ * call: MEXC's documentation of its spot API v3, "Symbol Price Ticker".
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
 import { failureReason } from '../../util/text/environmentError.js';
@@ -11,9 +11,9 @@ import { DaemonError } from '../base/daemonError.js';
 
 export const RATE_SOURCES = ['', 'mexc'] as const;
 
-/** Interval after a successful call. */
+/** Interval between calls after a successful call. */
 export const CALL_INTERVAL_MS = 3_600_000;
-/** Interval after a failed call. Arbitrary. */
+/** Interval between calls after a failed call. Arbitrary. */
 export const RETRY_INTERVAL_MS = 600_000;
 /** Maximum age of a usable rate. */
 const MAX_AGE_SEC = 86_400;
@@ -21,7 +21,7 @@ const MAX_AGE_SEC = 86_400;
 const TIMEOUT_MS = 30_000;
 /** Maximum size of a response; a normal one has about fifty bytes. Arbitrary. */
 const MAX_ANSWER_SIZE = 4096;
-/** Additional digits of the LBC rate for one USD. Arbitrary: far more than an amount has. */
+/** Number of additional digits in the LBC rate for one USD. Arbitrary: far more than an amount needs. */
 const EXTRA_DIGITS = 20;
 /** Prices outside these bounds, in USD for one LBC, are rejected as wrong. Arbitrary. */
 const PRICE_RANGE = [1e-9, 1e6] as const;
@@ -41,7 +41,7 @@ export type RateFeedStatus = {
 export interface RateFeedPort {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** One of `RATE_SOURCES`. */
+  /** Name of the source, a member of `RATE_SOURCES`. */
   source(): string;
   url(): string;
 }
@@ -63,20 +63,20 @@ export class RateFeed {
     this.#port = port;
   }
 
-  /** Queries the source immediately and then every hour. Does nothing without a source. */
+  /** Queries the source immediately and then every hour. Does nothing if the settings name no source. */
   start(): void {
     this.stop();
     if (this.#port.source() !== '') void this.#ask();
   }
 
-  /** Also clears the price, because the source may change. */
+  /** Stops the queries and clears the price, because the source may change before the next start. */
   stop(): void {
     this.#timer?.cancel();
     this.#call?.abort();
     this.#timer = this.#call = this.#price = this.#error = null;
   }
 
-  /** Null without a source. */
+  /** Status of the feed; null if the settings name no source. */
   status(): RateFeedStatus | null {
     const source = this.#port.source();
     if (source === '') return null;
@@ -129,7 +129,7 @@ export class RateFeed {
   }
 }
 
-/** `fetch` hides the reason in the cause. */
+/** Reason of a failed `fetch`, which is in the cause of its error. */
 function reasonOf(failure: unknown): string {
   const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure;
   return failureReason(cause);

@@ -39,11 +39,11 @@ export interface NewStream {
   readonly allowDuplicateName: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
-  /** The file to publish. */
+  /** The file to publish; undefined if the command names none. */
   readonly file?: FileChoice | undefined;
 }
 
-/** Adds the fee address to the arguments: the given one, otherwise the claim's address if there is a price. */
+/** Adds the fee address to the arguments: the address of the command, otherwise the claim's address if there is a price. */
 function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
   const { fee_address: given, fee_amount: amount, fee_currency: currency } = fields;
   if (typeof given === 'string') {
@@ -54,8 +54,8 @@ function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }:
 }
 
 /**
- * Creates a stream. Throws if the name is invalid or taken, or the signing channel is unavailable. Also throws
- * `InsufficientFundsError`.
+ * Creates a stream. Throws if the name is invalid or already used by the wallet, or the signing channel is unavailable. Also
+ * throws `InsufficientFundsError`.
  */
 export function createStream(
   txBuilder: TxBuilder,
@@ -66,7 +66,7 @@ export function createStream(
   return txBuilder.withName(stream.name, () => newStream(txBuilder, wallet, stream, options));
 }
 
-/** Creates a stream for a caller that holds the lock of the name. */
+/** Like `createStream`, for a caller that already holds the lock of the name (`withName`). */
 function newStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -78,7 +78,7 @@ function newStream(
   );
 }
 
-/** Like `createStream`; also throws for an invalid `claimId`. */
+/** Creates a repost. Throws like `createStream`, and also for an invalid `claimId`. */
 export function createRepost(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -120,7 +120,7 @@ async function create(
   });
 }
 
-/** Stream claim with the arguments of the command and the data of its file. */
+/** Applies the arguments of the command and the data of the file to a stream claim. */
 function streamClaim(claim: Claim, fields: ClaimArguments, prepared: PreparedFile | null): Claim {
   if (prepared === null) return withArguments(claim, fields);
   return withArguments(claim, { ...fields, ...prepared.fields }, prepared.contentExtension);
@@ -132,14 +132,14 @@ interface Publishing {
   readonly prepared: PreparedFile | null;
 }
 
-/** Transactions that may have been sent: all whose sending began, except refused ones. */
+/** Whether the transaction was certainly not sent: sending had not started, or a hub refused the transaction. */
 const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
   !isSending || (error instanceof DaemonError && error.name === 'RPCError');
 
 /**
- * Builds and broadcasts the claim. The stream of its file is created after the coins are reserved, so that nothing is
- * written without funds, and before the signatures, which cover its real hashes. If the broadcast fails, the stream is
- * deleted. An old stream is deleted after the broadcast of the new claim.
+ * Builds and broadcasts the claim. The stream of the file is created after the coins are reserved, so that nothing is
+ * written if funds are missing. It is created before the claim is signed, because the signature covers the hashes of the
+ * stream. If the broadcast fails, the stream is deleted. An old stream is deleted after the broadcast of the new claim.
  */
 async function publishClaim(
   txBuilder: TxBuilder,
@@ -196,19 +196,19 @@ function sourceHash(claim: Claim | undefined): string | null {
 export interface StreamChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Whether to remove all values except the source first, including the channel. */
+  /** Whether all values except the source are removed before the new ones are set. The signing channel is removed too. */
   readonly replace: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
-  /** The file in place of that of the stream. */
+  /** New file that replaces the file of the stream; undefined keeps the present one. */
   readonly file?: FileChoice | undefined;
 }
 
 const badClaim = (message: string): DaemonError => new DaemonError('InputValueError', message);
 
 /**
- * Updates a stream or repost. Throws if it is not found or the signing channel is unavailable. Also throws
+ * Updates a stream or repost. Throws if the wallet lacks the claim or the signing channel is unavailable. Also throws
  * `InsufficientFundsError`.
  */
 export async function updateStream(
@@ -231,7 +231,8 @@ export async function updateStream(
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
-    // Checked before the channel and the file, because an expired claim cannot be updated anyway.
+    // The expiry is checked first, because an expired claim cannot be updated and neither channel nor file need be looked
+    // up.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
@@ -253,7 +254,7 @@ export async function updateStream(
   });
 }
 
-/** Remainder of a claim when all values are replaced: the source of a stream and its media type. */
+/** Claim that remains when all values are replaced: for a stream its source and media type. */
 function replacedClaim({ type }: Claim): Claim {
   const claim = newClaim(type.case === 'repost' ? 'repost' : 'stream');
   if (type.case === 'repost' && claim.type.case === 'repost')
@@ -268,17 +269,17 @@ function replacedClaim({ type }: Claim): Claim {
 
 export interface Publication {
   readonly name: string;
-  /** Required for a new stream. */
+  /** Amount of the claim in dewies. Required for a new stream. */
   readonly bidDewies: bigint | undefined;
   readonly allowDuplicateName: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
   readonly signing: ChannelChoice;
-  /** The file in place of that of the stream. */
+  /** New file that replaces the file of the stream; undefined keeps the present one. */
   readonly file?: FileChoice | undefined;
 }
 
-/** Creates a stream, or updates the wallet's stream with this name. Throws if there are several. */
+/** Creates a stream, or updates the wallet's stream with this name. Throws if the wallet has several streams with the name. */
 export async function publish(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -32,7 +32,7 @@ export interface NewSupport {
 }
 
 /**
- * Creates a support. Throws if the claim is not found or the signing channel is unavailable. Also throws
+ * Creates a support. Throws if a hub does not find the claim or the signing channel is unavailable. Also throws
  * `InsufficientFundsError`.
  */
 export async function createSupport(
@@ -66,11 +66,11 @@ function tippedKeyHash(claim: Txo): Buffer {
 }
 
 export interface AbandonedSupports extends OutputChoice {
-  /** Amount that remains as one support. */
+  /** Amount that is paid back as a new support of the claim, in dewies. */
   readonly keepDewies: bigint;
 }
 
-/** Spends the supports into change. Throws if there are none. Also throws `InsufficientFundsError`. */
+/** Spends the supports and pays their amounts as change. Throws if there are none. Also throws `InsufficientFundsError`. */
 export async function abandonSupports(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -1,6 +1,6 @@
 /**
  * Builds and sends transactions of a wallet: selects and reserves coins, adds change, and signs inputs. Reservations are
- * released after a failure and after a preview. The content of outputs does not matter here. Source: lbry-sdk
+ * released after a failure and after a preview. This module does not depend on the content of outputs. Source: lbry-sdk
  * lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
@@ -29,27 +29,27 @@ import { payTo } from './destinations.js';
 import { HeldOutputs } from './heldOutputs.js';
 import type { AccountPort, TxBuildingPorts, WalletPort } from './ports.js';
 
-/** Parts of a transaction. */
+/** Description of a transaction to build. */
 export interface Plan {
   readonly wallet: WalletPort;
-  /** Outputs that are spent in any case, as the first inputs in this order. */
+  /** Outputs that the transaction spends in any case, as its first inputs in this order. */
   readonly given?: readonly GivenOutput[];
   readonly outputs: readonly NewOutput[];
   /** Accounts that pay the missing amount. */
   readonly funding: readonly AccountPort[];
   /** Account that gets the change. */
   readonly change: AccountPort;
-  /** Changes data that depends on the first input, once that is known. */
+  /** Changes data that depends on the first input, once the first input is known. */
   readonly finish?: (draft: Draft) => Draft | Promise<Draft>;
-  /** Notes on the first output. */
+  /** Notes that are added to the first output. */
   readonly notes?: TxoNotes;
-  /** Called after the transaction is built, before it is sent; not for a preview. */
+  /** Called after the transaction is built and before it is sent; not called for a preview. */
   readonly beforeSending?: () => Promise<void>;
   /** Private key for a key hash that no account has. */
   readonly extraKey?: { readonly pubkeyHash: Bytes; readonly privateKey: Bytes };
   /**
-   * False means to fail without enough coins, even if unsent transactions may give change. Needed by calls that build
-   * several transactions before they send the first one, as they would wait for themselves.
+   * If false, the call fails immediately without enough coins, even if unsent transactions may give change. Calls that build
+   * several transactions before they send the first one need this; otherwise they would wait for their own transactions.
    */
   readonly waitsForChange?: boolean;
 }
@@ -81,9 +81,9 @@ const BLOCKING_MS = 600_000;
 const MAX_STANDARD_SIZE = 100_000;
 
 interface UnsentTransaction {
-  /** Accounts that pay or get change. */
+  /** Accounts that pay the transaction or get its change. */
   readonly accountIds: ReadonlySet<string>;
-  /** Resolves to true when the transaction is sent or released, or to false if it found no coins. */
+  /** Resolves to true when the transaction is sent or released, or to false if it ended without having reserved coins. */
   readonly freesCoins: Promise<boolean>;
 }
 
@@ -116,11 +116,14 @@ const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}
 
 export class TxBuilder {
   readonly ports: TxBuildingPorts;
-  /** Claims and similar outputs that are being spent. */
+  /** Locks on claims and similar outputs that unsent transactions spend. */
   readonly held = new HeldOutputs();
   readonly #coins: InputChoice;
   readonly #turns = new KeyedQueue();
-  /** Transactions that need or have coins and are neither sent nor released. Their remaining coins will become free again. */
+  /**
+   * Transactions that select or hold coins and are neither sent nor released yet. Other transactions may wait for their
+   * change or released coins.
+   */
   readonly #unsent = new Set<UnsentTransaction>();
 
   constructor(ports: TxBuildingPorts) {
@@ -129,22 +132,22 @@ export class TxBuilder {
   }
 
   /**
-   * Runs the creation of a channel with the account's next key. Other callers wait for that key, because it stays the next
-   * one until a channel with it is in the database.
+   * Runs the creation of a channel with the account's next key. Other callers wait, because the same key is returned as the
+   * next one until a channel with that key is in the database.
    */
   withNewChannelKey<Result>({ id }: AccountPort, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`channel key ${id}`, run);
   }
 
   /**
-   * Runs a function that checks a name for existing claims before it creates one. A concurrent call waits and then finds the
-   * new claim.
+   * Runs a function that checks whether the wallet has a claim with a name before it creates one. A concurrent call for the
+   * same name waits and then finds the new claim.
    */
   withName<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`name ${name}`, run);
   }
 
-  /** Like `withName`, for purchases of a claim. */
+  /** Like `withName`, for checking and then buying a claim. */
   withPurchase<Result>(claimId: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`purchase ${claimId}`, run);
   }
@@ -169,14 +172,15 @@ export class TxBuilder {
       try {
         return await this.#build(plan, own);
       } catch (error) {
-        // From here on the transaction has no coins. Others must not wait for it, or two transactions could wait for each
-        // other.
+        // The attempt failed, so this transaction holds no coins any more. Others must not wait for it; otherwise two
+        // transactions could wait for each other.
         own.end();
         if (plan.waitsForChange === false || !isInsufficientFunds(error)) throw error;
         const frees = [...before, ...this.#unsentOf(plan)].map(async ({ freesCoins }) => {
           if (!(await freesCoins)) throw error;
         });
-        // A settled transaction that had coins may have left some. If none had any, there are not enough coins.
+        // If a transaction that held coins was sent or released, coins may be available now, and the build is repeated. If
+        // none of them held coins, the error is final.
         await Promise.any(frees).catch(() => {
           throw error;
         });
@@ -184,7 +188,7 @@ export class TxBuilder {
     }
   }
 
-  /** Unsent transactions whose coins or change the plan could use. */
+  /** Unsent transactions that share a funding account with the plan, so that the plan could use their coins or change. */
   #unsentOf({ funding }: Plan): UnsentTransaction[] {
     return [...this.#unsent].filter(({ accountIds }) => funding.some(({ id }) => accountIds.has(id)));
   }
@@ -228,8 +232,8 @@ export class TxBuilder {
   }
 
   /**
-   * Selects and reserves coins for a draft. If it gets too large, the strategy is replaced by one with as few coins as
-   * possible. Throws if it is still too large.
+   * Selects and reserves coins for a draft. If the transaction exceeds the relay limit, the selection is repeated with as
+   * few coins as possible. Throws if it still exceeds the limit.
    */
   async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<Draft> {
     const { database } = this.ports.ledger;
@@ -267,14 +271,17 @@ export class TxBuilder {
     await this.ports.ledger.database.release(reserved).finally(settled);
   }
 
-  /** Resolves when a hub shows the transaction in the wallet's history. Throws `TimeoutError`. */
+  /** Resolves when a hub lists the transaction in a history of the wallet. Throws `TimeoutError`. */
   async waitFor({ tx }: MadeTransaction): Promise<void> {
     const hash = txid(tx);
     if (await this.ports.ledger.taken(hash, BLOCKING_MS)) return;
     throw new DaemonError('TimeoutError', `Timed out waiting for transaction. ${hashToHex(hash)}`);
   }
 
-  /** Adds the key hashes of change to `changeHashes`. */
+  /**
+   * Creates the port through which a draft selects coins and gets change addresses. Key hashes of change are added to
+   * `changeHashes`.
+   */
   #fundingPort(
     plan: Plan,
     strategy: SelectionStrategy | 'largest',
@@ -284,7 +291,8 @@ export class TxBuilder {
   ): FundingPort {
     const { ledger, settings } = this.ports;
     const spendable = plan.funding.filter(({ isSpendable }) => isSpendable);
-    // If no account can sign, the error is the reference's: the signature fails because of the missing key.
+    // If no funding account can sign, all of them are used. The signature then fails because of the missing key, with the
+    // same error as in the reference.
     const accountIds = (spendable.length > 0 ? spendable : plan.funding).map(({ id }) => id);
     const reserved = [...given];
     return {

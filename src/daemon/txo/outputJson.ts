@@ -13,14 +13,14 @@ import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
-/** Chain data for a response. */
+/** Chain data that responses about outputs contain or depend on. */
 export interface ShowPort {
   readonly ledger: LedgerParams;
   /** Height of the last header. */
   readonly height: number;
   /** Unix time of the block at a height; null if unconfirmed. */
   timeSecAt(height: number): number | null;
-  /** Whether values are also shown as bytes. */
+  /** Whether responses contain values also as hexadecimal protobuf bytes. */
   readonly withProtobuf: boolean;
 }
 
@@ -41,7 +41,10 @@ function noteMembers(txo: Txo): Json {
   return members;
 }
 
-/** Members of an expired claim or support, which can be spent but has no effect. lbrynet does not show them. */
+/**
+ * Members that mark an expired claim or support. It can be spent but has no effect on the chain. lbrynet does not have these
+ * members.
+ */
 function expiryMembers(txo: Txo, { ledger, height }: ShowPort): Json {
   const isStaked = (txo.isClaim || txo.isSupport) && txo.notes.isSpent === false;
   return isStaked && hasExpired(ledger, txo.height, height) ? { is_expired: true } : {};
@@ -128,12 +131,12 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
 export interface ShownTransaction {
   readonly tx: Transaction;
   readonly height: number;
-  /** Spent outputs; null for an unknown one. */
+  /** Outputs that the inputs spend, in order; null for an unknown output. */
   readonly spent: readonly (Txo | null)[];
   readonly outputs: readonly Txo[];
 }
 
-/** Sums include only known inputs. */
+/** JSON form of a transaction. Sums include only inputs whose spent outputs are known. */
 export function transactionToJson({ tx, height, spent, outputs }: ShownTransaction, port: ShowPort): Json {
   const input = spent.reduce((sum, txo) => sum + (txo?.amountDewies ?? 0n), 0n);
   const fee = outputs.reduce((rest, { amountDewies }) => rest - amountDewies, input);

@@ -1,7 +1,7 @@
 /**
- * Script templates that the wallet knows, each a sequence of opcodes and named pushes. Also parses and writes scripts by
- * them. A push truncated by the script's end is accepted as it is. Source: lbry-sdk lbry/wallet/script.py `OutputScript`,
- * `InputScript`.
+ * Script templates that the wallet knows. A template is a sequence of opcodes and named data pushes. Scripts are parsed and
+ * written by the templates. If the end of a script truncates a push, the shorter data is accepted. Source: lbry-sdk
+ * lbry/wallet/script.py `OutputScript`, `InputScript`.
  */
 import { OP } from '../../script/opcodes.js';
 import { pushData } from '../../script/script.js';
@@ -11,7 +11,7 @@ import { badValue } from '../base/daemonError.js';
 /** Size of a key hash. */
 const KEY_HASH_SIZE = 20;
 
-/** An opcode, or the name of a push. */
+/** A part of a template: an opcode, or the name of a data push. */
 type Part = number | string;
 
 const PAY_PUBKEY_HASH: readonly Part[] = [
@@ -41,7 +41,7 @@ const UPDATE: readonly Part[] = [
   OP.OP_2DROP,
 ];
 
-/** Templates of outputs; the first match counts. */
+/** Templates of output scripts, in the order of the search; the first match counts. */
 const OUTPUT_TEMPLATES = {
   pay_pubkey_full: ['pubkey', OP.OP_CHECKSIG],
   pay_pubkey_hash: PAY_PUBKEY_HASH,
@@ -79,7 +79,7 @@ export interface ReadScript<Name extends string> {
   readonly values: ScriptValues;
 }
 
-/** Opcodes as numbers, pushes as their bytes. */
+/** Splits a script into opcodes (numbers) and pushed data (bytes). */
 function tokensOf(script: Bytes): (number | Buffer)[] {
   const bytes = Buffer.from(script);
   const tokens: (number | Buffer)[] = [];
@@ -126,12 +126,12 @@ function readBy<Name extends string>(
   throw badValue(`No matching templates for source: ${Buffer.from(script).toString('hex')}`);
 }
 
-/** Throws `ValueError` where the script has none of the forms. */
+/** Parses a script by the templates. Throws `ValueError` if no template matches. */
 export function readOutputScript(script: Bytes): ReadScript<OutputTemplate> {
   return readBy(script, OUTPUT_TEMPLATES);
 }
 
-/** Throws `ValueError` where the script has none of the forms. */
+/** Parses a script by the templates. Throws `ValueError` if no template matches. */
 export function readInputScript(script: Bytes): ReadScript<InputTemplate> {
   return readBy(script, INPUT_TEMPLATES);
 }
@@ -145,7 +145,7 @@ export function writeOutputScript(template: OutputTemplate, values: Readonly<Rec
 }
 
 export interface TimeLock {
-  /** Minimum height of a block with the spending transaction. */
+  /** Lock time: minimum height of a block that contains the spending transaction. */
   readonly height: number;
   readonly pubkeyHash: Buffer;
 }
@@ -153,7 +153,7 @@ export interface TimeLock {
 /** Reads the redeem script of a time lock. Throws `ValueError`. */
 export function readTimeLock(script: Bytes): TimeLock {
   const tokens = tokensOf(script);
-  // Heights up to 16 have their own opcodes.
+  // A lock height up to 16 may be encoded as the opcodes OP_1 to OP_16 instead of a push.
   const [first] = tokens;
   if (typeof first === 'number' && first >= OP.OP_1 && first <= OP.OP_16)
     tokens[0] = Buffer.of(first - OP.OP_1 + 1);

@@ -20,7 +20,7 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { readOutputScript, witnessKeyHash, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
 
-/** Heights of unconfirmed transactions. */
+/** Heights that stand for the states of unconfirmed transactions. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;
 
 export interface TxoFacts {
@@ -35,7 +35,7 @@ export interface TxoFacts {
   readonly firstOutPoint: Bytes | null;
 }
 
-/** Additional data of an output; absent members are not shown. */
+/** Additional data of an output. Responses omit absent members. */
 export interface TxoNotes {
   isSpent?: boolean;
   isMyOutput?: boolean;
@@ -44,20 +44,20 @@ export interface TxoNotes {
   sentSupportsDewies?: bigint;
   sentTipsDewies?: bigint;
   receivedTipsDewies?: bigint;
-  /** Signing channel, if found. */
+  /** Signing channel of the claim or support, if it was found. */
   channel?: Txo;
-  /** Whether the key of a channel is available. */
+  /** For a channel: whether the wallet has its private key. */
   hasSigningKey?: boolean;
   /** Data of the claim index by member names in responses; amounts as text. */
   meta?: Readonly<Record<string, JsonOut>>;
   shortUrl?: string;
   canonicalUrl?: string;
-  /** Printed id of the bought claim, from the output after this one. */
+  /** Printed id of the bought claim, which the next output of the transaction names. */
   purchasedClaimId?: string;
   purchasedClaim?: Txo;
-  /** The output that paid for this claim. */
+  /** For a claim: the output that paid for it. */
   purchaseReceipt?: Txo;
-  /** The claims of a collection. */
+  /** For a collection: its claims. */
   claims?: readonly (Txo | null)[];
   repostedClaim?: Txo;
 }
@@ -138,7 +138,7 @@ export class Txo implements TxoFacts {
     return name === undefined ? null : Buffer.from(normalizeName(name)).toString('utf8');
   }
 
-  /** Claim id, 20 bytes in wire order. For a new claim it is derived from its own outpoint. */
+  /** Claim id, 20 bytes in wire order. The id of a new claim is derived from the output's own outpoint. */
   get claimId(): Buffer | null {
     return this.isNewClaim ? claimIdOf(this.txid, this.nout) : (this.read?.values['claim_id'] ?? null);
   }
@@ -156,7 +156,7 @@ export class Txo implements TxoFacts {
     return this.#support;
   }
 
-  /** Id of the signing channel in the value, 20 bytes in wire order. */
+  /** Id of the signing channel in the claim or support, 20 bytes in wire order; null if it is not signed. */
   get channelId(): Bytes | null {
     return this.claim?.channelId ?? this.support?.channelId ?? null;
   }
@@ -168,12 +168,13 @@ export class Txo implements TxoFacts {
     if (!scriptHash) return null;
     if (this.#template !== 'pay_script_hash+segwit')
       return encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes);
-    // lbry-sdk encodes the witness program as a script hash in base58, which gives an address that does not exist.
+    // Differs from lbry-sdk, which encodes the witness program as a base58 script hash. That address does not pay to this
+    // output.
     const type = witnessKeyHash(this.script) ? 'witness_v0_keyhash' : 'witness_v0_scripthash';
     return encodeDestination({ type, hash: scriptHash }, addressPrefixes);
   }
 
-  /** Whether the signature is valid for the channel's present key. */
+  /** Whether the claim's signature is valid for the present key of the channel. */
   isSignedBy(channel: Txo, ledger: LedgerParams): boolean {
     const key = channel.claim?.claim.type;
     const publicKey = key?.case === 'channel' ? channelPublicKey(key.value.publicKey) : null;

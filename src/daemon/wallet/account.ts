@@ -26,13 +26,13 @@ import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { seedBytes } from './seedPhrase.js';
 import { decryptField, encryptField, INIT_VECTOR_SIZE } from './walletCipher.js';
 
-/** Number of unused addresses kept ahead, and maximum uses of each. */
+/** Number of unused addresses at the end of a chain (`gap`), and maximum number of transactions per address (`maxUses`). */
 export interface AddressGap {
   gap: number;
   maxUses: number;
 }
 
-/** Generator of addresses: successive keys of a chain, or always the address of the root key. */
+/** Way in which an account gets its addresses: successive keys of its chains, or always the address of the root key. */
 export type AddressGenerator =
   | { readonly name: 'deterministic-chain'; readonly receiving: AddressGap; readonly change: AddressGap }
   | { readonly name: 'single-address' };
@@ -57,7 +57,7 @@ function textIn(object: JsonObject, key: string): string {
   return value;
 }
 
-/** Integer part of a number; undefined if there is none. */
+/** Integer part of a number in the object; undefined if the member is not a number. */
 function integerIn(object: JsonObject, key: string): number | undefined {
   const value = object.get(key);
   if (value === undefined) return undefined;
@@ -98,14 +98,14 @@ function addressTypeIn(account: JsonObject): AddressType {
   return known;
 }
 
-/** Chain of an account in a file. Throws `ValueError`. */
+/** The LBRY chain that an account in a file belongs to. Throws `ValueError`. */
 export function ledgerIn(account: JsonObject): LedgerParams {
   const id = account.get('ledger');
   if (!isLedgerId(id)) throw badValue('The ledger of an account is unknown.');
   return ledgerParams(id);
 }
 
-/** Root keys of an account in a file; the private one is null if it is encrypted or absent. */
+/** Root key of an account in a file. The private key is null if it is encrypted or absent. */
 export function accountKeysIn(account: JsonObject): ExtendedKey {
   const ledger = ledgerIn(account);
   if (account.get('encrypted') !== true) {
@@ -120,28 +120,28 @@ export function accountKeysIn(account: JsonObject): ExtendedKey {
 export class Account {
   readonly #tools: AccountTools;
   readonly ledger: LedgerParams;
-  /** The address of the root's public key. */
+  /** Id of the account: the address of its root public key. */
   readonly id: string;
   name: string;
-  /** Seed phrase, encrypted as in the file while the account is locked; empty if unknown. */
+  /** Seed phrase; empty if unknown. While the account is locked it is encrypted, as in the file. */
   seed: string;
   modifiedOnSec: number;
   isLocked: boolean;
   readonly generator: AddressGenerator;
-  /** lbrynet supports only P2PKH. It ignores this field and removes it when it writes the file. */
+  /** Kind of addresses. lbrynet supports only P2PKH: it ignores this field, and removes it when it writes the file. */
   readonly addressType: AddressType;
-  /** Imported channel keys, PEM by address; invalid entries as in the file. */
+  /** Imported channel keys as PEM texts, by address. Invalid entries are kept as they are in the file. */
   channelKeys: Map<string, JsonValue>;
-  /** Private key in the form of the file while the account is locked. */
+  /** Encrypted private key from the file; empty unless the account is locked. */
   #privateKeyText: string;
   #root: ExtendedKey;
   readonly #publicChains = new Map<KeyChain, ExtendedKey>();
-  /** Fields that are null in the file. They stay null until the account is unlocked, because the hash covers them. */
+  /** Secret fields that are null in the file. They stay null while the account is locked, because the wallet hash covers them. */
   readonly #nullFields: Set<SecretField>;
-  /** Initialization vector of each encrypted field, kept for the life of the object. */
+  /** Initialization vector of each encrypted field. It stays the same for the lifetime of the object. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
-  /** Parses an account of a file. Only the ledger and one key are required. Throws `ValueError`. */
+  /** Parses an account of a file. Only its chain and one key are required. Throws `ValueError`. */
   constructor(account: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.ledger = ledgerIn(account);
@@ -173,13 +173,16 @@ export class Account {
     return extendedKeyText(this.#root, false, this.ledger);
   }
 
-  /** Key of a chain, private if the root is. For an account with a single address it is the root itself. */
+  /**
+   * Derives a key of a chain. It has a private part if the root key has one. In an account with a single address, it is the
+   * root key itself, except for channel keys.
+   */
   key(chain: KeyChain, index: number): ExtendedKey {
     if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel) return this.#root;
     return childKey(childKey(this.#root, chain), index);
   }
 
-  /** The address of one of the account's keys, 33 bytes. */
+  /** The address of a public key of the account. The key has 33 bytes. */
   addressOf(publicKey: Bytes): string {
     return this.addressType === 'p2wpkh'
       ? witnessAddressOfKey(publicKey, this.ledger)
@@ -192,7 +195,7 @@ export class Account {
     return kept;
   }
 
-  /** Public key of a chain, which is known even while locked. */
+  /** Derives a public key of a chain, which is possible even while the account is locked. */
   publicKey(chain: KeyChain, index: number): ExtendedKey {
     if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel)
       return { ...this.#root, privateKey: null };
@@ -202,7 +205,8 @@ export class Account {
   }
 
   /**
-   * JSON form for the file, or for the hash. Secrets are encrypted if the account is locked or a password is given.
+   * JSON form of the account for the file or for the wallet hash. Secrets are encrypted if the account is locked or a
+   * password is given.
    */
   toJson({
     password = null,
@@ -232,7 +236,7 @@ export class Account {
     return new JsonObject(entries);
   }
 
-  /** Contribution of the account to the hash for comparing wallets. */
+  /** Hash of the account, a part of the hash by which copies of a wallet are compared. */
   hash(): Buffer {
     if (this.isLocked) throw assertionFailure('Cannot hash an encrypted account.');
     const hash = createHash('sha256').update(writePythonJson(this.toJson({ isForHash: true })));
@@ -258,7 +262,8 @@ export class Account {
       const seed = this.#decrypted('seed', this.seed, password);
       const privateKey = this.#decrypted('private_key', this.#privateKeyText, password);
       const root = privateKey === null ? null : parseExtendedKeyText(privateKey.text, this.ledger);
-      // A wrong password may give valid padding. Only the right one gives keys of this account.
+      // Decryption with a wrong password may give valid padding. The address of the decrypted key shows whether the
+      // password is right.
       const checked = root ?? (seed === null ? null : rootOfSeed(seedBytes(seed.text)));
       if (checked !== null && addressOfKey(checked.publicKey, this.ledger) !== this.id) return false;
       this.seed = seed?.text ?? '';
@@ -274,7 +279,7 @@ export class Account {
     }
   }
 
-  /** Decrypts a field; null if it is empty before or after decryption. Throws `InvalidPasswordError`. */
+  /** Decrypts a field; null if the encrypted or the decrypted text is empty. Throws `InvalidPasswordError`. */
   #decrypted(
     _field: SecretField,
     encrypted: string,
@@ -307,7 +312,7 @@ export class Account {
       this.channelKeys.set(address, pem);
   }
 
-  /** Saves the state that `merge` and `refileChannelKeys` change. The returned function restores it. */
+  /** Remembers the values that `merge` and `refileChannelKeys` change. Calling the returned function restores them. */
   remember(): () => void {
     const putBack = this.rememberSettings();
     const entries = [...this.channelKeys];
@@ -317,7 +322,7 @@ export class Account {
     };
   }
 
-  /** Like `remember`, but without the channel keys, to which others may add in between. */
+  /** Like `remember`, but without the channel keys, because other calls may add channel keys before the restore. */
   rememberSettings(): () => void {
     const { name, modifiedOnSec, generator } = this;
     const gaps = generator.name === 'single-address' ? null : structuredClone(generator);
@@ -331,8 +336,8 @@ export class Account {
   }
 
   /**
-   * Indexes imported channel keys by the addresses of their public keys, and removes invalid entries. Returns whether
-   * anything changed. Keys with unreadable text stay. Source: `maybe_migrate_certificates`.
+   * Indexes imported channel keys by the addresses of their public keys, and removes invalid entries. Entries whose PEM text
+   * cannot be parsed stay. Returns whether anything changed. Source: `maybe_migrate_certificates`.
    */
   refileChannelKeys(): boolean {
     const refiled = new Map<string, JsonValue>();

@@ -1,7 +1,7 @@
 /**
  * Forms of seeds and keys from which an account can be created: lbry-sdk's own, and those of other wallets. An account
  * stores only a seed of lbry-sdk's form. For other forms it stores the extended key of the account, so that lbrynet can read
- * it too. Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
+ * the wallet too. Source: BIP32, BIP39, BIP44, BIP84; SLIP-132 for the prefixes of BIP84 keys.
  */
 import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -29,10 +29,10 @@ export interface GivenSecret {
 }
 
 export interface AccountSecret {
-  /** Name of the input's form, for display. */
+  /** Name of the recognized form of the input, for display. */
   readonly form: string;
   readonly addressType: AddressType;
-  /** The secret as fields of an account in a wallet file. */
+  /** Secret in the form of the members of an account in a wallet file; null for an absent member. */
   readonly seed: string | null;
   readonly privateKey: string | null;
   readonly publicKey: string | null;
@@ -41,9 +41,12 @@ export interface AccountSecret {
 const BIP49 = HARDENED + 49;
 const BIP84 = HARDENED + 84;
 const PREFIX_SIZE = 4;
-/** A hexadecimal seed of 16 to 64 bytes, as lbcwallet displays it. Source: BIP32. */
+/** Pattern of a hexadecimal seed of 16 to 64 bytes, as lbcwallet displays it. Source: BIP32. */
 const HEX_SEED = /^[0-9A-Fa-f]{32,128}$/;
-/** First four bytes of extended keys whose addresses are P2WPKH: zpub, zprv, and vpub, vprv on test networks. */
+/**
+ * First four bytes of extended keys that stand for P2WPKH addresses: zpub and zprv on the main network, vpub and vprv on
+ * test networks.
+ */
 const WITNESS_PREFIXES = {
   main: { public: 0x04b24746, secret: 0x04b2430c },
   test: { public: 0x045f1cf6, secret: 0x045f18bc },
@@ -62,7 +65,7 @@ export function bip39SeedBytes(words: string, passphrase = ''): Buffer {
   return Buffer.from(mnemonicToSeedSync(plainWords(words), passphrase));
 }
 
-/** Fields of the account. Throws `ValueError` for missing, surplus or malformed input. */
+/** Converts the input to fields of an account. Throws `ValueError` if input is missing, superfluous or malformed. */
 export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): AccountSecret {
   const { seed, privateKey, publicKey, passphrase } = given;
   const path = given.path ? parseKeyPath(given.path) : null;
@@ -77,7 +80,7 @@ export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): Accou
   return secretOfKey((privateKey || publicKey)!, path, ledger);
 }
 
-/** A seed without a path: lbry-sdk's form, which accepts any words. */
+/** Fields for a seed without a path. It is stored in lbry-sdk's form, which accepts any words. */
 function secretOfWords(seed: string, privateKey?: string, publicKey?: string): AccountSecret {
   const isOwn = isSeedPhrase(seed);
   if (!isOwn && isBip39Seed(seed))
@@ -143,7 +146,7 @@ function secretOfKey(text: string, path: readonly number[] | null, ledger: Ledge
   };
 }
 
-/** The key if its prefix denotes P2WPKH addresses, otherwise null. Throws `ValueError`. */
+/** Parses an extended key whose prefix stands for P2WPKH addresses; null if it has another prefix. Throws `ValueError`. */
 function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
   const bytes = decodeBase58Check(text);
   if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;

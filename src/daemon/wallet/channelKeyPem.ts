@@ -1,7 +1,7 @@
 /**
- * Private keys of channels as PEM. They are written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915). SEC1's own form,
- * which older versions wrote, can be read too. The secret has no leading zero bytes, as in the reference. Source: lbry-sdk
- * lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
+ * Private keys of channels as PEM. They are written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915). The form of
+ * SEC1, which older versions wrote, is accepted too. Leading zero bytes of the secret are omitted, as in the reference.
+ * Source: lbry-sdk lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
@@ -17,7 +17,7 @@ const PUBLIC_KEY_FIELD = 0xa1;
 const EC_PUBLIC_KEY = Buffer.from('06072a8648ce3d0201', 'hex');
 const SECP256K1 = Buffer.from('06052b8104000a', 'hex');
 const PEM_LINE = 64;
-/** Maximum number of length bytes of an element, above those of any key. Arbitrary. */
+/** Maximum number of bytes in the length field of a DER element. Arbitrary: enough for any key. */
 const MAX_LENGTH_BYTES = 2;
 
 function element(tag: number, ...contents: Bytes[]): Buffer {
@@ -26,7 +26,7 @@ function element(tag: number, ...contents: Bytes[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...head), content]);
 }
 
-/** `secret` has 32 bytes. */
+/** Writes a private key as PEM. `secret` has 32 bytes. */
 export function formatChannelKey(secret: Bytes): string {
   const used = secret.findIndex((byte) => byte !== 0);
   const publicKey = ecdsaBackend().publicKeyOf(secret, false);
@@ -64,7 +64,10 @@ function readElement(bytes: Buffer): Element | null {
   return { tag, content: bytes.subarray(start, start + length), rest: bytes.subarray(start + length) };
 }
 
-/** Content of the second element of a sequence that begins with a version, or of the third if `skipped` is 1. */
+/**
+ * Content of the octet string in a DER sequence that starts with a version. `skipped` is the number of elements between the
+ * version and the octet string.
+ */
 function octetsIn(bytes: Buffer, skipped: number): Buffer | null {
   const outer = readElement(bytes);
   if (outer?.tag !== SEQUENCE) return null;

@@ -1,6 +1,6 @@
 /**
- * Channel keys of an account: imported ones, and those of its own chain. The next key is the first that no channel uses.
- * Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`, `get_channel_private_key`.
+ * Channel keys of an account: imported ones, and those of its own chain. The next key is the first key of the chain that no
+ * channel uses. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`, `get_channel_private_key`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -18,8 +18,8 @@ export interface ChannelKey {
 }
 
 /**
- * Number of keys after the next one that are recognized too. A seed may have later channels although earlier ones are
- * unknown. Arbitrary.
+ * Number of keys after the next one that are also derived and recognized. A seed may belong to channels with later keys
+ * although channels with earlier keys are unknown. Arbitrary.
  */
 const LOOKAHEAD = 20;
 
@@ -28,25 +28,25 @@ export class ChannelKeys {
   readonly #publicKeysInUse: () => Promise<readonly Bytes[]>;
   /** Public keys used by known channels, as hex. */
   readonly #used = new Set<string>();
-  /** Indexes of the chain's keys by public key as hex, for all below `#known`. */
+  /** Indexes of the chain's keys with an index below `#known`, by public key as hex. */
   readonly #numbers = new Map<string, number>();
   #known = 0;
   #next = 0;
 
-  /** `publicKeysInUse` returns the keys of all channels with an output that the account owns or owned. */
+  /** `publicKeysInUse` returns the public keys of all channels that have or had an output of the account. */
   constructor(account: Account, publicKeysInUse: () => Promise<readonly Bytes[]>) {
     this.#account = account;
     this.#publicKeysInUse = publicKeysInUse;
   }
 
-  /** Private key for a channel's public key; null if unknown or locked. */
+  /** Private key for the public key of a channel; null if the account lacks the key or is locked. */
   keyFor(publicKey: Bytes): Buffer | null {
     const pem = this.#account.channelKeys.get(addressOfKey(publicKey, this.#account.ledger));
     if (typeof pem === 'string' && pem !== '')
       try {
         return parseChannelKey(pem);
       } catch {
-        // The entry of the file is damaged, but the chain may have the key.
+        // A damaged entry of the file is ignored, because the chain may contain the key.
       }
     if (this.#account.root.privateKey === null) return null;
     this.#deriveBelow(this.#next + LOOKAHEAD);
@@ -55,7 +55,10 @@ export class ChannelKeys {
     return Buffer.from(this.#account.key(KEY_CHAIN.channel, number).privateKey!);
   }
 
-  /** Next key that no channel of the account uses. It stays the same until one does. Throws `AssertionError` while locked. */
+  /**
+   * Returns the next key that no channel of the account uses. It is the same key until a channel uses it. Throws
+   * `AssertionError` while the account is locked.
+   */
   async next(): Promise<ChannelKey> {
     for (const publicKey of await this.#publicKeysInUse()) this.note(publicKey);
     if (this.#account.root.privateKey === null)
@@ -64,13 +67,13 @@ export class ChannelKeys {
     return { secret: privateKey!, publicKey, address: addressOfKey(publicKey, this.#account.ledger) };
   }
 
-  /** Records that a channel uses that key, so that it is not returned as the next one. */
+  /** Records that a channel uses the key, so that `next` does not return it again. */
   note(publicKey: Bytes): void {
     this.#used.add(Buffer.from(publicKey).toString('hex'));
     this.#advance();
   }
 
-  /** Adds a key to the imported ones, under the address of its public key. The caller saves. */
+  /** Adds a key to the imported ones, under the address of its public key. The caller must save the wallet. */
   import(secret: Bytes): ChannelKey {
     const publicKey = ecdsaBackend().publicKeyOf(secret, true);
     const address = addressOfKey(publicKey, this.#account.ledger);

@@ -7,7 +7,7 @@ import { childKey } from './keys.js';
 const MAX_DEPTH = 10;
 const PART = /^([0-9]{1,10})(['hH]?)$/;
 
-/** Parses a path to child numbers; hardened ones include `HARDENED`. Throws `ValueError`. */
+/** Parses a path to child numbers. A hardened number includes the bit `HARDENED`. Throws `ValueError`. */
 export function parseKeyPath(text: string): readonly number[] {
   const [root, ...parts] = text.trim().split('/');
   if ((root !== 'm' && root !== 'M') || parts.length > MAX_DEPTH)
@@ -21,7 +21,7 @@ export function parseKeyPath(text: string): readonly number[] {
   });
 }
 
-/** Path as text, with apostrophes at hardened numbers. */
+/** Formats a path as text, with an apostrophe after each hardened number. */
 export function keyPathText(path: readonly number[]): string {
   return ['m', ...path.map((n) => (n >= HARDENED ? `${n - HARDENED}'` : `${n}`))].join('/');
 }

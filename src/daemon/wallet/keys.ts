@@ -1,6 +1,6 @@
 /**
- * Keys of accounts: text forms, addresses, and the chains below the root key. The chains are not hardened and directly below
- * the root. Source: lbry-sdk lbry/wallet/bip32.py `PrivateKey`, `PublicKey`, `KeyPath`.
+ * Keys of accounts: text forms, addresses, and the chains below the root key. The chains are non-hardened children of the
+ * root key. Source: lbry-sdk lbry/wallet/bip32.py `PrivateKey`, `PublicKey`, `KeyPath`.
  */
 import { ecdsaBackend, signHash } from '../../crypto/ecdsa.js';
 import { hash160, sha256d } from '../../crypto/hash.js';
@@ -17,14 +17,17 @@ import type { Bytes } from '../../util/bytes.js';
 import { badValue } from '../base/daemonError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 
-/** Numbers of the chains of an account's root. */
+/** Child numbers of the chains below an account's root key. */
 export const KEY_CHAIN = { receiving: 0, change: 1, channel: 2 } as const;
 
 export type KeyChain = (typeof KEY_CHAIN)[keyof typeof KEY_CHAIN];
 
 const PREFIX_SIZE = 4;
 
-/** Text of the extended key; of the private one if `isPrivate`, which must be known then. */
+/**
+ * Text of an extended key: of the private key if `isPrivate`, otherwise of the public key. The private key must be known in
+ * the first case.
+ */
 export function extendedKeyText(
   key: ExtendedKey,
   isPrivate: boolean,
@@ -36,8 +39,8 @@ export function extendedKeyText(
 }
 
 /**
- * Parses an extended key. Drops the parent's fingerprint, as in the reference, because wallets are compared by texts without
- * it. Throws `ValueError`.
+ * Parses an extended key. The parent's fingerprint is dropped, as in the reference, because wallets are compared by key
+ * texts without a fingerprint. Throws `ValueError`.
  */
 export function parseExtendedKeyText(text: string, { addressPrefixes }: LedgerParams): ExtendedKey {
   const bytes = decodeBase58Check(text);
@@ -51,7 +54,7 @@ export function parseExtendedKeyText(text: string, { addressPrefixes }: LedgerPa
   return { ...key, parentFingerprint: Buffer.alloc(4) };
 }
 
-/** Child key of that number. Throws if it does not exist, which has a probability of 2^-127. */
+/** Derives the child key with that number. Throws if this key does not exist, which has a probability of 2^-127. */
 export function childKey(parent: ExtendedKey, childNumber: number): ExtendedKey {
   const child = deriveChild(parent, childNumber);
   if (child === null) throw badValue('the key has no such child');
@@ -68,12 +71,15 @@ export function addressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams
   return encodeDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }, addressPrefixes);
 }
 
-/** Signature of a 32-byte digest as 64 bytes, R and S, with the nonce of RFC 6979 and low S, without grinding. */
+/**
+ * Signs a 32-byte digest. The signature has 64 bytes (R and S), the nonce of RFC 6979 and a low S. It is not ground to a low
+ * R.
+ */
 export function signCompact(digest: Bytes, privateKey: Bytes): Buffer {
   return Buffer.from(ecdsaBackend().sign(digest, privateKey, null).compact);
 }
 
-/** A DER signature over the double SHA-256 of `message`, without grinding. */
+/** DER signature over the double SHA-256 of `message`. It is not ground to a low R. */
 export function signDoubleHashed(message: Bytes, privateKey: Bytes): Buffer {
   return signHash(sha256d(message), privateKey, false, ecdsaBackend());
 }

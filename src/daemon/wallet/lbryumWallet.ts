@@ -40,8 +40,8 @@ function keysIn(wallet: JsonObject, chain: 'receiving' | 'change'): string[] {
 }
 
 /**
- * Converts a wallet to the present format, and returns the keys of used addresses. `keepsInUse` makes its gaps long enough
- * for all of them. Throws `ValueError`.
+ * Converts a wallet to the present format, and returns the keys of used addresses. `keepsInUse` makes the gaps of the new
+ * wallet long enough to derive all used addresses. Throws `ValueError`.
  */
 export function convertLbryumWallet(
   wallet: JsonObject,
@@ -93,7 +93,7 @@ async function keepOldFile(path: string): Promise<void> {
 
 /**
  * Converts a lbryum file; null for another file. A kill during the conversion leaves the old file. If the daemon is killed
- * before the ledger has the addresses, the gaps in the new file make it derive as many.
+ * before the ledger has the addresses, the gaps in the new file cause the next start to derive as many addresses.
  */
 export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {
   const wallet = await readWalletFile(path);

@@ -19,15 +19,18 @@ import { KEY_CHAIN } from './keys.js';
 
 type AddressChainName = 'receiving' | 'change';
 
-/** Number of addresses from which the next one is drawn at random. Source: account.py `get_or_create_usable_address`. */
+/**
+ * Number of unused addresses among which the next address is chosen at random. Source: account.py
+ * `get_or_create_usable_address`.
+ */
 const CHOICE = 10;
 
-/** Minimum number of unused addresses kept ahead. Source: `save_max_gap`. */
+/** Minimum number of unused addresses at the end of each chain. Source: `save_max_gap`. */
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
 /**
- * Maximum gap, whatever the file or an import says, because each address is derived and requested from a hub. Arbitrary:
- * longer than any real gap.
+ * Maximum gap, even if the file or an import has a larger one, because each address is derived and requested from a hub.
+ * Arbitrary: longer than any real gap.
  */
 export const MAX_GAP = 10_000;
 
@@ -36,13 +39,19 @@ export class LoadedAccount implements AddressSource {
   readonly ledger: Ledger;
   readonly channelKeys: ChannelKeys;
   readonly #random: RandomSource;
-  /** Number of addresses that a predecessor wallet had issued. This many are derived, used or not. */
+  /** Number of addresses that a predecessor wallet had issued. This many addresses are derived, whether they are used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
-  /** Number of further addresses kept ahead while the gap is filled, because that many are reserved. */
+  /**
+   * Number of addresses derived in addition to the gap while the gap is filled, because as many unused addresses are
+   * reserved.
+   */
   readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   readonly #inHand: Set<string>;
 
-  /** `inHand` has the addresses reserved for unfinished transactions, of all wallets: two wallets may share an account. */
+  /**
+   * `inHand` has the addresses that unfinished transactions of all wallets have reserved. It is shared, because two wallets
+   * may have the same account.
+   */
   constructor(account: Account, ledger: Ledger, random: RandomSource, inHand: Set<string>) {
     this.account = account;
     this.ledger = ledger;
@@ -99,7 +108,7 @@ export class LoadedAccount implements AddressSource {
     this.channelKeys.note(publicKey);
   }
 
-  /** Records the number of addresses issued before the ledger knew the account. The first gap has at least this length. */
+  /** Records how many addresses a predecessor wallet had issued. The first gap has at least this length. */
   noteGivenOut(counts: Readonly<Record<AddressChainName, number>>): void {
     this.#givenOut.receiving = counts.receiving;
     this.#givenOut.change = counts.change;
@@ -110,17 +119,17 @@ export class LoadedAccount implements AddressSource {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** Like `nextReceivingAddress`, for an own transaction: the address is reserved until it is freed. */
+  /** Like `nextReceivingAddress`, but for an own transaction: the address is reserved until `freeAddress` is called. */
   async takeReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving', true)).address;
   }
 
-  /** Key hash of 20 bytes for change. It is reserved until it is freed. */
+  /** Returns the key hash (20 bytes) of the next change address. The address is reserved until `freeChangeKeyHash` is called. */
   async nextChangeKeyHash(): Promise<Buffer> {
     return keyHashOf((await this.#nextAddress('change', true)).publicKey);
   }
 
-  /** Frees an address after the transaction that pays it was sent or abandoned. */
+  /** Ends the reservation of an address after the transaction that pays it was sent or abandoned. */
   freeAddress(address: string): void {
     this.#inHand.delete(address);
   }
@@ -133,7 +142,7 @@ export class LoadedAccount implements AddressSource {
     return (await this.#nextAddress('change')).address;
   }
 
-  /** Next free address; `takes` reserves it. An account with a single address always returns that one. */
+  /** Next unreserved address. With `takes` it is reserved. An account with a single address always returns that address. */
   async #nextAddress(name: AddressChainName, takes = false): Promise<AddressRow> {
     const { chain, maxUses, gap } =
       this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
@@ -142,7 +151,7 @@ export class LoadedAccount implements AddressSource {
       const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses, count);
       const free = usable.filter(({ address }) => !this.#inHand.has(address)).slice(0, CHOICE);
       if (free.length > 0) {
-        // Of newly created addresses the reference uses the first.
+        // After new addresses were created, the reference returns the first of them instead of a random one.
         const one = free[isFirst ? this.#random.bytes(4).readUInt32LE() % free.length : 0]!;
         if (takes && !this.isSingleAddress) this.#inHand.add(one.address);
         return one;
@@ -174,7 +183,10 @@ export class LoadedAccount implements AddressSource {
     return row;
   }
 
-  /** Private key for a key hash of 20 bytes; null for another account's. Throws `AssertionError` while locked. */
+  /**
+   * Private key for a key hash of 20 bytes; null if the account lacks the key. Throws `AssertionError` while the account is
+   * locked.
+   */
   async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
     const row = await this.#find(this.#addressOf(keyHash));
     if (row === undefined) return null;
@@ -186,7 +198,7 @@ export class LoadedAccount implements AddressSource {
     return privateKey && Buffer.from(privateKey);
   }
 
-  /** Balance of outputs with this many confirmations; 0 includes unconfirmed ones. */
+  /** Balance of the outputs with at least this number of confirmations; 0 includes unconfirmed outputs. */
   balance(confirmations = 0): Promise<Balance> {
     return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
   }
@@ -200,7 +212,10 @@ export class LoadedAccount implements AddressSource {
     return { receiving, change };
   }
 
-  /** Sets each gap one longer than the longest run of unused addresses found. Returns whether they changed. The caller saves. */
+  /**
+   * Sets each gap to one more than the longest run of unused addresses, but not below the minimum. Returns whether a gap
+   * changed. The caller must save the wallet.
+   */
   async fitGaps(): Promise<boolean> {
     const { generator } = this.account;
     if (generator.name === 'single-address') return false;
@@ -227,7 +242,7 @@ export class LoadedAccount implements AddressSource {
   }
 }
 
-/** Maximum height of blocks with this many confirmations; undefined for no limit. */
+/** Maximum height of blocks with at least this number of confirmations; undefined for no limit. */
 export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * A wallet with its file and its active accounts. A successful response means that the change is in the file. Saves run one
- * after another, each with the state at its start. A waiting save covers all calls made in between. Source: lbry-sdk
- * lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
+ * A wallet with its file and its active accounts. When a call succeeds, its change is in the file. Saves run one after
+ * another, and each writes the state at its start. All calls that arrive before a save starts share that save. Source:
+ * lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -17,15 +17,15 @@ import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 export interface WalletSurroundings {
   readonly ledger: Ledger;
   readonly tools: AccountTools;
-  /** Addresses reserved for unfinished transactions, of all wallets. */
+  /** Addresses that unfinished transactions of all wallets have reserved. */
   readonly inHand: Set<string>;
-  /** Called with messages to the user that are in no response. */
+  /** Called with messages to the user that no response contains. */
   readonly warn: (text: string) => void;
 }
 
 export type GeneratorName = 'deterministic-chain' | 'single-address';
 
-/** Changes of an account's settings; undefined leaves one unchanged. */
+/** Changes of an account's settings. A member that is undefined leaves its setting unchanged. */
 export interface AccountChange {
   readonly isDefault: boolean;
   readonly name: string | undefined;
@@ -38,7 +38,7 @@ export class LoadedWallet {
   readonly path: string;
   readonly #around: WalletSurroundings;
   readonly #loaded = new Map<Account, LoadedAccount>();
-  /** Stamp of the file at the last read or write. */
+  /** Stamp of the file (see `fileStamp`) after the last read or write. It shows whether another program changed the file. */
   #stamp: string | null;
   #saving: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
@@ -66,7 +66,7 @@ export class LoadedWallet {
     return this.wallet.isEncrypted;
   }
 
-  /** Accounts on the daemon's chain, the default first; accounts of other chains stay in the file. */
+  /** Accounts on the daemon's chain; the default account is first. Accounts of other chains stay in the file. */
   get accounts(): readonly LoadedAccount[] {
     const { ledger } = this.#around;
     return this.wallet.accounts
@@ -85,7 +85,7 @@ export class LoadedWallet {
     return known;
   }
 
-  /** The account with an id; the default account without one. Throws `ValueError`. */
+  /** Returns the account with an id; without an id, the default account. Throws `ValueError`. */
   account(id?: string | null): LoadedAccount {
     if (id === undefined || id === null) {
       const [first] = this.accounts;
@@ -158,7 +158,7 @@ export class LoadedWallet {
     }
   }
 
-  /** Creates an account with a new seed. It is in the file before it is used. */
+  /** Creates an account with a new seed. The account is in the file before it is used. */
   createAccount(name: string | null, generator: GeneratorName): Promise<LoadedAccount> {
     return this.#keep(() =>
       this.wallet.generateAccount(this.#around.ledger.params, name, new JsonObject([['name', generator]])),
@@ -203,8 +203,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Changes settings of an account. If any is given, the account counts as modified and is saved. Addresses for a longer gap
-   * are created when the ledger next updates the account, as in the reference.
+   * Changes settings of an account. If any setting is given, the modification time is updated and the wallet is saved.
+   * Addresses for a longer gap are created when the ledger updates the account next, as in the reference.
    */
   async changeAccount({ account }: LoadedAccount, change: AccountChange): Promise<void> {
     const { generator } = account;
@@ -234,7 +234,7 @@ export class LoadedWallet {
     });
   }
 
-  /** Unlocks the wallet. Returns false if the password is wrong. An unlocked wallet stays unchanged. */
+  /** Unlocks the wallet. Returns false if the password is wrong. On an unlocked wallet the password is only compared. */
   unlock(password: string): boolean {
     if (!this.isLocked && this.isEncrypted) return password === this.wallet.password;
     return this.wallet.unlock(password);
@@ -257,19 +257,19 @@ export class LoadedWallet {
     await this.#saveOr(this.wallet.setPreference(key, value));
   }
 
-  /** Hash for comparing copies of a wallet, hex. */
+  /** Hash by which copies of a wallet are compared, in hexadecimal digits. */
   syncHash(): string {
     return this.wallet.hash().toString('hex');
   }
 
-  /** Exports the wallet: encrypted as base64 with a password, otherwise as plain JSON. */
+  /** Exports the wallet: as encrypted base64 if a password is given, otherwise as plain JSON. */
   async exported(password: string | null): Promise<string> {
     return password === null ? this.wallet.exportText() : this.wallet.pack(password);
   }
 
   /**
-   * Merges an export into the wallet. It is on disk when it resolves. New accounts are activated; with `isBlocking` it also
-   * waits for their history.
+   * Merges an export into the wallet. When the promise resolves, the result is on disk. New accounts are activated; with
+   * `isBlocking` the call also waits for their history.
    */
   async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
     const joined = await this.#join(text, password);
@@ -278,8 +278,8 @@ export class LoadedWallet {
   }
 
   /**
-   * If the save fails, the merged data stays for the next save, since merging again would give the same. The accounts work
-   * anyway.
+   * Saves a merged wallet. If that fails, the merged data stays in memory for the next save, because merging again would
+   * give the same data. The new accounts are used in any case.
    */
   async #saveJoined(joined: MergedAccounts | null): Promise<void> {
     try {
@@ -291,15 +291,15 @@ export class LoadedWallet {
   }
 
   /**
-   * Merges an export, if given, and returns the resulting wallet. The given password becomes that of the file, if that is
-   * encrypted.
+   * Merges an export, if given, and returns the resulting wallet. If the file is encrypted, its password is replaced by the
+   * given one.
    */
   async syncApply(
     password: string,
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    // A locked wallet keeps the password of its file. With another one it could never be unlocked.
+    // The password of a locked wallet must not be replaced, because the wallet could never be unlocked then.
     const assertOpen = (): void => {
       if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     };
@@ -314,8 +314,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Merges an export completely, or nothing if a part is invalid or `check` throws. The caller saves, because the merged
-   * data may require encryption with a password that is not set yet.
+   * Merges all of an export; changes nothing if a part is invalid or `check` throws. The caller must save the wallet,
+   * because the merged data may require encryption with a password that is not set yet.
    */
   async #join(
     text: string,
@@ -335,7 +335,7 @@ export class LoadedWallet {
     const { ledger } = this.#around;
     const work = this.accounts.flatMap((one): Promise<unknown>[] => {
       if (added.includes(one.account)) return [ledger.add(one)];
-      // The merge may have lengthened its gaps.
+      // The merge may have lengthened the gaps of an existing account.
       return merged.includes(one.account) ? [ledger.ensureGap(one)] : [];
     });
     if (isBlocking) await Promise.all(work);
@@ -348,7 +348,7 @@ export class LoadedWallet {
     });
   }
 
-  /** The sum over the accounts. */
+  /** Sum of the balances of all accounts. */
   balance(confirmations = 0): Promise<Balance> {
     const { ledger } = this.#around;
     return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
@@ -360,7 +360,10 @@ export class LoadedWallet {
     return null;
   }
 
-  /** Private keys by key hashes of 20 bytes, looked up before signing. Throws `AssertionError` while locked. */
+  /**
+   * Looks up the private keys for key hashes (20 bytes) before signing. Resolves to a function that returns them. Throws
+   * `AssertionError` while the wallet is locked.
+   */
   async keysOf(keyHashes: readonly Bytes[]): Promise<(keyHash: Bytes) => Bytes | null> {
     const keys = new Map<string, Bytes>();
     for (const hash of keyHashes) {

@@ -1,6 +1,6 @@
 /**
- * Seed phrases in Electrum's format: a number in English words, least significant first, whose hash begins with a version.
- * The format is not BIP39, but uses its word list. Source: lbry-sdk lbry/wallet/mnemonic.py.
+ * Seed phrases in Electrum's format: a number encoded as English words, least significant word first. The hash of a valid
+ * phrase starts with a version. The format is not BIP39, but uses its word list. Source: lbry-sdk lbry/wallet/mnemonic.py.
  */
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -12,7 +12,7 @@ const WORDS: readonly string[] = wordlist;
 const BASE = BigInt(WORDS.length);
 const INDEX = new Map(WORDS.map((word, index) => [word, BigInt(index)]));
 
-/** First hex digits of the hash of a standard wallet's phrase. */
+/** Hex digits with which the hash of a valid phrase of a standard wallet starts. */
 const VERSION_PREFIX = '01';
 const VERSION_KEY = 'Seed version';
 /** Default passphrase. */
@@ -63,7 +63,7 @@ function isCjk(character: string | undefined): boolean {
   return code !== undefined && CJK_RANGES.some(([first, last]) => code >= first && code <= last);
 }
 
-/** Lower case without accents, single blanks, none between CJK characters. */
+/** Normalizes a phrase: lower case, no accents, single blanks, and no blanks between CJK characters. */
 export function normalizePhrase(text: string): string {
   const plain = [...text.normalize('NFKD').toLowerCase()].filter(
     (character) => classOf(character.codePointAt(0)!) === 0,
@@ -74,7 +74,7 @@ export function normalizePhrase(text: string): string {
     .join('');
 }
 
-/** Whether the phrase is one of a standard wallet. */
+/** Whether the phrase is a valid seed phrase of a standard wallet. */
 export function isSeedPhrase(text: string): boolean {
   const digest = createHmac('sha512', VERSION_KEY).update(normalizePhrase(text)).digest('hex');
   return digest.startsWith(VERSION_PREFIX);
@@ -91,7 +91,7 @@ export function phraseOfNumber(number: bigint): string {
   return words.join(' ');
 }
 
-/** Number encoded by the words. Throws `ValueError` for an unknown word. */
+/** Decodes the words of a phrase to a number. Throws `ValueError` for an unknown word. */
 export function numberOfPhrase(phrase: string): bigint {
   return splitWords(phrase).reduceRight((number, word) => {
     const index = INDEX.get(word);
@@ -100,7 +100,7 @@ export function numberOfPhrase(phrase: string): bigint {
   }, 0n);
 }
 
-/** First phrase of a standard wallet above the random number. */
+/** Returns the first valid phrase whose number is above the given random number. */
 export function phraseAbove(entropy: bigint): string {
   for (let number = entropy + 1n; ; number++) {
     const phrase = phraseOfNumber(number);

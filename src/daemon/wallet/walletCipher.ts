@@ -1,7 +1,7 @@
 /**
- * Both encryptions of wallets, with AES-256-CBC. Single fields of the file are encrypted with a hashed password. For export
- * and synchronization, the whole wallet is compressed and encrypted with a key from scrypt. Source: lbry-sdk
- * lbry/crypto/crypt.py.
+ * The two encryptions of wallets, both with AES-256-CBC. Single fields of the file are encrypted with the hash of a
+ * password. For export and synchronization, the whole wallet is compressed and encrypted with a key from scrypt. Source:
+ * lbry-sdk lbry/crypto/crypt.py.
  */
 import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -56,7 +56,10 @@ interface ScryptCost {
 }
 
 const EXPORT_COST: ScryptCost = { n: 8192, r: 16, p: 1 };
-/** Memory limit of scrypt for the parameters in a foreign export: 128 bytes times N times r. Arbitrary, sixteen times our own. */
+/**
+ * Memory limit of scrypt, whose parameters are read from the export of another program: 128 bytes times N times r.
+ * Arbitrary: sixteen times the memory for our own parameters.
+ */
 const MAX_SCRYPT_BYTES = 256 * 1024 * 1024;
 const MAX_SCRYPT_PARALLEL = 16;
 
@@ -77,7 +80,7 @@ export async function encryptExport(password: string, bytes: Bytes, random: Rand
 const EXPORT_PREFIX = /^[^:]*:([0-9]{1,9}):([0-9]{1,9}):([0-9]{1,9}):/;
 const MAX_PREFIX_SIZE = 64;
 
-/** Decrypts an export. Throws `InvalidPasswordError`, and `ValueError` if the text is not an export. */
+/** Decrypts an export. Throws `InvalidPasswordError`, or `ValueError` if the text is not an encrypted export. */
 export async function decryptExport(password: string, text: string): Promise<Buffer> {
   const bytes = Buffer.from(text, 'base64');
   const prefix = EXPORT_PREFIX.exec(bytes.subarray(0, MAX_PREFIX_SIZE).toString('latin1'));

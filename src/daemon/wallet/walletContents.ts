@@ -1,7 +1,7 @@
 /**
- * Content of a wallet: accounts, preferences with the times of their changes, and the password for its file. Includes the
- * forms in the file and in exports, the hash, and merging with another copy. `walletFile.ts` handles the file. Source:
- * lbry-sdk lbry/wallet/wallet.py.
+ * Content of a wallet: accounts, preferences with the times of their changes, and the password for its file. Also computes
+ * the forms in the file and in exports, computes the hash, and merges another copy. `walletFile.ts` reads and writes the
+ * file. Source: lbry-sdk lbry/wallet/wallet.py.
  */
 import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
@@ -17,7 +17,7 @@ import { decryptExport, encryptExport } from './walletCipher.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 
 export const WALLET_VERSION = 1;
-/** Preference to encrypt the file. */
+/** Name of the preference that the wallet file is encrypted. */
 export const ENCRYPT_ON_DISK = 'encrypt-on-disk';
 /** Maximum size of an uncompressed export. Arbitrary, a hundred times a big wallet. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
@@ -35,9 +35,9 @@ export class WalletContents {
   readonly id: string;
   readonly name: string;
   readonly accounts: Account[] = [];
-  /** Preferences as `{value, ts}`, in the order of their creation or of the file. */
+  /** Preferences by name, each as `{value, ts}`. They are in the order of the file, then in the order of their creation. */
   readonly #preferences: Map<string, JsonObject>;
-  /** Password; known after encrypting or unlocking. */
+  /** Password of the wallet file; null until the wallet is encrypted or unlocked. */
   password: string | null = null;
 
   /** Parses the content of the file. Throws `ValueError` for an invalid account. */
@@ -87,7 +87,10 @@ export class WalletContents {
     return [...this.#preferences.keys()];
   }
 
-  /** Sets a preference. Throws `ValueError` if the value could not be read back. The returned function reverts it. */
+  /**
+   * Sets a preference. Throws `ValueError` if the value could not be read back. The returned function restores the previous
+   * value.
+   */
   setPreference(key: string, value: JsonValue): () => void {
     if (isTooDeep(value)) throw badValue('The value has too many lists or objects within each other.');
     if (hasNumberWords(value)) throw badValue('The value has a number that is too large.');
@@ -112,12 +115,12 @@ export class WalletContents {
     return isTrue(this.preference(ENCRYPT_ON_DISK));
   }
 
-  /** Whether the wallet is locked, or unlocked with a password for its file. */
+  /** Whether the wallet is locked, or will be written encrypted because its password is known. */
   get isEncrypted(): boolean {
     return this.isLocked || (this.isEncryptedOnDisk && this.password !== null);
   }
 
-  /** JSON form of the wallet. `password` encrypts the unencrypted secrets. */
+  /** JSON form of the wallet. With `password`, secrets that are not encrypted yet are encrypted. */
   toJson(password: string | null = null): JsonObject {
     return new JsonObject([
       ['version', WALLET_VERSION],
@@ -138,8 +141,8 @@ export class WalletContents {
   }
 
   /**
-   * The text of the wallet file. If the wallet is to be encrypted on disk but its password is unknown, this turns that
-   * preference off, and `wasReset` is true.
+   * Text of the wallet file. If the preference requires encryption but the password is unknown, the preference is turned off
+   * and `wasReset` is true.
    */
   fileText(): { text: string; wasReset: boolean } {
     const hasNoPassword = this.isEncryptedOnDisk && this.password === null && !this.isLocked;
@@ -148,7 +151,7 @@ export class WalletContents {
     return { text: writePythonJson(json, { indent: 4, sortKeys: true }), wasReset: hasNoPassword };
   }
 
-  /** Hash for comparing copies of a wallet: 32 bytes. */
+  /** Hash by which copies of a wallet are compared, 32 bytes. */
   hash(): Buffer {
     const hash = createHash('sha256');
     if (this.isEncrypted) {
@@ -162,15 +165,16 @@ export class WalletContents {
     return hash.digest();
   }
 
-  /** The wallet encrypted with a password, as text. */
+  /** Encrypts the wallet with a password. Resolves to the text of an export. */
   async pack(password: string): Promise<string> {
     if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     return encryptExport(password, await deflateAsync(Buffer.from(this.exportText())), this.#tools.random);
   }
 
   /**
-   * Merges another copy into this wallet. Its preferences win unless they are older; accounts are matched by id. The caller
-   * saves. After a failure the already merged parts stay, as in lbry-sdk; within `wholly` all are reverted.
+   * Merges another copy into this wallet. A preference of the copy replaces the present one unless it is older. Accounts are
+   * matched by id. The caller must save the wallet. After a failure the parts merged so far stay, as in lbry-sdk; within
+   * `wholly` they are reverted.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -179,7 +183,7 @@ export class WalletContents {
       const time = timeOf(theirs);
       if (time === null || theirs.get('value') === undefined)
         throw badValue(`The preference '${key}' has no ${time === null ? 'time' : 'value'}.`);
-      // A preference without a time was added to the file by hand and counts as older.
+      // A present preference without a time was added to the file by hand. It counts as older than any other.
       if (mine === undefined || time >= (timeOf(mine) ?? -Infinity)) this.#preferences.set(key, theirs);
     }
     const accounts = accountsIn(other);
@@ -196,7 +200,7 @@ export class WalletContents {
     return { added, merged };
   }
 
-  /** Runs a merge. If it throws, accounts and preferences are restored. */
+  /** Runs a merge. If the merge throws, accounts and preferences are restored. */
   wholly<Result>(task: () => Result): Result {
     const accounts = [...this.accounts];
     const preferences = [...this.#preferences];
@@ -213,8 +217,8 @@ export class WalletContents {
   }
 
   /**
-   * Unlocks all accounts. Returns false if the password is wrong for one of them. The previously locked ones are locked
-   * again then, so that a save does not write them unencrypted.
+   * Unlocks all accounts. Returns false if the password is wrong for one of them. In this case the accounts that were locked
+   * before are locked again, so that a save does not write them unencrypted.
    */
   unlock(password: string): boolean {
     const locked = this.accounts.filter((account) => account.isLocked);
@@ -232,7 +236,10 @@ export class WalletContents {
     for (const account of this.accounts) if (!account.isLocked) account.lock(this.password);
   }
 
-  /** Sets the file to be encrypted with that password. The caller saves. The returned function reverts it. */
+  /**
+   * Turns on the encryption of the file with that password. The caller must save the wallet. The returned function reverts
+   * the change.
+   */
   encrypt(password: string): () => void {
     if (this.isLocked) throw assertionFailure('Cannot re-encrypt a locked wallet, unlock first.');
     if (password === '') throw assertionFailure('Cannot encrypt with blank password.');
@@ -245,14 +252,14 @@ export class WalletContents {
     };
   }
 
-  /** Sets the file to be unencrypted. The caller saves. The returned function reverts it. */
+  /** Turns off the encryption of the file. The caller must save the wallet. The returned function reverts the change. */
   decrypt(): () => void {
     if (this.isLocked) throw assertionFailure('Cannot decrypt a locked wallet, unlock first.');
     return this.setPreference(ENCRYPT_ON_DISK, false);
   }
 }
 
-/** Decrypts an export. Throws `InvalidPasswordError`, and `ValueError` if it is not a wallet. */
+/** Decrypts an export. Throws `InvalidPasswordError`, or `ValueError` if the content is not a wallet. */
 export async function unpackWallet(password: string, text: string): Promise<JsonObject> {
   const compressed = await decryptExport(password, text);
   const inflated = await inflateAsync(compressed, { maxOutputLength: MAX_UNPACKED_BYTES }).catch(() => {
@@ -261,7 +268,10 @@ export async function unpackWallet(password: string, text: string): Promise<Json
   return parseWalletText(decodeUtf8(inflated) ?? '');
 }
 
-/** Parses lbry-sdk's wallet text, which need not be JSON. Throws `ValueError` if it is not an object. */
+/**
+ * Parses a wallet text as lbry-sdk writes it, which may have numbers that are not JSON. Throws `ValueError` if the text is
+ * not an object.
+ */
 export function parseWalletText(text: string): JsonObject {
   let wallet: JsonValue;
   try {
@@ -285,7 +295,7 @@ function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
   return byKey;
 }
 
-/** Accounts of a wallet; null if it has no list of them. */
+/** Accounts of a wallet; null if the wallet has no list of accounts. */
 function accountsIn(wallet: JsonObject): JsonObject[] | null {
   const accounts = wallet.get('accounts');
   if (accounts === undefined) return null;
@@ -296,14 +306,14 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   });
 }
 
-/** Time of a preference; null if it is invalid. */
+/** Time of the last change of a preference; null if it is missing or invalid. */
 function timeOf(preference: JsonObject): number | null {
   const time = preference.get('ts');
   const number = time !== undefined && isJsonNumber(time) ? Number(numberText(time)) : NaN;
   return Number.isFinite(number) ? number : null;
 }
 
-/** Truth of a value in Python. */
+/** Whether Python treats the value as true. */
 function isTrue(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   if (isJsonNumber(value)) return Number(numberText(value)) !== 0;

@@ -39,8 +39,8 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Path of the file with links resolved. Throws `EnvironmentError` for a dangling link, because a new wallet there would hide
- * the one on an unmounted disk.
+ * Path of the file with links resolved. Throws `EnvironmentError` for a dangling link. The linked disk may not be mounted,
+ * and a new wallet at its mount point would hide the wallet on the disk.
  */
 export async function placeOfFile(path: string): Promise<string> {
   try {
@@ -71,7 +71,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
     const text = decodeUtf8(bytes);
     if (text === null) throw new Error('The text is not UTF-8.');
     const wallet = parseWalletText(text);
-    // A lbryum wallet may have no accounts.
+    // A wallet without accounts is accepted only in lbryum's format, which has master public keys instead.
     if (!wallet.has('accounts') && !wallet.has('master_public_keys'))
       throw new Error('It has no accounts, so it is not a wallet of lbrynet or lbcnet.');
     return wallet;
@@ -80,7 +80,7 @@ export async function readWalletFile(path: string): Promise<JsonObject | null> {
   }
 }
 
-/** Error for a file that is not a usable wallet. It has instructions, and a copy of the file is created. */
+/** Copies a file that is not a usable wallet, and returns an error with instructions for the user. */
 export async function unreadableWallet(path: string, reason: string): Promise<DaemonError> {
   const copy = await keepCopy(path, 'damaged');
   return new DaemonError(
@@ -105,7 +105,7 @@ export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promi
   }
 }
 
-/** Stamp that detects a changed file; null without a file. */
+/** Text that changes when the file changes; null if the file does not exist. */
 export async function fileStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -136,9 +136,9 @@ const isWhole = async (path: string): Promise<boolean> => {
 };
 
 /**
- * Completes an interrupted write: renames a complete temporary file to the missing wallet file. lbrynet removes the old file
- * before the rename, so a kill may leave this state. Resolves to the path that was used, or null. Throws `DaemonError` if
- * there are several.
+ * Completes an interrupted write: if the wallet file is missing, a complete temporary file is renamed to it. lbrynet removes
+ * the old file before the rename, so a kill may leave this state. Resolves to the path of the temporary file, or null.
+ * Throws `DaemonError` if there are several.
  */
 export async function takeWholeTemporary(path: string): Promise<string | null> {
   if ((await fileStamp(path)) !== null) return null;
@@ -156,7 +156,7 @@ export async function takeWholeTemporary(path: string): Promise<string | null> {
   return only;
 }
 
-/** Removes incomplete temporary files left by interrupted writes. Complete ones stay. */
+/** Removes incomplete temporary files of interrupted writes. Complete temporary files stay. */
 export async function removeHalfWritten(path: string): Promise<void> {
   for (const one of await temporaryFiles(path)) if (!(await isWhole(one))) await rm(one, { force: true });
 }
@@ -171,8 +171,8 @@ async function modeOf(path: string): Promise<number> {
 }
 
 /**
- * Replaces the content of the file. Resolves when it is on disk. The file's mode stays; a new file is accessible only to its
- * owner.
+ * Replaces the content of the file. Resolves when the new content is on disk. The mode of the file is kept; a new file is
+ * accessible only to its owner.
  */
 export async function writeWalletFile(path: string, text: string): Promise<void> {
   const mode = await modeOf(path);

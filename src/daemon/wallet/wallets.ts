@@ -1,6 +1,7 @@
 /**
- * The open wallets, all files of one folder; the first is the default. Opening never overwrites an unreadable file. `begin`
- * activates all accounts. Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py `start`.
+ * The open wallets. Their files are in one folder; the first wallet is the default. Opening never overwrites an unreadable
+ * file. `begin` activates all accounts. Source: lbry-sdk lbry/wallet/manager.py `WalletManager`, lbry/wallet/ledger.py
+ * `start`.
  */
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,10 +47,13 @@ const NEW_WALLET = new JsonObject([
   ['accounts', []],
 ]);
 
-/** Maximum length of an id. File names have at most 255 bytes on all usual systems, and copies of the file have longer names. */
+/**
+ * Maximum length of a wallet id, which is the name of its file. File names have at most 255 bytes on all usual systems, and
+ * copies of the file have longer names.
+ */
 const MAX_ID_BYTES = 200;
 
-/** Throws if the id is not a plain file name in the folder. */
+/** Throws if the id is not a plain file name, which could be a path outside the folder. */
 function assertWalletId(id: string): void {
   if (Buffer.byteLength(id) > MAX_ID_BYTES)
     throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
@@ -59,7 +63,7 @@ function assertWalletId(id: string): void {
 
 export class Wallets {
   readonly #options: WalletsOptions & WalletSurroundings;
-  /** Folder without symbolic links, so that a file has one path. */
+  /** Path of the folder without symbolic links, so that each file has only one path. */
   readonly #folder: string;
   readonly #wallets: LoadedWallet[] = [];
 
@@ -69,8 +73,8 @@ export class Wallets {
   }
 
   /**
-   * Opens the wallets with these ids. The first gets an account if it has none. Throws `DaemonError` `WalletFileError` if a
-   * file is unusable, and `EnvironmentError` without a folder.
+   * Opens the wallets with these ids. If the first wallet has no account, one is created. Throws `DaemonError`
+   * `WalletFileError` if a file is unusable, and `EnvironmentError` without a folder.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
     const folder = onFile(options.folder, () => {
@@ -95,7 +99,7 @@ export class Wallets {
     return first;
   }
 
-  /** Wallet with an id; the default wallet without one. Throws `WalletNotLoadedError`. */
+  /** Returns the wallet with an id; without an id, the default wallet. Throws `WalletNotLoadedError`. */
   get(id?: string | null): LoadedWallet {
     if (id === undefined || id === null) return this.default;
     const wallet = this.#wallets.find((one) => one.id === id);
@@ -112,7 +116,10 @@ export class Wallets {
     return join(this.#options.folder, id);
   }
 
-  /** Creates a wallet. It is on disk when it resolves. It has no account unless a kind of account is named. */
+  /**
+   * Creates a wallet. When the promise resolves, the wallet is on disk. An account is created only if `account` names a
+   * generator.
+   */
   async create(id: string, account: GeneratorName | null): Promise<LoadedWallet> {
     assertWalletId(id);
     const path = this.#assertNotLoaded(id);
@@ -143,7 +150,7 @@ export class Wallets {
     return wallet;
   }
 
-  /** The file stays. */
+  /** Closes a wallet. Its file stays on disk. */
   async remove(id: string): Promise<LoadedWallet> {
     const wallet = this.get(id);
     this.#forget(wallet);
@@ -152,12 +159,12 @@ export class Wallets {
     return wallet;
   }
 
-  /** Activates all accounts. Once their history is known, adjusts their gaps to it. */
+  /** Activates all accounts. Once their histories are known, adjusts the gaps to them. */
   async begin(): Promise<void> {
     const { ledger } = this.#options;
     await Promise.all(this.accounts.map((account) => ledger.add(account)));
     await ledger.whenSynced();
-    // The ledger's wait also ends when the ledger is closed.
+    // The wait also ends when the ledger is closed. The accounts are not in sync then, and their gaps are not changed.
     if (!this.accounts.every(({ id }) => ledger.isSynced(id))) return;
     for (const wallet of this.#wallets) await fitGaps(wallet);
   }
@@ -167,7 +174,7 @@ export class Wallets {
     for (const wallet of this.#wallets) await wallet.settled();
   }
 
-  /** Removes the wallet from the open ones; it may still be in creation. */
+  /** Removes a wallet from the list of open ones; does nothing if the wallet is not in the list yet. */
   #forget(wallet: LoadedWallet): void {
     const at = this.#wallets.indexOf(wallet);
     if (at >= 0) this.#wallets.splice(at, 1);
@@ -179,7 +186,7 @@ export class Wallets {
     return path;
   }
 
-  /** Two names may lead to one file. */
+  /** Throws if the file is open already. Two ids may lead to the same file by a link. */
   #assertNotOpen(path: string): void {
     if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
   }

@@ -51,7 +51,7 @@ interface TxidsPage {
 
 const lbc = (satoshis: number): number => satoshis / SATOSHIS;
 
-/** The claim or support in an output, read from its script. */
+/** Shows the claim or support in an output, decoded from the output's script. */
 function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output: Utxo }) {
   const claim = decodeClaimScript(Buffer.from(script, 'hex'));
   if (claim === null) return <>–</>;

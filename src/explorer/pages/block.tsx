@@ -1,4 +1,4 @@
-/** `/block/<hash, height or tip>`: a block's effects on names, and its transactions. */
+/** `/block/<hash, height or tip>`: the events of a block for names and claims, and its transactions. */
 import type { VNode } from 'preact';
 import {
   Amount,
@@ -32,7 +32,7 @@ const A_PAGE = 100;
 const SATOSHIS = 1e8;
 
 interface BlockStats {
-  /** Both in satoshis. */
+  /** Fees and outputs of the block's transactions, both in satoshis. */
   readonly totalfee: number;
   readonly total_out: number;
 }
@@ -47,7 +47,7 @@ const KINDS = [
   ['expiration', 'Expired'],
 ] as const;
 
-/** The block hash for a path; heights and `tip` redirect to the page of the hash. */
+/** Resolves the path's parameter to a block hash. For a height or `tip` the caller redirects to the page of the hash. */
 async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash: string; isHash: boolean }> {
   if (wanted === 'tip') return { hash: tip.hash, isHash: false };
   if (/^[0-9]{1,10}$/.test(wanted)) {

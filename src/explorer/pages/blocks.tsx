@@ -23,7 +23,7 @@ const STATUS: Readonly<Record<string, string>> = {
   invalid: 'has an invalid block',
 };
 
-/** The latest branches outside the active chain. */
+/** Table of the latest branches outside the active chain. */
 function Branches({ tips }: { readonly tips: readonly ChainTip[] }) {
   const branches = tips.filter(({ branchlen }) => branchlen > 0).sort((a, b) => b.height - a.height);
   if (branches.length === 0) return null;

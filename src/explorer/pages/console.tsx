@@ -1,4 +1,4 @@
-/** `/console`: calls a method. For methods that are not open here, the command line is shown. */
+/** `/console`: calls an RPC method. For a method that visitors may not call, the page shows the command line instead. */
 import type { VNode } from 'preact';
 import { Notice, Section } from '../../page/components.js';
 import { withQuery } from '../../page/links.js';
@@ -7,11 +7,11 @@ import type { OpenMethod } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
 import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
 
-/** Maximum number of characters of a result shown. */
+/** Maximum number of characters of a result that the page shows. */
 const MAX_ANSWER_CHARS = 100_000;
 const MAX_VALUE_CHARS = 2000;
 
-/** Parses a value by the command line's rules. */
+/** Parses the text of an argument by the rules of the command line. */
 export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
   if (way === 'string' || (way === 'text' && !/^\s*["[{]/.test(text))) return text;
   try {
@@ -22,7 +22,7 @@ export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], 
   }
 }
 
-/** Positional parameters; omitted ones before a given one are null. */
+/** Positional parameters from the form. An omitted parameter before a given one becomes null. */
 export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
   const values: unknown[] = [];
   params.forEach(({ name, cli }, index) => {

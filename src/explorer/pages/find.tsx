@@ -1,4 +1,4 @@
-/** `/find?q=` and `/lbry/<url>`: the search. */
+/** `/find?q=`: search. `/lbry/<url>`: redirect to the page of an LBRY URL. */
 import { Notice, Section } from '../../page/components.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '../../page/links.js';
 import { shownLine } from '../../page/text.js';
@@ -9,7 +9,7 @@ import { isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
-/** Minimum number of digits for a search by claim id. */
+/** Minimum number of hexadecimal digits for a search by the start of a claim id. */
 const PREFIX_DIGITS = 6;
 
 type Found = Redirect | null;
@@ -32,7 +32,7 @@ async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
 }
 
-/** The page that a text unambiguously identifies; null if several are possible. */
+/** Redirect to the page that a text identifies without ambiguity; null if several pages are possible. */
 async function target(context: PageContext, text: string): Promise<Found> {
   const { ask, tip } = context;
   const lower = text.toLowerCase();
@@ -145,7 +145,7 @@ export const find: Page = async (context) => {
   return results(context, text);
 };
 
-/** `/lbry/<url>`: the page of an LBRY URL. */
+/** `/lbry/<url>`: redirects to the page of an LBRY URL. */
 export const lbry: Page = async (context) => {
   const url = `lbry://${context.parts.join('/')}`.slice(0, MAX_QUERY);
   return (await ofUrl(context, url)) ?? { redirect: withQuery('/find', { q: url }) };

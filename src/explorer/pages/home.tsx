@@ -10,7 +10,7 @@ import { ClaimList } from './claim/claimTable.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
-/** Blocks per day on the main network. */
+/** Number of blocks in which takeovers are listed: those of one day on the main network. */
 const TAKEOVER_BLOCKS = 576;
 const NEWEST = 10;
 
@@ -23,7 +23,7 @@ async function latestBlocks(context: PageContext): Promise<HomeBlock[]> {
   return Promise.all(rows.map(async (row) => ({ ...row, counts: await eventCounts(context, row.hash) })));
 }
 
-/** Shown before the first block after genesis: how blocks are produced. */
+/** Shown while the chain has only the genesis block: how blocks are produced. */
 function EmptyChain({ network }: { readonly network: string }) {
   return (
     <Notice>
@@ -41,7 +41,7 @@ function EmptyChain({ network }: { readonly network: string }) {
   );
 }
 
-/** The events of the next blocks are not known during the sync. */
+/** Upcoming events of the next blocks; null during the sync, when they are not known. */
 function comingOf({ ask, isSyncing }: PageContext): Promise<OrError<UpcomingAnswer> | null> {
   return isSyncing
     ? Promise.resolve(null)

@@ -1,4 +1,4 @@
-/** `/mempool`: waiting transactions by fee rate, and waiting claim operations. */
+/** `/mempool`: unconfirmed transactions by fee rate, and unconfirmed claim operations. */
 import { Amount, Coins, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
@@ -9,7 +9,7 @@ const BAR_WIDTH = 100;
 
 type Estimate = OrError<{ readonly feerate?: number }>;
 
-/** Satoshis per virtual byte. */
+/** Formats a fee rate in LBC per 1,000 virtual bytes as satoshis per virtual byte. */
 const rate = (lbcPerKvb: number): string => (lbcPerKvb * 1e5).toFixed(1);
 
 function SummaryFigures({

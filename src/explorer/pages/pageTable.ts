@@ -1,4 +1,4 @@
-/** The pages by the first part of their path. */
+/** Table of the pages by the first segment of their path. */
 import type { Page } from '../pageContext.js';
 import { address } from './address.js';
 import { block } from './block.js';

@@ -1,4 +1,4 @@
-/** Components that several pages share: names of events, claim operations, hints on options that add data. */
+/** Components that several pages share: texts of events and claim operations, and hints on node options that add data. */
 import type { ComponentChildren, VNode } from 'preact';
 import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
@@ -21,7 +21,7 @@ const PAST: Readonly<Record<string, string>> = {
   departure: 'left for another spelling',
 };
 
-/** The effect of a waiting transaction, as text. */
+/** Texts for the claim operation of an unconfirmed transaction, in the present tense. */
 const WAITING: Readonly<Record<string, string>> = {
   claim: 'claims',
   update: 'updates',
@@ -58,7 +58,7 @@ export const NameOf = ({ of }: { readonly of: NamePieces }): VNode => (
   <Name name={of.name} hex={of.namehex} />
 );
 
-/** The subject of an event: the claim, and for a takeover also the previous one. */
+/** Shows the claim that an event concerns; for a takeover also the previous owner. */
 export function EventSubject({
   event,
 }: {
@@ -82,7 +82,7 @@ export function OptionalCoins({ lbc }: { readonly lbc: number | undefined }): VN
   return lbc === undefined ? null : <Coins lbc={lbc} />;
 }
 
-/** One line about the claim operation of an output. */
+/** Shows a claim operation of an output in one line. */
 export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   const words = claim.op === 'claim' ? 'claims' : claim.op === 'update' ? 'updates' : 'supports';
   return (
@@ -116,7 +116,7 @@ export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   );
 }
 
-/** The result of a request, or the error that the node returned. */
+/** Resolves to the result of a request, or to the error that the RPC method returned. Other errors are thrown. */
 export type OrError<Result> = Result | AskError;
 
 export async function orNull<Result>(question: Promise<Result>): Promise<OrError<Result>> {
@@ -128,7 +128,7 @@ export async function orNull<Result>(question: Promise<Result>): Promise<OrError
   }
 }
 
-/** Shown instead of data that is unknown during the sync. */
+/** Notice in place of data that is unknown during the sync. */
 export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
 );
@@ -146,14 +146,14 @@ export const InBlocks = ({
   </>
 );
 
-/** The reason why a part of the page is missing. */
+/** Notice with the reason why data of the page is missing. */
 export function Missing({ error }: { readonly error: AskError }): VNode {
   return <Notice>{error.message}</Notice>;
 }
 
 export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;
 
-/** A query parameter `block`: the page shows the state after the block of this height or hash. */
+/** Value of the query parameter `block`, a height or hash. The page shows the state after this block. */
 export function blockOf({ query }: PageContext): string | number | undefined {
   const text = query.get('block');
   if (text === null || text === '') return undefined;
@@ -198,7 +198,7 @@ export function AsOfForm({ path, shown }: { readonly path: string; readonly show
   );
 }
 
-/** Blocks that a reorg disconnected, and their effects on the name or claim of the page. */
+/** Shows which blocks a reorg disconnected, and their events for the name or claim of the page. */
 export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }): VNode {
   return (
     <>
@@ -221,7 +221,7 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
 
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
-/** Chips that switch between views; the current one is marked. */
+/** Links that switch between views of a page; the current view is marked. */
 export function Chips({
   label,
   items,

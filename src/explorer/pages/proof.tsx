@@ -1,4 +1,4 @@
-/** `/proof/<name>` and `/proof-hex/<hex>`: a proof, by the block header, of the owner of the name. */
+/** `/proof/<name>` and `/proof-hex/<hex>`: a proof that the claim root in a block header commits to the owner of the name. */
 import { Block, Facts, Hash, Notice, Section, Table, type Column } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
 import { nameLink, txLink } from '../../page/links.js';
@@ -10,9 +10,9 @@ import { badRequest, type Page, type PageContext, type PageResult } from '../pag
 import { blockOf } from './parts.js';
 
 interface ProofAnswer {
-  /** Only in proofs of the old form, below the all-claims fork. */
+  /** Present only in proofs of the old form, for blocks below the all-claims fork. */
   readonly nodes?: readonly ProofNode[];
-  /** From it on. */
+  /** Present only in proofs for blocks from the all-claims fork on. */
   readonly pairs?: readonly ProofPair[];
   readonly txhash?: string;
   readonly nOut?: number;
@@ -21,14 +21,14 @@ interface ProofAnswer {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** The block of the proof: the requested one, or the tip. */
+/** Header of the block of the proof: the block of the query, or the tip. */
 async function headerOf(context: PageContext): Promise<BlockHeaderAnswer> {
   const block = blockOf(context) ?? context.tip.hash;
   const hash = typeof block === 'number' ? await context.ask<string>('getblockhash', block) : block;
   return context.ask<BlockHeaderAnswer>('getblockheader', hash);
 }
 
-/** Compares the root with one that the visitor has from another node. */
+/** Form that compares the root of the proof with a root that the visitor has from another node. */
 function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly root: string }): VNode {
   const own = query.get('root')?.trim().toLowerCase() ?? '';
   return (
@@ -65,13 +65,13 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
 
 interface StepsProps {
   readonly steps: readonly string[];
-  /** Null for a proof of the old form. */
+  /** Pairs of a new proof; null for a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
   readonly nodes: readonly ProofNode[];
   readonly hasClaim: boolean;
 }
 
-/** A step that hashes the claim, or the last hash together with a sibling. */
+/** Table cell for a step of the proof: the step hashes the claim itself, or the last hash together with a sibling. */
 function PairCell({ pair }: { readonly pair: ProofPair | undefined }): VNode {
   return pair === undefined ? (
     <>the claim’s output and takeover height</>

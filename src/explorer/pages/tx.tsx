@@ -1,4 +1,7 @@
-/** `/tx/<txid>`: the inputs and outputs of a transaction, its claims created and ended, and the spending transactions. */
+/**
+ * `/tx/<txid>`: the inputs and outputs of a transaction, the claims that it creates and ends, and the transactions that
+ * spend it.
+ */
 import {
   Address,
   Amount,
@@ -73,7 +76,7 @@ function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIn
   );
 }
 
-/** The node's reason, without its advice for owners of wallets. */
+/** Error page for an unknown transaction, with the node's reason. The node's advice for owners of wallets is removed. */
 function whyNotFound({ message }: AskError): PageError {
   const reason = message.replace(/ Use gettransaction for wallet transactions\./, '');
   return reason.includes('process of being indexed')

@@ -13,7 +13,7 @@ const KINDS = [
   ['activation', 'Claims that become active'],
   ['expiration', 'Expiries'],
 ] as const;
-/** Blocks per week on the main network. */
+/** Number of future blocks in which events are listed: those of one week on the main network. */
 const BLOCKS = 4032;
 
 function notYet(): PageResult {

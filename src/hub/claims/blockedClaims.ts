@@ -1,8 +1,8 @@
 /**
- * Claims that the hub does not resolve (`-hubblockingchannels`). Each live repost with a valid signature of a listed channel
- * blocks its target. If the target is a channel, the claims of that channel are blocked too. The list is recomputed when the
- * tip changes; a slow computation runs in the background. Source: lbryio/hub db/db.py `reload_blocking_filtering_streams`,
- * `_resolve`.
+ * Claims that the hub does not resolve (`-hubblockingchannels`). Each live repost (unspent and not expired) with a valid
+ * signature of a listed channel blocks the reposted claim. If the target is a channel, the claims of that channel are
+ * blocked too. The list is recomputed when the tip changes; a slow computation runs in the background. Source: lbryio/hub
+ * db/db.py `reload_blocking_filtering_streams`, `_resolve`.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import { decodeClaim } from '../../metadata/claim.js';
@@ -10,17 +10,17 @@ import { MetadataError } from '../../metadata/metadataError.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { decodeUtf8 } from '../../util/json/jsonParse.js';
 
-/** Claims read in one call. */
+/** Maximum number of claims per read from the index. */
 const CLAIMS_AT_ONCE = 200;
-/** Duration of the last computation above which requests do not wait for a new list. */
+/** If the last computation took longer than this, requests do not wait for a new list and use the old one. */
 const QUICK_MS = 50;
-/** Digits of claim ids in the error text. */
+/** Number of digits of a claim id in the error text. */
 const SHOWN_DIGITS = 10;
 /** `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 export interface BlockingSource extends ClaimIndexReader {
-  /** Ids of the live claims with a valid signature of a channel. */
+  /** Ids of the live claims (unspent and not expired) with a valid signature of the channel. */
   signedBy(channelId: Bytes): Promise<Bytes[]>;
 }
 
@@ -39,9 +39,12 @@ interface Ban {
 export class BlockedClaims {
   private readonly index: BlockingSource;
   private readonly channelIds: readonly Bytes[];
-  /** A string that changes with the chain. */
+  /** Returns a text that changes whenever the tip of the chain changes. */
   private readonly snapshot: () => string;
-  /** Bans by target. */
+  /**
+   * Blocking reposts by the id of the blocked claim or channel; null before the first computation. `bansOf` is the snapshot
+   * that they belong to.
+   */
   private bans: ReadonlyMap<string, Ban> | null = null;
   private bansOf = '';
   private tookMs = 0;
@@ -53,14 +56,15 @@ export class BlockedClaims {
     this.snapshot = snapshot;
   }
 
-  /** Reason why a claim is blocked; null if it is not. */
+  /** Resolves to the reason why a resolved claim is blocked; null if it is not blocked. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
-    // A running computation may belong to the former snapshot. The next one belongs to the present one.
+    // A computation that is already running may belong to the former snapshot, so up to two are awaited: the second
+    // belongs to the present snapshot.
     for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
-      // A failed computation is repeated by the next request.
+      // An error is ignored here, because the next request repeats a failed computation.
       else loading.catch(() => undefined);
     }
     const ban =
@@ -93,7 +97,7 @@ export class BlockedClaims {
         for (const [n, repost] of reposts.entries()) {
           const target = targets[n];
           const key = target && toLatin1(target.claimId);
-          // The error names the first channel in the list.
+          // If several channels block a claim, the error names the first of them in the option's list.
           if (!key || bans.has(key)) continue;
           bans.set(key, { channel, repost, isOfChannel: target.name[0] === CHANNEL_MARK });
         }
@@ -104,7 +108,7 @@ export class BlockedClaims {
     this.tookMs = performance.now() - beganMs;
   }
 
-  /** Error text, with the stray apostrophe of the reference. */
+  /** Error text for a blocked URL. It includes a superfluous apostrophe, like the reference. */
   private async textOf({ canonicalUrl, shortUrl }: ClaimRecord, { channel, repost }: Ban): Promise<string> {
     const by = `${shown(channel)}/${shown(repost)}`;
     const reason = await this.reasonOf(repost);

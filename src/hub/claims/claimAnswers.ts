@@ -1,7 +1,7 @@
 /**
  * Assembles the response rows for queries about claims from the claim index and the search. A row refers to the channel that
- * its claim names, if it is alive, even without a valid signature. lbry-sdk verifies each signature itself; for a row
- * without a channel it would use the channel, and its former key, of an earlier response.
+ * its claim names if the channel is live (unspent and not expired), even if the signature is invalid. lbry-sdk verifies each
+ * signature itself. For a row without a channel it would use the channel of an earlier response, with an outdated key.
  */
 import type { ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../index/waiting/waitingIndex.js';
@@ -13,10 +13,10 @@ import { badRequest, HubError, internalError } from '../protocol/hubError.js';
 import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** URLs resolved between two yields. */
+/** Number of URLs that are resolved between two yields to the event loop. */
 const URLS_AT_ONCE = 25;
 
-/** Constraints of a client as plain JavaScript values, without `channel`. */
+/** Search constraints of a client as plain JavaScript values. `channel` is already replaced by an id. */
 export type SearchConstraints = Readonly<Record<string, unknown>>;
 
 /** Result of a search. */
@@ -25,9 +25,9 @@ export interface FoundClaims {
   readonly rows: readonly Bytes[];
   /** Number of results on all pages. */
   readonly total: number;
-  /** Ids (latin1) of the claims that are shown with their mempool state. */
+  /** Ids (latin1) of the claims in the page that are shown with their state in the mempool. */
   readonly waiting?: ReadonlySet<string>;
-  /** Claims of the page that were left out, by the blocking channel. */
+  /** Claims of the page that were removed because a channel blocks them: their number by blocking channel. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
 
@@ -48,9 +48,9 @@ const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowE
 
 export class ClaimAnswers {
   private readonly index: ShownClaims;
-  /** Null if there is no search. */
+  /** The search; null if the node has no search index. */
   private readonly searcher: HubSearch | null;
-  /** Null if nothing is blocked. */
+  /** Claims that block lists exclude; null if there are no block lists. */
   private readonly blocked: BlockedClaims | null;
 
   constructor(index: ShownClaims, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {
@@ -59,7 +59,7 @@ export class ClaimAnswers {
     this.blocked = blocked;
   }
 
-  /** One row for each URL in order, followed by referenced claims. */
+  /** Resolves URLs. The result has one row for each URL, in order, followed by rows for the claims that they refer to. */
   async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
@@ -76,7 +76,7 @@ export class ClaimAnswers {
     return notes.finish();
   }
 
-  /** Channels that claims name without a valid signature, by id. */
+  /** Channels that claims name although the signature is invalid, by channel id. */
   private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
     const naming = claims.filter(
       (claim) => claim !== null && !claim.isSignatureValid && claim.channelId !== null,
@@ -91,7 +91,7 @@ export class ClaimAnswers {
     return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
-  /** The claim with this id (`claimId` is printed hex), active or not. Block lists do not apply. */
+  /** Finds the claim with this id (printed hex), active or not. Block lists do not apply. */
   async byId(claimId: string): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     const [claim] = await this.index.latest([hashFromHex(claimId)]);
@@ -124,7 +124,7 @@ export class ClaimAnswers {
   }
 
   /**
-   * A page of claims with their channels and repost targets, and the references of those. Null if `channel` does not
+   * Returns a page of claims with their channels and repost targets, and the references of these. Null if `channel` does not
    * resolve.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
@@ -154,7 +154,7 @@ export class ClaimAnswers {
     return notes.finish(total);
   }
 
-  /** The claims of a page, with the mempool state where the page shows it. */
+  /** Reads the claims of a page. Those in `waiting` are read with their state in the mempool. */
   private async pageOf({ rows, waiting }: FoundClaims): Promise<ClaimRecord[]> {
     if (waiting === undefined) return present(await this.index.claims(rows));
     const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
@@ -166,7 +166,10 @@ export class ClaimAnswers {
     return present(rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!)));
   }
 
-  /** The channels and repost targets of claims. Those of a mempool claim have their mempool state. */
+  /**
+   * Reads the channels and repost targets of claims. References of a claim with a mempool state are also read with their
+   * mempool state.
+   */
   private async referencesOf(claims: readonly ClaimRecord[]): Promise<FoundReferences> {
     const wanted = { waiting: new Map<string, Bytes>(), confirmed: new Map<string, Bytes>() };
     for (const { channelId, repostedId, waiting } of claims) {
@@ -180,7 +183,10 @@ export class ClaimAnswers {
   }
 }
 
-/** Referred claims, by whether they have a mempool state. */
+/**
+ * Claims that others refer to, separated into those with their latest state (mempool included) and those with their
+ * confirmed state.
+ */
 class FoundReferences {
   private readonly latest: ReadonlyMap<string, ClaimRecord>;
   private readonly confirmed: ReadonlyMap<string, ClaimRecord>;
@@ -192,7 +198,7 @@ class FoundReferences {
     this.confirmed = byId(confirmed);
   }
 
-  /** Each claim once; both states if both are shown. */
+  /** All claims, each once. A claim that is shown with both its confirmed and its mempool state is returned twice. */
   all(): ClaimRecord[] {
     const others = [...this.latest].flatMap(([id, claim]) =>
       claim.waiting !== undefined || !this.confirmed.has(id) ? [claim] : [],
@@ -200,7 +206,7 @@ class FoundReferences {
     return [...this.confirmed.values(), ...others];
   }
 
-  /** A claim with its channel and repost target, from the first list or else from the second. */
+  /** Row of a claim with its channel and repost target. These are looked up in this collection, then in `others`. */
   link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
     const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
     return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
@@ -212,7 +218,7 @@ class FoundReferences {
   }
 }
 
-/** References of a claim to others. */
+/** The claims that a claim refers to; null for none. */
 interface References {
   readonly channel: ClaimRecord | null;
   readonly reposted: ClaimRecord | null;
@@ -245,7 +251,7 @@ function addResolved(notes: OutputNotes, found: ResolvedUrl, named: ReadonlyMap<
   if (repostedChannel) notes.addExtra(alone(repostedChannel));
 }
 
-/** An error of the search that has a code is passed on to the client. */
+/** Runs a search. An error with an error code becomes a `HubError`, which the client receives. */
 export async function searched(
   searcher: HubSearch,
   constraints: SearchConstraints,

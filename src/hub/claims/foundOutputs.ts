@@ -5,10 +5,10 @@
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { OutputsBuilder, type ClaimRow, type RowErrorCode, type ShownClaim } from './outputs.js';
 
-/** Number of array elements for each claim. */
+/** Number of array elements that encode one claim. */
 const VALUES = 16;
 
-/** Numbers of claims; -1 for none. */
+/** A row as sent to the other thread: indexes into the list of claims; -1 for none. */
 type CrossingRow = readonly [claim: number, channel: number, reposted: number];
 
 type Note =
@@ -22,7 +22,10 @@ export interface FoundOutputs {
   readonly total: number;
 }
 
-/** Collects rows; the methods are those of `OutputsBuilder`. */
+/**
+ * Collects the rows of a response in one thread. It has the same methods as `OutputsBuilder`, which `messageOf` calls in the
+ * other thread.
+ */
 export class OutputNotes {
   private readonly claims: unknown[] = [];
   private readonly numbers = new Map<ShownClaim, number>();

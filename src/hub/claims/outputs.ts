@@ -1,7 +1,7 @@
 /**
- * Builds the response message about claims: rows for the requested claims, rows for the claims that these refer to, and
- * errors. A client treats a reference without a row as a broken response, so a reference is only written if its row exists.
- * Source: lbryio/hub schema/result.py.
+ * Builds the response message about claims. It has rows for the requested claims, rows for the claims that these refer to,
+ * and errors. A client treats a reference without a row as a broken response, so a reference is only written if its row
+ * exists. Source: lbryio/hub schema/result.py.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ClaimRecord } from '../../index/claims/claimReader.js';
@@ -18,7 +18,7 @@ import {
 } from '../../metadata/messages/result_pb.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** Data of a claim in the message. */
+/** Fields of a claim that the message contains. */
 export type ShownClaim = Pick<
   ClaimRecord,
   | 'claimId'
@@ -39,7 +39,7 @@ export type ShownClaim = Pick<
   | 'supportAmountSat'
 >;
 
-/** A claim with its references, if these are alive. */
+/** A claim and the claims that it refers to; null for a claim that is not live (spent or expired). */
 export interface ClaimRow {
   readonly claim: ShownClaim;
   readonly channel: ShownClaim | null;
@@ -50,10 +50,10 @@ export const ERROR_CODE = { notFound: 'NOT_FOUND', invalid: 'INVALID', blocked: 
 export type RowErrorCode = (typeof ERROR_CODE)[keyof typeof ERROR_CODE];
 
 const LARGEST_U32 = 0xffffffff;
-/** The reference's heights are unsigned 32-bit numbers; an unknown height is 0. */
+/** Limits a number to the unsigned 32-bit range of heights in the message. An unknown height becomes 0. */
 const u32 = (value: number): number => Math.min(LARGEST_U32, Math.max(0, value));
 
-/** An output alone. */
+/** Message with only the position of an output, without claim data. */
 const placeOf = ({ txid, nout, height }: ShownClaim): Output =>
   create(OutputSchema, { txHash: txid, nout, height: u32(height) });
 
@@ -61,7 +61,10 @@ export class OutputsBuilder {
   private readonly rows: (() => Output)[] = [];
   private readonly extraRows: (() => Output)[] = [];
   private readonly extraIds = new Set<string>();
-  /** Transactions of all rows: clients look up references by transaction. */
+  /**
+   * Transactions of all rows. Clients look up references by transaction, so a reference to another transaction must not be
+   * written.
+   */
   private readonly transactions = new Set<string>();
   private readonly blocked: Blocked[] = [];
   private blockedTotal = 0;
@@ -82,7 +85,7 @@ export class OutputsBuilder {
 
   /** Adds a row for a referenced claim. The same claim is added only once. */
   addExtra(row: ClaimRow): void {
-    // A claim with a mempool state and a confirmed state has two rows.
+    // A claim that is shown with both its mempool state and its confirmed state has two rows, which differ in the txid.
     const id = toLatin1(row.claim.claimId) + toLatin1(row.claim.txid);
     if (this.extraIds.has(id)) return;
     this.extraIds.add(id);
@@ -94,7 +97,7 @@ export class OutputsBuilder {
     this.extraRows.push(() => errorOutput(code, text, null));
   }
 
-  /** Sets the number of claims left out because of this channel, which must have a row. */
+  /** Adds the number of claims that were removed because this channel blocks them. The channel must have a row. */
   addBlocked(channel: ShownClaim, count: number): void {
     this.blocked.push(create(BlockedSchema, { count, channel: placeOf(channel) }));
     this.blockedTotal += count;
@@ -121,7 +124,7 @@ export class OutputsBuilder {
     return output;
   }
 
-  /** The message as base64; `total` is the total of a search. */
+  /** Returns the message as base64. `total` is the total number of results of a search. */
   finish(total = 0): string {
     const outputs: Outputs = create(OutputsSchema, {
       txos: this.rows.map((row) => row()),

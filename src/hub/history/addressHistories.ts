@@ -1,7 +1,7 @@
 /**
- * Histories of scripts and their statuses. A status is the hash of the history as text, so both must belong to the same tip.
- * They are read between block changes, and mempool transactions are added in the same turn as the last page of the chain.
- * Hash states of confirmed histories are cached (`statusCache.ts`) and continued.
+ * Histories of scripts and their statuses. A status is the hash of the history as text, so history and status must belong to
+ * the same tip. Pages are read while no block is being connected. Mempool transactions are added in the same turn of the
+ * event loop in which the last page is read. Hash states of confirmed histories are cached (`statusCache.ts`) and continued.
  */
 import type { HistoryEntry } from '../../index/addressQueries.js';
 import { sha256 } from '../../crypto/hash.js';
@@ -12,14 +12,14 @@ import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { StatusCache, type Confirmed } from './statusCache.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Entries read in one call. */
+/** Number of history entries per read from the index. */
 const PAGE_ENTRIES = 1000;
-/** Scripts whose sums are read in one call. */
+/** Number of scripts whose sums are read in one call of the index. */
 const SCRIPTS_AT_ONCE = 250;
-/** Maximum number of unconfirmed transactions of a script that are processed without a yield. */
+/** Maximum number of unconfirmed transactions of a script that are processed without a yield to the event loop. */
 const FEW_UNCONFIRMED = 200;
 
-/** An unconfirmed transaction. Height -1 means that it spends unconfirmed outputs. */
+/** A transaction in the mempool. Height 0; -1 means that it spends unconfirmed outputs. */
 export interface UnconfirmedEntry {
   readonly txid: string;
   readonly height: 0 | -1;
@@ -46,12 +46,12 @@ export class AddressHistories {
     return addresses;
   }
 
-  /** Call it for every disconnected block. */
+  /** Must be called for every disconnected block, so that cached hashes become invalid. */
   noteDisconnected(height: number): void {
     this.cache.noteDisconnected(height);
   }
 
-  /** The status of each script in hex; null for a script without transactions. */
+  /** Statuses of scripts in hexadecimal digits, in order; null for a script without transactions. */
   async statuses(keys: readonly string[], turn: Turn): Promise<(string | null)[]> {
     const statuses = new Map<string, string | null>();
     const left = [...new Set(keys)];
@@ -76,7 +76,7 @@ export class AddressHistories {
     return keys.map((key) => statuses.get(key)!);
   }
 
-  /** The status if it can be computed without a read; else undefined. */
+  /** Status of a script if it can be computed without reading the index; otherwise undefined. */
   private statusNow(key: string, txCount: number): string | null | undefined {
     if (this.index.ofMempool(key).size > FEW_UNCONFIRMED) return undefined;
     const waiting = [...this.unconfirmed(key)].map(textOf).join('');
@@ -92,14 +92,17 @@ export class AddressHistories {
     for (const entry of this.unconfirmed(key)) {
       hash.update(textOf(entry), 'latin1');
       isEmpty = false;
-      // The mempool may change during the yield. Subscribers are then notified of the change.
+      // The mempool may change while this loop yields. The changed script is then reported to its subscribers later.
       const pause = ++looked > FEW_UNCONFIRMED ? turn.yieldIfDue() : null;
       if (pause !== null) await pause;
     }
     return isEmpty ? null : hash.digest('hex');
   }
 
-  /** The hash state of the confirmed history, valid in the turn in which this resolves. */
+  /**
+   * Hash state of the confirmed history of a script. It is valid only in the turn of the event loop in which the promise
+   * resolves.
+   */
   private async readConfirmed(key: string, turn: Turn): Promise<Confirmed> {
     const { chain } = this.node.chain;
     for (;;) {
@@ -114,7 +117,7 @@ export class AddressHistories {
         if (pause !== null) await pause;
         page = await this.index.history([key], { ...range, after: page.next });
       }
-      // Repeat after a reorg or a new block, which may have added entries.
+      // The page is read again after a reorg or a new block, which may have changed the entries.
       if (chain.index.active.disconnects !== disconnects) continue;
       if (chain.tip !== tip) continue;
       add(confirmed, page.entries);
@@ -129,7 +132,7 @@ export class AddressHistories {
     return chain.exclusively(async () => chain.tip);
   }
 
-  /** The mempool transactions that touch a script, in order of arrival. */
+  /** Mempool transactions that pay to or spend from a script, in order of arrival. */
   *unconfirmed(key: string): Generator<UnconfirmedEntry> {
     for (const id of this.index.ofMempool(key).keys()) {
       const txid = fromLatin1(id);
@@ -149,12 +152,15 @@ export class AddressHistories {
     return jsonArray(this.longHistory(key, first, waiting, disconnects, turn));
   }
 
-  /** The unconfirmed entries that follow the last page. Must be called in the turn in which that page was read. */
+  /**
+   * Unconfirmed entries to append after the last page; empty if `next` shows that further pages follow. Must be called in
+   * the turn of the event loop in which the page was read.
+   */
   private waitingBehind({ next }: HistoryPage, key: string): JsonOut[] {
     return next === null ? [...this.shownUnconfirmed(key)] : [];
   }
 
-  /** A page that is valid in the turn in which this resolves. */
+  /** Reads a page of the confirmed history. It is valid only in the turn of the event loop in which the promise resolves. */
   private async page(key: string, after: Buffer | undefined): Promise<HistoryPage> {
     for (;;) {
       const tip = await this.betweenBlocks();

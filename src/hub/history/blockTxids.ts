@@ -1,4 +1,4 @@
-/** Transaction ids of recently requested blocks, and merkle branches computed from them. */
+/** Caches the transaction ids of recently requested blocks, and computes merkle branches from them. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { merklePath } from '../../crypto/merkle.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,9 +8,9 @@ const HASH_BYTES = 32;
 const MAX_KEPT_BYTES = 32 << 20;
 
 export interface MerkleProof {
-  /** Number of the transaction in its block. */
+  /** Index of the transaction in its block. */
   readonly position: number;
-  /** Siblings from the leaf upwards, wire order. */
+  /** Sibling hashes from the leaf to the root, in wire order. */
   readonly branch: readonly Buffer[];
 }
 
@@ -57,7 +57,7 @@ export class BlockTxids {
     return txids;
   }
 
-  /** Position of a transaction in a block, with its merkle branch; null if absent. */
+  /** Computes the index of a transaction in a block and its merkle branch; null if the block does not contain the transaction. */
   async prove(id: number, txid: Bytes): Promise<MerkleProof | null> {
     const txids = await this.of(id);
     const position = positionOf(txids, txid);
@@ -65,7 +65,7 @@ export class BlockTxids {
   }
 }
 
-/** Position of an id among concatenated ids; -1 if it is not there. */
+/** Index of an id among concatenated ids; -1 if it is not among them. */
 export function positionOf(txids: Buffer, txid: Bytes): number {
   for (let at = txids.indexOf(txid); at >= 0; at = txids.indexOf(txid, at + 1)) {
     if (at % HASH_BYTES === 0) return at / HASH_BYTES;

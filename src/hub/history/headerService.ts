@@ -1,4 +1,4 @@
-/** Headers of the active chain: single ones in the format for subscribers, and ranges as pages of bytes. */
+/** Headers of the active chain: single headers in the format for subscribers, and ranges of headers as pages of bytes. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,7 +7,7 @@ import { HeaderTree } from './headerTree.js';
 import { decodedHeader } from '../protocol/shownHeader.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Headers read between two yields. */
+/** Number of headers that are read between two yields to the event loop. */
 const PAGE_HEADERS = 256;
 
 export class HeaderService {
@@ -19,7 +19,7 @@ export class HeaderService {
     this.tree = new HeaderTree(reader);
   }
 
-  /** Id of the tip. */
+  /** Number by which the node identifies the block at the tip. */
   get tip(): number {
     return this.reader.chain.tip;
   }
@@ -28,7 +28,7 @@ export class HeaderService {
     return this.reader.chain.height;
   }
 
-  /** Id of the block at a height of the active chain, or of the branch that ends with `tip`. */
+  /** Number of the block at a height, on the active chain or on the branch that ends with block `tip`. */
   at(height: number, tip = this.tip): number {
     return this.reader.chain.index.active.ancestorOf(tip, height);
   }
@@ -40,14 +40,14 @@ export class HeaderService {
     );
   }
 
-  /** Headers in wire form. */
+  /** Header of a block in wire format. */
   bytes(id: number): MaybePromise<Buffer> {
     return whenResolved(this.reader.readHeader(id), formatHeader);
   }
 
   /**
-   * The headers at these heights on the branch that ends with `tip`, even if it is disconnected meanwhile. Pages are
-   * concatenated headers in buffers of their own.
+   * Yields the headers of a range of heights on the branch that ends with `tip`, even if the branch is disconnected
+   * meanwhile. Each page is a buffer of its own with concatenated headers.
    */
   async *pages(
     tip: number,

@@ -1,6 +1,6 @@
 /**
- * Merkle proofs in the tree of the ids of all blocks up to a height. The root of each full group of 1,024 blocks is cached,
- * so a proof hashes only one group and a few thousand roots. Source: lbryio/hub db/merkle.py.
+ * Merkle proofs in the tree whose leaves are the ids of all blocks up to a height. The roots of complete groups of 1,024
+ * blocks are cached, so a proof hashes only one group and a few thousand roots. Source: lbryio/hub db/merkle.py.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { merklePath, merkleRoot } from '../../crypto/merkle.js';
@@ -12,13 +12,13 @@ const GROUP_BLOCKS = 1 << GROUP_LEVELS;
 const HASH_BYTES = 32;
 
 interface KeptRoot {
-  /** Id of the group's last block, to check that the group is on the branch. */
+  /** Number of the last block of the group, which shows whether the group belongs to the branch. */
   readonly last: number;
   readonly root: Buffer;
 }
 
 export interface HeaderProof {
-  /** Siblings from the leaf upwards, wire order. */
+  /** Sibling hashes from the leaf to the root, in wire order. */
   readonly branch: readonly Buffer[];
   readonly root: Buffer;
 }
@@ -60,7 +60,7 @@ export class HeaderTree {
     return root;
   }
 
-  /** The concatenated ids of a group's blocks. */
+  /** Ids of the blocks of a group, concatenated. */
   private hashes(tip: number, group: number, count: number): Buffer {
     const { headers, chain } = this.reader;
     const first = group * GROUP_BLOCKS;
@@ -78,7 +78,10 @@ function chunks(hashes: Buffer): Buffer[] {
   );
 }
 
-/** Hashes all levels of a group. If there are several groups, an odd last hash is paired with itself up to the group's root. */
+/**
+ * Hashes all levels of a group. On each level, an odd last hash is paired with itself, up to the level of a complete group's
+ * root.
+ */
 function foldGroup(leaves: Buffer, index: number): HeaderProof {
   let level = chunks(leaves);
   let at = index;

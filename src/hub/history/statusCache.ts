@@ -1,6 +1,7 @@
 /**
  * Cache of the hashes of confirmed histories by script: the digests, and for long histories the hash states to continue
- * from. `addressHistories.ts` adds the entries of new blocks. A digest that includes a disconnected block is not used.
+ * from. `addressHistories.ts` continues the hash states with the entries of new blocks. A digest that includes a
+ * disconnected block is not used.
  */
 import { createHash, type Hash } from 'node:crypto';
 
@@ -8,16 +9,19 @@ import { createHash, type Hash } from 'node:crypto';
 const MAX_DIGESTS = 200_000;
 /** Maximum number of hash states, about 1,000 bytes each. Arbitrary. */
 const MAX_STATES = 20_000;
-/** Shorter histories are not cached, because reading them takes about as long as a lookup. */
+/**
+ * Hash states are cached only for histories of at least this length. Reading a shorter history takes about as long as a
+ * lookup.
+ */
 const LONG_HISTORY = 32;
-/** Number of disconnected blocks in the log. Digests older than the log are not used. */
+/** Number of disconnected blocks whose heights are remembered. Digests that are older than all of these are not used. */
 const MAX_LOG = 1000;
 
 /** Hash state of the confirmed part of a history. */
 export interface Confirmed {
   readonly hash: Hash;
   count: number;
-  /** Height of the last entry; -1 without one. The hash includes all of that block. */
+  /** Height of the last entry; -1 without entries. The hash includes all entries of that block. */
   lastHeight: number;
 }
 
@@ -25,7 +29,7 @@ interface Kept {
   readonly count: number;
   readonly lastHeight: number;
   readonly digest: string;
-  /** Number of blocks that had been disconnected when it was computed. */
+  /** Total number of disconnected blocks at the time when the digest was computed. */
   readonly disconnects: number;
 }
 
@@ -34,7 +38,10 @@ export class StatusCache {
   private readonly states = new Map<Kept, Hash>();
   private readonly maxDigests: number;
   private readonly maxStates: number;
-  /** Heights of the latest disconnected blocks; `forgotten` is the number of earlier ones. */
+  /**
+   * `log`: heights of the latest disconnected blocks. `forgotten`: number of earlier disconnected blocks, whose heights are
+   * not stored.
+   */
   private readonly log: number[] = [];
   private forgotten = 0;
 
@@ -55,7 +62,10 @@ export class StatusCache {
     this.forgotten++;
   }
 
-  /** The lowest block that was disconnected after the count was `since`; Infinity for none, -1 if unknown. */
+  /**
+   * Lowest height among the blocks disconnected since the total was `since`. Infinity if there are none; -1 if their heights
+   * are no longer stored.
+   */
   lowestDisconnected(since: number): number {
     if (since < this.forgotten) return -1;
     let lowest = Infinity;
@@ -81,8 +91,8 @@ export class StatusCache {
   }
 
   /**
-   * The status of a script with `count` confirmed transactions and the text `waiting` of the unconfirmed ones; undefined if
-   * it must be read.
+   * Status of a script from the cache. `count` is its number of confirmed transactions, `waiting` the text of the
+   * unconfirmed ones. Undefined if the history must be read.
    */
   status(key: string, count: number, waiting: string): string | undefined {
     const kept = this.find(key);
@@ -91,7 +101,7 @@ export class StatusCache {
     return this.states.get(kept)?.copy().update(waiting, 'latin1').digest('hex');
   }
 
-  /** Cached digest state of a script, to continue from. */
+  /** Cached hash state of a script, to be continued with newer entries; the initial state if none is cached. */
   resume(key: string): Confirmed {
     const kept = this.find(key);
     const state = kept && this.states.get(kept);
@@ -99,7 +109,7 @@ export class StatusCache {
     return { hash: state.copy(), count: kept.count, lastHeight: kept.lastHeight };
   }
 
-  /** Stores a hash state that is valid now. */
+  /** Stores a hash state that is valid for the present chain. */
   keep(key: string, { hash, count, lastHeight }: Confirmed): void {
     const old = this.digests.get(key);
     if (old) this.drop(key, old);

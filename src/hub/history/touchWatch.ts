@@ -1,6 +1,7 @@
 /**
- * Watches chain and mempool for changes of subscribed scripts, and notifies clients. Blocks are searched in slices,
- * independent of the chain's work. If too many blocks are waiting, all subscribed scripts are treated as changed.
+ * Watches chain and mempool for changes of subscribed scripts, and notifies clients. Blocks are searched in short slices,
+ * independent of the connecting of blocks. If too many blocks wait for the search, all subscribed scripts are treated as
+ * changed.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -13,16 +14,19 @@ import { parseUndo } from '../../store/cache/coinRow.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';
 
-/** Events within this time are sent in one round. */
+/** Time for which changes are collected before clients are notified in one round. */
 const GATHER_MS = 40;
-/** The same while a round was sent within the last second. Source: the reference checks ten times a second. */
+/**
+ * The collecting time if clients were notified within the last second (`BUSY_MS`). Source: the reference checks ten times a
+ * second.
+ */
 const BUSY_GATHER_MS = 100;
 const BUSY_MS = 1000;
 /** Maximum number of blocks that wait for the search; each is held in memory. */
 const MAX_WAITING_BLOCKS = 16;
-/** Scripts processed between two checks of the time. */
+/** Number of scripts processed between two checks whether to yield to the event loop. */
 const SCRIPTS_A_LOOK = 32;
-/** Maximum time for which the event loop is blocked. */
+/** Maximum time without a yield to the event loop. */
 const SLICE_MS = 4;
 
 /** The subscribers. */
@@ -31,7 +35,7 @@ export interface TouchedSessions {
   isWanted(scriptKey: string): boolean;
   wantedKeys(): Iterable<string>;
   touch(scriptKey: string): void;
-  /** Notifies clients of the touched scripts, and of the tip if it changed. */
+  /** Notifies clients of the scripts marked by `touch`, and of the tip if it changed. */
   tell(): Promise<void>;
 }
 
@@ -53,7 +57,7 @@ export class TouchWatch {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
   private isStopped = false;
-  /** The tip in the last notification. */
+  /** The tip at the last notification of clients. */
   private toldTip: number;
   private toldMs = -Infinity;
 
@@ -66,7 +70,8 @@ export class TouchWatch {
       events.on('blockDisconnected', (block) => {
         deps.disconnected(block.height);
         this.addBlock(block);
-        // If a reorg fails, there may be no event for the tip, which is the former one.
+        // A round is scheduled even without `tipChanged`: if a reorg fails, the chain may return to the former tip without
+        // that event.
         this.schedule();
       }),
       events.on('tipChanged', () => this.schedule()),
@@ -74,7 +79,7 @@ export class TouchWatch {
     ];
   }
 
-  /** Height of the last tip sent to clients. */
+  /** Height of the tip at the last notification of clients. */
   get toldHeight(): number {
     return this.deps.reader.headers.height(this.toldTip);
   }
@@ -107,7 +112,7 @@ export class TouchWatch {
     this.timer = setTimeout(
       () => {
         this.timer = null;
-        // Events during a running round are left to the next one.
+        // If a round is running, its changes are sent and later ones wait for the next round.
         if (this.running !== null) this.schedule();
         else this.running = this.run().finally(() => (this.running = null));
       },
@@ -118,7 +123,7 @@ export class TouchWatch {
   private async run(): Promise<void> {
     const { reader, sessions, failed } = this.deps;
     try {
-      // Waits for the end of a running chain change, so that clients are not notified of an intermediate state.
+      // Waits until no block is being connected or disconnected, so that clients are not notified of an intermediate tip.
       await reader.chain.exclusively(() => Promise.resolve());
       const { tip } = reader.chain;
       const blocks = this.blocks.splice(0);
@@ -144,7 +149,7 @@ export class TouchWatch {
     }
   }
 
-  /** Touches the scripts that a block paid to and spent from. */
+  /** Marks the scripts that a block pays to or spends from. */
   private async lookThrough({
     id,
     raw,

@@ -1,12 +1,15 @@
 /**
- * Counts responses since the last report. Equal responses are one note with a count, so that a flood of small requests costs
- * the receiver little.
+ * Counts responses since the last report. Equal responses share one note with a count, so that many small requests cost the
+ * receiving thread little.
  */
 
-/** Requests with equal responses: method, error code or null, duration of each, and count. */
+/**
+ * Group of requests with equal responses: method, error code (null for success), duration of each in milliseconds, and their
+ * number.
+ */
 export type AnsweredNote = readonly [method: string, code: number | null, durationMs: number, count: number];
 
-/** Significant digits of a duration. */
+/** Number of significant digits to which durations are rounded, so that similar responses share a note. */
 const DIGITS = 2;
 
 export class AnswerNotes {
@@ -20,7 +23,7 @@ export class AnswerNotes {
     else known.count++;
   }
 
-  /** Takes the notes since the last call. */
+  /** Returns the notes since the last call and clears them. */
   take(): AnsweredNote[] {
     const notes = [...this.counts.values()].map(
       ({ note: [method, code, durationMs], count }): AnsweredNote => [method, code, durationMs, count],

@@ -1,4 +1,4 @@
-/** Services with which the hub's thread answers requests. */
+/** Services that the hub's thread uses to answer requests of clients. */
 import type { ClaimSource } from './hubClaims.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { HubPeers } from '../protocol/hubPeers.js';

@@ -35,7 +35,7 @@ import type { Turn } from '../../scheduler/clientQueue.js';
 /** The source of answers about claims. See `ClaimAnswers`. */
 export interface ClaimSource {
   resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs>;
-  /** `claimId` as printed. */
+  /** Finds a claim by its id as printed. */
   claim(claimId: string): Promise<FoundOutputs>;
   search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null>;
 }
@@ -54,12 +54,12 @@ export interface HubClaimsDeps {
   readonly searched: (tookMs: number, timedOut: boolean) => void;
 }
 
-/** Usual maximum time of a block commit. After it the node is asked for the tip. */
+/** Wait for a block commit that is in progress. If the commit takes longer, the tip is requested from the node's thread. */
 const COMMIT_MS = 2;
-/** Client number of calls without a client. */
+/** Stands for the client of calls that this module makes for itself. */
 const NOBODY = { number: -1, hasLeft: false };
 
-/** The search and its threads. */
+/** The search, its threads, and the state that it depends on. */
 interface Searching {
   readonly search: ClaimSearch;
   readonly searchers: SqliteSearchers;
@@ -74,7 +74,7 @@ export class HubClaims implements ClaimSource {
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
   private readonly waiting = new WaitingClaims();
-  /** The number of received changes, and the waiters for the next one. */
+  /** `waitingChanges`: number of mempool changes received so far. `listeners`: callers that wait until a number is reached. */
   private waitingChanges = 0;
   private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
@@ -106,7 +106,7 @@ export class HubClaims implements ClaimSource {
     return this.answers.search(constraints, turn, client);
   }
 
-  /** Sets the status of the claim index's follower. */
+  /** Sets the reported status of the thread that keeps the search index at the tip. */
   followed(status: FollowerStatus): void {
     this.searching?.follower.take(status);
   }
@@ -132,19 +132,22 @@ export class HubClaims implements ClaimSource {
     for (const { wake } of due) wake();
   }
 
-  /** Resolves when this thread has received all present mempool transactions. A client may have seen them elsewhere already. */
+  /**
+   * Resolves when this thread has received all mempool changes that the node's thread has counted up to now. A client may
+   * already know of these transactions from elsewhere.
+   */
   private async heard(): Promise<void> {
     const changes = this.chain.waitingChanges;
     if (this.waitingChanges >= changes) return;
     await new Promise<void>((wake) => this.listeners.push({ changes, wake }));
   }
 
-  /** Closes the index file in all searching threads, because it is about to be deleted. */
+  /** Closes the index file in all search threads, because the node is about to delete the file. */
   async release(): Promise<void> {
     await this.searching?.searchers.release();
   }
 
-  /** Resolves when no thread has the index file open. */
+  /** Resolves when no search thread has the index file open any more. */
   async close(): Promise<void> {
     this.searching?.follower.end();
     await this.searching?.searchers.close();
@@ -185,7 +188,7 @@ export class HubClaims implements ClaimSource {
       // Only reads of shared memory take this thread's time.
       rows: id === null ? this.rows : new PacedRows(this.rows),
       rules,
-      // A newer state ends the snapshot.
+      // The values are read from the snapshot at each use. A newer snapshot makes the running read invalid.
       active: {
         get height() {
           return chain.get().height;
@@ -221,12 +224,15 @@ export class HubClaims implements ClaimSource {
     return this.look() ?? this.await();
   }
 
-  /** Waits until the running commit is reported. */
+  /**
+   * Waits until a commit in progress is finished. Resolves to a check whether the snapshot is still valid; null if there is
+   * no valid snapshot.
+   */
   private async await(): Promise<(() => boolean) | null> {
     await sleep(COMMIT_MS);
     const found = this.look();
     if (found !== null) return found;
-    // Every response of the node includes the tip.
+    // The call itself does nothing, but each response of the node's thread updates the snapshot.
     await this.deps.node.call(NOBODY, { weight: 1 }, 'tip');
     return this.look();
   }

@@ -34,7 +34,7 @@ export class HubCounters {
     Atomics.store(this.cells, NAMES.indexOf(name), BigInt(value));
   }
 
-  /** Call it after the end of the hub's thread: resets all counters except the port. */
+  /** Resets all counters except the port. Must be called after the hub's thread has ended. */
   clear(): void {
     for (const name of NAMES) if (name !== 'port') this.set(name, 0);
   }

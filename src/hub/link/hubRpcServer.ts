@@ -1,6 +1,6 @@
 /**
- * Serves the calls of the hub's thread in the node's thread. Each call runs in a turn of its client. Long results are sent
- * in chunks, as fast as the client reads them. Calls of a client that has left are cancelled.
+ * Serves the calls of the hub's thread in the node's thread. A fair queue gives each client its share of the time. Long
+ * results are sent in chunks, as fast as the client reads them. Calls of a client that has disconnected are cancelled.
  */
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
@@ -26,7 +26,7 @@ import type {
 import { NODE_ERRORS, unpackKeys, type CallContext, type ToHub } from './portMessages.js';
 import { ClientQueue, type Turn } from '../../scheduler/clientQueue.js';
 
-/** Small pieces of JSON are collected up to this length. */
+/** Number of characters up to which small pieces of JSON are collected into one chunk. */
 const CHUNK_CHARS = 16_384;
 
 interface Client {
@@ -76,7 +76,7 @@ export class HubRpcServer {
     this.callee = new Callee((item, transfer) => deps.batches.add(item, transfer));
   }
 
-  /** Call it when a message of the hub's thread arrives: time before that is not charged to clients. */
+  /** Must be called when a message of the hub's thread arrives. The time before it is not charged to clients. */
   lap(): void {
     this.turns.lap();
   }
@@ -127,7 +127,7 @@ export class HubRpcServer {
     this.callee.end(call, last(turn.workedMs));
   }
 
-  /** The item that ends the call. */
+  /** Runs a call. Returns a function that creates the item that ends the call. */
   private async outcome(
     call: RunningCall,
     client: Client,

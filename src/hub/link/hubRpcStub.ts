@@ -13,27 +13,27 @@ import type { AnswerItem } from '../../threads/protocol.js';
 import { NODE_ERRORS, packKeys, type CallContext, type ToNode } from './portMessages.js';
 import type { Turn, ClientQueue } from '../../scheduler/clientQueue.js';
 
-/** The client has left, so the response is not needed. */
+/** Error: the client has disconnected, so the response is not needed. */
 export class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
 
-/** The client of a call. Both threads identify it by this number. */
+/** The client for which a call is made. Both threads identify the client by `number`. */
 export interface Asking {
   readonly number: number;
-  /** Whether the client is gone. Then no calls are sent for it. */
+  /** Whether the client has disconnected. No calls are sent for it then. */
   readonly hasLeft: boolean;
 }
 
-/** The part of a turn that the callee uses. */
+/** The part of `Turn` that the callee needs. */
 type Weighing = Pick<Turn, 'weight'>;
 
 export class HubRpcStub {
   private readonly batches: Batches<ToNode>;
   private readonly caller: Caller<Asking, CallContext, number>;
-  /** Clients that have made calls. */
+  /** Numbers of the clients that have made calls. */
   private readonly known = new Set<number>();
-  /** Changed subscriptions of scripts that are not sent to the node's thread yet. */
+  /** Scripts whose subscription changed (true: subscribed) and is not sent to the node's thread yet. */
   private wishes = new Map<string, boolean>();
 
   constructor(batches: Batches<ToNode>, turns: ClientQueue) {
@@ -46,7 +46,7 @@ export class HubRpcStub {
     });
   }
 
-  /** A call that returns one value. */
+  /** Calls an operation that returns one value. */
   async call<Name extends keyof ValueOperations>(
     client: Asking,
     turn: Weighing,
@@ -78,7 +78,7 @@ export class HubRpcStub {
     return new StreamedJson(outcome.pieces as AsyncGenerator<string>);
   }
 
-  /** The status of each script. */
+  /** Statuses of the scripts, in order. */
   statuses(client: Asking, turn: Turn, keys: readonly string[]): Promise<readonly (string | null)[]> {
     return this.call(client, turn, 'statuses', packKeys(keys));
   }
@@ -98,13 +98,16 @@ export class HubRpcStub {
     if (this.known.delete(client.number)) this.batches.add(['left', client.number]);
   }
 
-  /** Records whether any client is subscribed to a script from now on. */
+  /** Records that a script now has subscribers (`isWanted`), or has none any more. */
   wish(scriptKey: string, isWanted: boolean): void {
     this.wishes.set(scriptKey, isWanted);
     this.batches.schedule();
   }
 
-  /** Sends changed subscriptions before the waiting calls, so that no change is missed between the two. */
+  /**
+   * Sends changed subscriptions before pending calls. A script is thus watched before its status is computed, and no change
+   * between the two is missed.
+   */
   tellWishes(): void {
     if (this.wishes.size === 0) return;
     const [wanted, unwanted]: [string[], string[]] = [[], []];
@@ -120,7 +123,7 @@ export class HubRpcStub {
     }
   }
 
-  /** Processes an item that belongs to a call. */
+  /** Processes an item from the node's thread that belongs to a call. */
   receive(item: AnswerItem<number>): void {
     this.caller.receive(item);
   }

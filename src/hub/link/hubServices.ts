@@ -1,4 +1,4 @@
-/** Services with which the node's thread serves the hub's calls. */
+/** Services that the node's thread uses to answer calls of the hub's thread. */
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -14,8 +14,8 @@ export interface HubServices {
   readonly histories: AddressHistories;
   /** Null without a claim search. */
   readonly search: HubSearch | null;
-  /** Values in the order of `places`; null if a block was pruned. */
+  /** Values of claims in the order of `places`; null for a value whose block is pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
-  /** Times of blocks by height. */
+  /** Times of the blocks at these heights. */
   readonly timesOf: (heights: readonly number[]) => readonly number[];
 }

@@ -17,9 +17,9 @@ export interface RowsAnswer {
 
 /** Operations that return one value. */
 export interface ValueOperations {
-  /** Returns nothing; the batch with the response has the tip. */
+  /** Returns nothing. It is called only because the batch with the response contains the tip. */
   tip(): null;
-  /** The statuses of scripts by their packed keys, in their order. */
+  /** Statuses of scripts, in the order of their packed keys. */
   statuses(keys: Uint8Array): readonly (string | null)[];
   /** Rows of the store by their keys. A missing row has no value. */
   rows(keys: readonly string[]): RowsAnswer;
@@ -28,21 +28,21 @@ export interface ValueOperations {
   hold(): null;
   /** A page of a search that the hub's thread cannot run itself. */
   search(constraints: SearchConstraints): FoundClaims;
-  /** Values of claims, by the positions of their outputs. */
+  /** Returns the values of claims, by the positions of their outputs. */
   values(places: PackedPlaces): PackedValues;
-  /** Times of blocks by height. */
+  /** Returns the times of the blocks at these heights. */
   times(heights: readonly number[]): readonly number[];
 }
 
 /** Operations that return chunks. */
 export interface ChunkOperations {
-  /** `HeadersStart`, then pages of headers. */
+  /** Yields a `HeadersStart`, then pages of headers. */
   headers(start: number, count: number, checkpoint: number): HeadersStart | Uint8Array;
 }
 
 /** Operations that return JSON, as one string or in chunks. */
 export interface JsonOperations {
-  /** A method that the node's thread runs, with its arguments in the order of its parameters (`crossingValues.ts`). */
+  /** Runs a method in the node's thread. The arguments are in the order of its parameters and encoded by `crossingValues.ts`. */
   run(method: string, args: readonly unknown[]): string;
 }
 

@@ -1,11 +1,14 @@
-/** Row reader for the thread that serves clients: reading many rows yields from time to time, since the disk may be slow. */
+/**
+ * Row reader for the hub's thread. A read of many rows yields to the event loop from time to time, because the disk may be
+ * slow.
+ */
 import type { RowRange, RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Rows read between two checks of the time: a millisecond or two with an SSD. */
+/** Number of rows read between two checks whether to yield. This takes a millisecond or two with an SSD. */
 const ROWS_A_LOOK = 16;
-/** Maximum time without a yield, plus one such read. */
+/** Time after which a read yields. The last rows before the check come on top of it. */
 const SLICE_MS = 4;
 
 export class PacedRows implements RowReader {

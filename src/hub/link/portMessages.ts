@@ -1,6 +1,6 @@
 /**
- * What is said between the node's thread and the hub's, which has the clients. Both call each other by the protocol of
- * `threads/protocol.ts`, and have items of their own beside it.
+ * Messages between the node's thread and the hub's thread, which has the clients. Each thread calls the other by the
+ * protocol of `threads/protocol.ts`, and also sends items that are not calls.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { SCRIPT_KEY_BYTES } from '../../index/addressScripts.js';
@@ -18,10 +18,13 @@ import { HubStartError } from '../thread/hubStartError.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import type { AnswerItem, CallItem } from '../../threads/protocol.js';
 
-/** Whom a call is for, and the weight of its turn. */
+/** The client for which a call is made, and the weight of the call in the fair queue. */
 export type CallContext = readonly [client: number, weight: number];
 
-/** Errors of a client cross as they are. Of others the node was notified. */
+/**
+ * `HubError`s are sent to the other thread with their fields. Other errors become a `NodeFailure`, because the node's thread
+ * has already logged them.
+ */
 const HUB_ERROR_KIND: ErrorKind<HubError> = {
   kind: 'HubError',
   type: HubError,
@@ -37,14 +40,14 @@ export class NodeFailure extends Error {
 
 export const NODE_ERRORS = new CrossingErrors([HUB_ERROR_KIND], () => new NodeFailure());
 
-/** What the node's thread asks of the hub's. */
+/** Operations that the node's thread calls in the hub's thread. */
 export interface HubOrders {
-  /** Listens. Rejects with `HubStartError`. */
+  /** Listens for clients. Rejects with `HubStartError`. */
   open(): Promise<void>;
   peer(name: string, isThere: boolean): void;
-  /** The searching threads must close the index file. */
+  /** Closes the index file in all search threads. */
   release(): Promise<void>;
-  /** Touched scripts, as packed keys: clients must be notified. */
+  /** Notifies clients that scripts changed. `touched` has the packed script keys. */
   tell(touched: Uint8Array): Promise<void>;
   /** Ends all sessions. */
   close(): Promise<void>;
@@ -54,38 +57,41 @@ export const ORDER_ERRORS = new CrossingErrors([], (message) => new HubStartErro
 
 export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 
-/** From the hub's thread to the node's. */
+/** Items that the hub's thread sends to the node's thread. */
 export type ToNode =
-  /** Calls of `NodeOperation`. */
+  /** Calls of operations in `NodeOperation`. */
   | CallItem<CallContext>
-  /** Answers to `HubOrders`. */
+  /** Responses to calls of `HubOrders`. */
   | AnswerItem
   | readonly ['left', client: number]
   /** Ends what the operation `hold` began. */
   | readonly ['unhold']
-  /** Scripts that clients are now subscribed to, and scripts without subscribers. */
+  /** Scripts that now have subscribers, and scripts that have none any more. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
-  /** Log level, text, and log category if it is not `hub`. */
+  /** A log line: level, text, and the log category unless it is `hub`. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]
-  /** Searches in threads of the hub: duration, and whether each was aborted. */
+  /** Searches that ran in threads of the hub: duration of each, and whether it was aborted by the time limit. */
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
   | readonly ['failed', method: string, message: string, stack: string | undefined];
 
-/** From the node's thread to the hub's. */
+/** Items that the node's thread sends to the hub's thread. */
 export type ToHub =
   | readonly ['tip', height: number, header: Uint8Array]
-  /** Answers to calls; the note is how long the node worked for it. */
+  /** Responses to calls. The note is the time for which the node's thread worked on the call. */
   | AnswerItem<number>
-  /** Calls of `HubOrders`. */
+  /** Calls of operations in `HubOrders`. */
   | CallItem
-  /** Status of the follower of the claim index. */
+  /** Status of the thread that keeps the search index at the tip. */
   | readonly ['followed', FollowerStatus]
-  /** A transaction with claims entered the mempool, or left it (by its id, latin1). */
+  /**
+   * A transaction with claims entered the mempool (`waiting`), or the transaction with this txid (latin1) left it
+   * (`waitingGone`).
+   */
   | readonly ['waiting', WaitingTransaction]
   | readonly ['waitingGone', txid: string];
 
@@ -94,10 +100,10 @@ export interface HubClaimsStart {
   /** Null if only the node's thread can read rows. */
   readonly rows: SharedRowsId | null;
   readonly rules: ClaimRules;
-  /** Memory of a `TipSnapshot`. */
+  /** Shared memory of a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
-  /** Null if searches run in the node's thread only. */
+  /** Setup of search threads of the hub; null if searches run only in the node's thread. */
   readonly search: SearchersSetup | null;
   readonly addressPrefixes: AddressPrefixes;
 }
@@ -111,21 +117,21 @@ export interface HubThreadStart {
   readonly stallMs: number | undefined;
   readonly facts: HubFacts;
   readonly peers: readonly string[];
-  /** Methods that the node's thread runs. */
+  /** Methods that the hub's thread forwards to the node's thread. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
   /** Null without a claim index. */
   readonly claims: HubClaimsStart | null;
 }
 
-/** Concatenated script keys in a buffer of their own. */
+/** Concatenates script keys in a new buffer. */
 export function packKeys(keys: readonly string[]): Uint8Array<ArrayBuffer> {
   const packed = Buffer.from(new ArrayBuffer(keys.length * SCRIPT_KEY_BYTES));
   for (let n = 0; n < keys.length; n++) packed.write(keys[n]!, n * SCRIPT_KEY_BYTES, 'latin1');
   return packed;
 }
 
-/** Separate strings, so that one does not keep the others in memory. */
+/** Yields the script keys as separate strings. A substring would keep all keys in memory. */
 export function* unpackKeys(packed: Uint8Array): Generator<string> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   for (let at = 0; at < bytes.length; at += SCRIPT_KEY_BYTES)

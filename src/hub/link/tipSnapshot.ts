@@ -1,8 +1,8 @@
 /**
  * The position of the chain in shared memory: the node's thread writes it, and the hub's thread reads it. It includes the
- * commit number of the rows that it belongs to. Rows that the hub's thread reads while this commit is the latest belong to
- * the snapshot. This is safe because the store increments the number before a commit is visible, and the snapshot is written
- * after it.
+ * number of the store's commit that it belongs to. Rows that the hub's thread reads while this commit is the latest belong
+ * to the same position. The store increments the number before the rows of a commit become visible, and the snapshot is
+ * written after the commit.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
@@ -17,7 +17,7 @@ const LOGS_SEARCHES = 4;
 const WAITING = 5;
 const SYNCED = 6;
 const STAGED = 7;
-/** Words of numbers; the hash of the tip follows. */
+/** Number of 64-bit words for numbers. The hash of the tip follows them. */
 const NUMBERS = 8;
 /** In place of a commit number, while the other numbers change. */
 const NONE = -1n;
@@ -26,7 +26,7 @@ export interface TipState {
   /** See `RowStore.commits`. Null while the snapshot is being written. */
   readonly commits: number | null;
   readonly height: number;
-  /** Id of the block at the tip. */
+  /** Number by which the node identifies the block at the tip. */
   readonly tip: number;
   readonly disconnects: number;
 }
@@ -40,9 +40,9 @@ export class TipSnapshot {
     this.cells = new BigInt64Array(memory);
   }
 
-  /** Sets the position of the chain; `hash` is the id of the tip. Only the node's thread may call setters. */
+  /** Sets the position of the chain. `hash` is the id of the tip in wire order. Only the node's thread may call the setters. */
   set({ commits, height, tip, disconnects }: TipState, hash: Bytes): void {
-    // Invalid while the other numbers change.
+    // Marks the snapshot as invalid while the other numbers are written.
     this.put(COMMITS, NONE);
     this.put(HEIGHT, BigInt(height));
     this.put(TIP, BigInt(tip));
@@ -72,7 +72,7 @@ export class TipSnapshot {
     this.put(STAGED, hasStaged ? 1n : 0n);
   }
 
-  /** Whether lines of the category `search` are logged. */
+  /** Whether log lines of the category `search` are wanted. */
   get logsSearches(): boolean {
     return this.number(LOGS_SEARCHES) === 1;
   }
@@ -81,17 +81,17 @@ export class TipSnapshot {
     this.put(LOGS_SEARCHES, isWanted ? 1n : 0n);
   }
 
-  /** The number of changes of the mempool claims that were sent, or will be sent, to the hub's thread. */
+  /** Total number of changes of mempool claims that the node's thread has sent to the hub's thread or is about to send. */
   get waitingChanges(): number {
     return this.number(WAITING);
   }
 
-  /** Counts one more change, which will be sent to the hub's thread. */
+  /** Counts a change of mempool claims, before it is sent to the hub's thread. */
   noteWaiting(): void {
     Atomics.add(this.cells, WAITING, 1n);
   }
 
-  /** Valid only if `commits` equals the number of the rows afterwards. */
+  /** Reads the position. The result is valid only if `commits` still equals the store's commit number after the read. */
   get(): TipState {
     const commits = this.number(COMMITS);
     return {
@@ -102,7 +102,7 @@ export class TipSnapshot {
     };
   }
 
-  /** Whether this is the tip; `hash` is hex in printed order. */
+  /** Whether the tip has this height and this hash (hex as printed). */
   isTip(height: number, hash: string): boolean {
     if (this.number(HEIGHT) !== height) return false;
     const bytes = Buffer.alloc(HASH_BYTES);
@@ -121,8 +121,8 @@ export class TipSnapshot {
 }
 
 /**
- * Writes the position of a chain; `isSynced` tells whether the claim index is at the tip. Called after each commit and
- * before responses.
+ * Writes the present position of the chain. `isSynced` says whether the claim index is at the tip. Must be called after each
+ * commit and before responses are sent.
  */
 export function updateSnapshot(
   snapshot: TipSnapshot,

@@ -1,4 +1,4 @@
-/** `blockchain.claimtrie.*`. Source: lbryio/hub herald/session.py. */
+/** Methods `blockchain.claimtrie.*`. Source: lbryio/hub herald/session.py. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { givenConstraints } from '../../search/query/givenConstraints.js';
 import type { JsonObject } from '../../util/json/json.js';
@@ -8,7 +8,7 @@ import { badRequest, internalError } from '../protocol/hubError.js';
 import type { HubCall, HubMethod } from './method.js';
 import { pythonText } from '../protocol/pythonText.js';
 
-/** lbry-sdk requests at most 100; the reference has no limit. */
+/** Maximum number of URLs per request. lbry-sdk sends at most 100; the reference has no limit. */
 const MAX_URLS = 2000;
 /** Source: `TooManyClaimSearchParametersError`. */
 const MAX_LIST_LENGTH = 2048;
@@ -33,7 +33,7 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     spread: true,
     async run({ turn, hub }, urls) {
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
-      // The reference fails for values that are not strings.
+      // The reference fails with an internal error for values that are not strings.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
       return messageOf(await hub.claims.resolve(turn, urls));
     },

@@ -1,4 +1,4 @@
-/** `blockchain.headers.subscribe` and lists of headers. Source: lbryio/hub herald/session.py. */
+/** Methods `blockchain.headers.subscribe` and those that return lists of headers. Source: lbryio/hub herald/session.py. */
 import { Readable } from 'node:stream';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { toHex } from '../../util/bytes.js';
@@ -12,7 +12,7 @@ import type { HeadersStart } from '../link/nodeOperations.js';
 const MAX_HEADERS = 40_960;
 /** Number of headers in a chunk. Source: `CHUNK_SIZE` of hub/scribe's coin. */
 const CHUNK_HEADERS = 96;
-/** base64 encodes this many bytes without padding. */
+/** Base64 encodes multiples of this number of bytes without padding. */
 const BASE64_UNIT = 3;
 
 async function* hexPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -21,7 +21,7 @@ async function* hexPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<stri
   yield '"';
 }
 
-/** Raw deflate in base64; clients inflate it with window bits -15. */
+/** Compresses pages by raw deflate and encodes them in base64. Clients decompress them with window bits -15. */
 async function* deflatedPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const deflate = createDeflateRaw({ level: constants.Z_BEST_SPEED });
   const source = Readable.from(pages, { objectMode: false });
@@ -41,7 +41,7 @@ async function* deflatedPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator
   yield `${rest.toString('base64')}"`;
 }
 
-/** The object with the streamed headers first, then the other members. */
+/** Text of a JSON object: the streamed member first, then the other members. */
 async function* withMembers(
   key: string,
   text: AsyncIterable<string>,
@@ -52,7 +52,7 @@ async function* withMembers(
   yield `,${members.slice(1)}`;
 }
 
-/** The number of available headers from a height on, and their bytes in pages. */
+/** Requests headers from the node's thread: the number of available headers from height `start` on, and their bytes in pages. */
 async function headersOf(
   { client, turn, hub }: HubCall,
   start: number,

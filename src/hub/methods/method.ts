@@ -24,7 +24,10 @@ export interface NodeCall {
 
 /** A method that runs in the hub's thread, which has the clients. */
 export interface HubMethod extends MethodShape {
-  /** `args` has a place for each parameter, undefined if none was given. Throws `HubError`. */
+  /**
+   * Runs the method. `args` has an element for each parameter, which is undefined if the client did not send it. Throws
+   * `HubError`.
+   */
   run(
     call: HubCall,
     args: readonly (JsonValue | undefined)[],
@@ -34,11 +37,11 @@ export interface HubMethod extends MethodShape {
 
 /** A method that runs in the node's thread, which has the chain. */
 export interface NodeMethod extends MethodShape {
-  /** Like `HubMethod.run`, without named arguments. */
+  /** Like `HubMethod.run`, but named arguments are not supported. */
   run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
 }
 
-/** The arguments in the order of the parameters. Throws the reference's error if they do not match. */
+/** Arranges the arguments of a request in the order of the parameters. Throws the reference's error if they do not match. */
 export function bindArguments(
   { params = [], required = params.length, spread = false, named = false }: MethodShape,
   given: readonly JsonValue[] | JsonObject,

@@ -1,4 +1,4 @@
-/** The methods that the hub's thread runs. */
+/** Methods that the hub's thread runs, by name. */
 import type { HubMethod } from './method.js';
 import { CLAIM_METHODS } from './claims.js';
 import { HEADER_METHODS } from './headers.js';

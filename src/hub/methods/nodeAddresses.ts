@@ -1,4 +1,4 @@
-/** Results of `blockchain.address.*` and `blockchain.scripthash.*`. Source: lbryio/hub herald/session.py. */
+/** Methods `blockchain.address.*` and `blockchain.scripthash.*`. Source: lbryio/hub herald/session.py. */
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { mempoolMoves } from '../../rpc/methods/addressindex/mempoolMoves.js';
 import type { AddressService } from '../../interfaces/services.js';
@@ -19,7 +19,7 @@ function indexOf({ hub }: NodeCall): AddressService {
   return addresses;
 }
 
-/** The unspent outputs of a script, the oldest first, without those that mempool transactions spend. */
+/** Yields the unspent outputs of a script, the oldest first. Outputs that mempool transactions spend are omitted. */
 async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   const { node } = call.hub;
   let after: Buffer | undefined;
@@ -44,7 +44,7 @@ async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   }
 }
 
-/** Sorts entries by position in the block; the index sorts outputs of one block by txid. */
+/** Sorts the unspent outputs of one block by their transactions' order in the block. The index sorts them by txid. */
 async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise<JsonOut[]> {
   const placed = entries.map((entry) => ({
     entry,
@@ -65,7 +65,7 @@ async function inBlockOrder({ hub }: NodeCall, entries: UnspentEntry[]): Promise
   }));
 }
 
-/** Effects of the mempool on one script. */
+/** Query for the effects of the mempool on one script. */
 const moveQuery = (key: string): Parameters<typeof mempoolMoves>[2] => ({
   asked: new Map([[key, '']]),
   keys: [key],

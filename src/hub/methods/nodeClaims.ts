@@ -7,7 +7,7 @@ import { HUB_ERROR, HubError } from '../protocol/hubError.js';
 import type { NodeCall, NodeMethod } from './method.js';
 import { supportSums } from '../claims/supportSums.js';
 
-/** Default page size of sums. Arbitrary. */
+/** Default page size of a list of sums. Arbitrary. */
 const DEFAULT_SUMS = 100;
 const MAX_SUMS = 1000;
 

@@ -10,7 +10,7 @@ import type { NodeCall, NodeMethod } from './method.js';
 import type { HeadersStart } from '../link/nodeOperations.js';
 import { withCommas } from '../protocol/pythonText.js';
 
-/** First the number of available headers from a height on and their proof, then their bytes. */
+/** Yields the number of available headers from height `start` on with the requested proof, then the bytes of the headers. */
 export async function* headersFrom(
   call: NodeCall,
   start: number,

@@ -1,4 +1,4 @@
-/** `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
+/** Methods `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
 import { formatTransaction, type Transaction } from '../../primitives/transaction.js';
 import { findTransaction, type FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import { RpcError } from '../../rpc/declare/errors.js';
@@ -17,7 +17,10 @@ import { pythonText, withCommas } from '../protocol/pythonText.js';
 
 /** Source: `transaction_get_batch`. */
 const MAX_TRANSACTIONS = 100;
-/** Bytes of a batch that are read before the response starts, so that a read error can be returned as an error. */
+/**
+ * Number of bytes of a batch that are read before the response starts. Until then a read error can be returned as an error
+ * response.
+ */
 const READ_AHEAD_BYTES = 1 << 20;
 const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
 
@@ -29,14 +32,15 @@ interface Shown {
 
 const UNKNOWN: Shown = { raw: null, info: { block_height: -1 } };
 
-/** Searches the mempool and the blocks of the active chain. */
+/** Finds a transaction in the mempool or in a block of the active chain; null if there is none. */
 async function find({ hub: { node } }: NodeCall, txid: Bytes): Promise<FoundTransaction | null> {
   const { active } = node.chain.chain.index;
   for (;;) {
     const { disconnects } = active;
     const found = await findTransaction(node, txid, false);
     if (found === null || found.block === NO_HEADER || active.contains(found.block)) return found;
-    // Its block was disconnected; but the search is repeated if that happened during it.
+    // The found block was disconnected, so the result is null. If a block was disconnected during the search, the search
+    // is repeated.
     if (active.disconnects === disconnects) return null;
   }
 }
@@ -61,7 +65,7 @@ async function show(call: NodeCall, txid: Bytes): Promise<Shown> {
 
 const pairOf = ({ raw, info }: Shown): JsonOut => [raw && hexOf(raw), info];
 
-/** The members of a batch. The first ones have already been read. */
+/** Yields the members of a batch response. The first ones (`read`) have already been read. */
 async function* members(
   call: NodeCall,
   read: readonly JsonMember[],
@@ -79,7 +83,7 @@ async function batch(call: NodeCall, texts: readonly (JsonValue | undefined)[]):
   if (texts.length > MAX_TRANSACTIONS) {
     throw badRequest(`too many tx hashes in request: ${texts.length}`);
   }
-  // A repeated id results in one member.
+  // A txid that is requested twice gives one member.
   const wanted = [...new Map(texts.map((text) => [text as string, txidOf(text)]))];
   const read: JsonMember[] = [];
   let bytes = 0;
@@ -100,7 +104,7 @@ async function infoOf(call: NodeCall, text: JsonValue | undefined): Promise<Show
   return shown;
 }
 
-/** The hub's format of a decoded transaction. Source: hub/scribe/transaction/__init__.py `as_dict`. */
+/** Decoded transaction in the hub's JSON format. Source: hub/scribe/transaction/__init__.py `as_dict`. */
 function decoded({ hub }: NodeCall, txid: string, raw: Bytes, tx: Transaction): JsonOut {
   return {
     txid,
@@ -152,11 +156,11 @@ async function get(call: NodeCall, text: JsonValue | undefined, isVerbose: boole
   return isVerbose ? decoded(call, hashToHex(txid), raw, found.tx) : hexOf(raw);
 }
 
-/** Errors of the node are shown to users in their wallet. */
+/** Broadcasts a transaction. Wallets show the node's error text to their users. */
 async function broadcast({ hub, turn }: NodeCall, raw: JsonValue | undefined): Promise<string> {
   const hex = pythonText(raw ?? null);
   try {
-    // Adding a transaction to the mempool may wait for the chain, so it runs outside the turn.
+    // Acceptance to the mempool may wait for the chain. Other work of the client may run meanwhile (`turn.outside`).
     return hashToHex(await turn.outside(() => submitTransaction(hub.node, hex, false)));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
@@ -186,13 +190,13 @@ export const NODE_TRANSACTION_METHODS: readonly NodeMethod[] = [
     async run(call, [text, height]) {
       const { info } = await show(call, txidOf(text));
       if (info.block_height > 0) return info;
-      // The reference fails for numbers with a fraction or of another type.
+      // The reference fails with an internal error for a height that is not an integer.
       if (typeof height !== 'number' || !Number.isInteger(height)) throw internalError();
       throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${withCommas(height)}`);
     },
   },
   {
-    // QUIRK: the reference intends to return this, but fails.
+    // QUIRK: the reference is meant to return the height, but its code fails.
     name: 'blockchain.transaction.get_height',
     params: ['tx_hash'],
     async run(call, [text]) {

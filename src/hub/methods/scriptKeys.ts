@@ -1,4 +1,7 @@
-/** Script keys from the names that clients use: addresses and hashes. Source: lbryio/hub herald/session.py. */
+/**
+ * Computes script keys from the names that clients use for scripts: addresses and script hashes. Source: lbryio/hub
+ * herald/session.py.
+ */
 import { SCRIPT_KEY_BYTES, scriptKeyOf } from '../../index/addressScripts.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -21,7 +24,7 @@ export const addressKey: KeyOf = (text, prefixes) => {
   throw badRequest(`${pythonText(text ?? null)} is not a valid address`);
 };
 
-/** The index files scripts under the first bytes of their hash. */
+/** Script key for a script hash. The address index uses the first bytes of the hash as the key. */
 export const scriptHashKey: KeyOf = (text) => {
   if (typeof text === 'string' && text.length === 64 && isHex(text))
     return toLatin1(hashFromHex(text).subarray(0, SCRIPT_KEY_BYTES));

@@ -1,4 +1,4 @@
-/** `server.*`, and methods for which the reference returns constants. Source: lbryio/hub herald/session.py. */
+/** Methods `server.*`, and methods for which the reference returns constants. Source: lbryio/hub herald/session.py. */
 import { readFile } from 'node:fs/promises';
 import { rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -10,7 +10,7 @@ import { pythonText } from '../protocol/pythonText.js';
 
 /** Number of characters of a client's name that are stored. Source: `server_version`. */
 const NAME_CHARS = 17;
-/** Number of characters of a name that are matched with `-hubdropclient`. Arbitrary. */
+/** Number of characters of the user agent that are matched with the pattern of `-hubdropclient`. Arbitrary. */
 const MATCHED_CHARS = 200;
 
 function version({ client, hub }: HubCall, name: JsonValue, protocol: JsonValue): JsonOut {

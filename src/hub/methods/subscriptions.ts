@@ -1,4 +1,4 @@
-/** Subscriptions of scripts by a client. Source: lbryio/hub herald/session.py. */
+/** Methods by which a client subscribes to scripts. Source: lbryio/hub herald/session.py. */
 import type { JsonValue } from '../../util/json/json.js';
 import { badRequest } from '../protocol/hubError.js';
 import type { HubCall, HubMethod } from './method.js';
@@ -7,7 +7,7 @@ import { addressKey, scriptHashKey, type KeyOf } from './scriptKeys.js';
 /** Source: `address_subscribe`. */
 const MAX_ADDRESSES = 1000;
 
-/** A copy, because a substring would keep the whole line in memory. */
+/** Copies a text. A substring would keep the whole received line in memory. */
 const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 async function subscribe(
@@ -23,7 +23,7 @@ async function subscribe(
     const pause = turn.yieldIfDue();
     if (pause !== null) await pause;
   }
-  // Subscribes first, so that no change during the computation of statuses is missed.
+  // The client is subscribed before the statuses are computed, so that it is notified of a change during the computation.
   for (const [n, key] of keys.entries()) client.subscribe(key, ownText(texts[n] as string));
   return hub.node.statuses(client, turn, keys);
 }

@@ -1,6 +1,6 @@
 /**
- * Logs searches with unknown constraints. The search ignores these constraints, like the reference. The log has at most one line a
- * minute.
+ * Logs searches with unknown constraints, at most one line a minute. The search ignores these constraints, like the
+ * reference.
  */
 import { unknownNames } from '../../search/query/constraintNames.js';
 

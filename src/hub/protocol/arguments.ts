@@ -13,7 +13,7 @@ export function nonNegativeInteger(value: JsonValue | undefined): number {
     const shown = number === null ? pythonText(value ?? null) : String(number);
     throw badRequest(`${shown} should be a non-negative integer`);
   }
-  // Larger than any height or count.
+  // The result is limited to a number that is larger than any height or count.
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
@@ -30,13 +30,13 @@ export function booleanOf(value: JsonValue | undefined): boolean {
   throw badRequest(`${pythonText(value ?? null)} should be a boolean value`);
 }
 
-/** A transaction id in wire order. Source: `assert_tx_hash`. */
+/** Parses a transaction id to bytes in wire order. Source: `assert_tx_hash`. */
 export function txidOf(value: JsonValue | undefined): Buffer {
   if (typeof value === 'string' && value.length === 64 && isHex(value)) return hashFromHex(value);
   throw badRequest(`${pythonText(value ?? null)} should be a transaction hash`);
 }
 
-/** A claim id as printed. */
+/** Validates a claim id in its printed form. */
 export function claimIdOf(value: JsonValue | undefined): string {
   if (typeof value !== 'string' || value.length !== CLAIM_ID_DIGITS || !isHex(value)) throw internalError();
   return value;

@@ -1,7 +1,7 @@
 /** A client of the hub, and the definition of a method's parameters. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
-/** A result that is produced while it is sent: pieces of one JSON value. */
+/** A result that is produced while it is sent. `pieces` are parts of the text of one JSON value. */
 export class StreamedJson {
   readonly pieces: AsyncIterable<string>;
   constructor(pieces: AsyncIterable<string>) {
@@ -15,15 +15,18 @@ export type HubResult = JsonOut | StreamedJson;
 export interface HubClient {
   readonly number: number;
   readonly hasLeft: boolean;
-  /** The first characters of its name. */
+  /** First characters of the client's user agent. */
   name: string;
-  /** Result of `server.version`; null before that call. */
+  /** Protocol version agreed by `server.version`; null before that call. */
   protocol: string | null;
-  /** Format of header notifications; null if it is not subscribed to them. */
+  /** Format of header notifications; null if the client is not subscribed to headers. */
   wantsHeaders: 'raw' | 'decoded' | null;
-  /** Height of the last tip that it knows. */
+  /** Height of the last tip that was sent to the client. */
   knownHeight: number;
-  /** Number of the last other hub that it knows (`hubPeers.ts`); null if it is not subscribed to them. */
+  /**
+   * Number of the last hub announcement that was sent to the client (`hubPeers.ts`); null if the client is not subscribed to
+   * other hubs.
+   */
   knownPeer: number | null;
   /** Subscribes to changes of a script; `alias` is the client's name for it. Throws `HubError` if there are too many. */
   subscribe(scriptKey: string, alias: string): void;
@@ -32,16 +35,16 @@ export interface HubClient {
   dismiss(): void;
 }
 
-/** The names of the parameters in order, and how many are required. */
+/** Name and parameters of a method. */
 export interface MethodShape {
   readonly name: string;
   readonly params?: readonly string[];
   /** Number of required `params`; all by default. */
   readonly required?: number;
-  /** Whether it accepts any number of positional arguments instead of `params`. */
+  /** Whether the method accepts any number of positional arguments instead of `params`. */
   readonly spread?: boolean;
-  /** Whether it accepts named arguments with any names. */
+  /** Whether the method accepts named arguments with any names. */
   readonly named?: boolean;
-  /** Whether it may wait for slow operations or other clients. */
+  /** Whether the method may wait for slow operations or for other clients. */
   readonly waits?: boolean;
 }

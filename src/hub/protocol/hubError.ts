@@ -1,7 +1,7 @@
 /** Error responses of the hub: codes, and the error class with a code. */
 import { boundedErrorText } from '../../util/text/errorText.js';
 
-/** Source: lbryio/hub herald/jsonrpc.py, session.py. */
+/** Error codes of responses. Source: lbryio/hub herald/jsonrpc.py, session.py. */
 export const HUB_ERROR = {
   badRequest: 1,
   daemon: 2,
@@ -13,11 +13,11 @@ export const HUB_ERROR = {
   parse: -32700,
 } as const;
 
-/** An error response. */
+/** Error that is sent to the client as an error response. */
 export class HubError extends Error {
   override readonly name = 'HubError';
   readonly code: number;
-  /** Whether a well-behaved client may cause it. Then it does not count towards disconnection. */
+  /** Whether a well-behaved client may cause the error. Such an error does not count towards disconnecting the client. */
   readonly isHonest: boolean;
 
   constructor(code: number, message: string, isHonest = false) {
@@ -32,12 +32,12 @@ export function badRequest(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message);
 }
 
-/** Error for a requested item that does not exist, which the client could not know. */
+/** Error for an item that does not exist. A well-behaved client may cause it. */
 export function notThere(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message, true);
 }
 
-/** The reference's response to requests that make its code fail, mostly wrong counts and types of arguments. */
+/** Error for requests that make the code of the reference fail, mostly by wrong numbers or types of arguments. */
 export function internalError(): HubError {
   return new HubError(HUB_ERROR.internal, 'internal server error');
 }

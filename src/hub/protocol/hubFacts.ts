@@ -6,16 +6,16 @@ export interface OperatorFacts {
   readonly description: string;
   readonly paymentAddress: string;
   readonly donationAddress: string;
-  /** LBC as a decimal number. */
+  /** Daily fee in LBC, as a decimal number. */
   readonly dailyFee: string;
-  /** File of the banner; null for the usual one. */
+  /** Path of the file with the banner text; null for the built-in banner. */
   readonly bannerFile: string | null;
-  /** Clients with matching names are rejected; null accepts all. */
+  /** Pattern of user agents that are rejected; null accepts all clients. */
   readonly dropClient: RegExp | null;
 }
 
 export interface HubFacts extends OperatorFacts {
-  /** Id as hex, in printed order. */
+  /** Id of the genesis block, hex as printed. */
   readonly genesisHash: string;
   readonly addressPrefixes: AddressPrefixes;
   /** The node's version as a number, and its user agent. */

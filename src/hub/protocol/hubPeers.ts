@@ -1,13 +1,13 @@
 /**
  * Other hubs that are announced to clients: those in the options, and those added while the hub runs. Hubs are numbered in
- * order of addition, so a single number shows which ones a client knows.
+ * the order of their addition. The last number sent to a client therefore shows which hubs the client knows.
  */
 import { joinHostPort, splitHostPort } from '../../util/network/hostPort.js';
 
 /** The usual port of hubs. */
 export const HUB_PORT = 50_001;
 
-/** `host:port`, which clients parse; without a port the usual one is used. */
+/** Name of a hub as `host:port`, which clients parse. Without a port in the text, the default port is used. */
 export function peerName(text: string): string {
   return joinHostPort(splitHostPort(text, HUB_PORT));
 }
@@ -20,17 +20,17 @@ export class HubPeers {
     for (const peer of peers) this.add(peer);
   }
 
-  /** In the form for clients, in order of arrival. */
+  /** Names of the hubs as `host:port`, in the order of their addition. */
   get list(): string[] {
     return [...this.numbers.keys()];
   }
 
-  /** The number of the last added hub. */
+  /** Number of the hub that was added last. */
   get latest(): number {
     return this.lastNumber;
   }
 
-  /** False if it is already in the list. */
+  /** Adds a hub. Returns false if it is already in the list. */
   add(peer: string): boolean {
     const name = peerName(peer);
     if (this.numbers.has(name)) return false;
@@ -38,12 +38,15 @@ export class HubPeers {
     return true;
   }
 
-  /** False if it is not in the list. Clients are not notified, because the protocol has no message for it. */
+  /**
+   * Removes a hub. Returns false if it is not in the list. Clients are not notified, because the protocol has no message for
+   * a removal.
+   */
   remove(peer: string): boolean {
     return this.numbers.delete(peerName(peer));
   }
 
-  /** Hubs added after a number. */
+  /** Hubs that were added after the hub with this number. */
   since(number: number): string[] {
     return [...this.numbers].filter(([, own]) => own > number).map(([name]) => name);
   }

@@ -1,21 +1,24 @@
-/** Notification lines for clients. Those about addresses are sent as a batch, even for a single one. */
+/** Text lines of notifications for clients. Notifications about addresses are sent as a JSON batch, even a single one. */
 import { quoteJson, stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { notificationText, type WireVersion } from './wireMessages.js';
 
 export const PEER_NOTIFICATION = 'blockchain.peers.subscribe';
-/** Length of a script hash; other names are addresses. */
+/** Number of digits of a script hash. Names of another length are addresses. */
 const SCRIPT_HASH_DIGITS = 64;
 
 export function headerNotification(version: WireVersion, header: JsonOut): string {
   return notificationText(version, 'blockchain.headers.subscribe', `[${stringifyJson(header)}]`);
 }
 
-/** The name in the notification differs: `server.peers.subscribe`. Source: `_notify_peer`. */
+/**
+ * Notification about another hub. Its method name differs from that of the subscription, `server.peers.subscribe`. Source:
+ * `_notify_peer`.
+ */
 export function peerNotification(version: WireVersion, peer: string): string {
   return notificationText(version, PEER_NOTIFICATION, `[${quoteJson(peer)}]`);
 }
 
-/** `news`: names as given by the client, with statuses. */
+/** `news` has the changed scripts, by the names that the client used, with their new statuses. */
 export function addressNotifications(
   version: WireVersion,
   news: readonly (readonly [alias: string, status: string | null])[],

@@ -1,18 +1,18 @@
 /** Versions of the hub's protocol, and negotiation with a client. Source: lbryio/hub common.py. */
 import type { JsonValue } from '../../util/json/json.js';
 
-/** The hub's version; lbry-sdk's tests compare it. */
+/** Version that the hub reports; the tests of lbry-sdk compare it. */
 export const SERVER_VERSION = '0.107.0';
 export const PROTOCOL_MIN = '0.54.0';
 export const PROTOCOL_MAX = '0.199.0';
-/** Protocol versions of Electrum clients, tried if those of LBRY do not match. */
+/** Range of Electrum protocol versions, which is tried if the LBRY versions do not match. */
 const ELECTRUM_MIN = '1.1.0';
 const ELECTRUM_MAX = '1.4.0';
 
-/** Maximum length of a version, and maximum number of its parts. */
+/** Maximum number of characters of a version. */
 const MAX_CHARS = 64;
 
-/** The parts of a version; `[0]` for an invalid one. Source: `protocol_tuple`. */
+/** Numbers of a version such as `0.107.0`; `[0]` for an invalid version. Source: `protocol_tuple`. */
 function partsOf(version: JsonValue): readonly number[] {
   if (typeof version !== 'string' || version.length > MAX_CHARS) return [0];
   const parts = version.split('.');
@@ -34,7 +34,10 @@ function common(wanted: JsonValue, least: string, most: string): readonly number
   return compare(best, needed) < 0 ? null : best;
 }
 
-/** The highest version that both support, or null. `wanted` is a version, a pair of minimum and maximum, or null. */
+/**
+ * Highest version that both the client and the hub support; null if there is none. `wanted` is a version, a pair of minimum
+ * and maximum, or null.
+ */
 export function negotiate(wanted: JsonValue): string | null {
   const parts = common(wanted, PROTOCOL_MIN, PROTOCOL_MAX) ?? common(wanted, ELECTRUM_MIN, ELECTRUM_MAX);
   return parts && (parts.length < 2 ? [...parts, 0] : parts).join('.');

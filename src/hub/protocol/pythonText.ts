@@ -2,10 +2,10 @@
 import type { JsonValue } from '../../util/json/json.js';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
 
-/** Maximum length of a list or object in a message. Arbitrary. */
+/** Maximum length of the text of a list or object in an error message. Arbitrary. */
 const MAX_TEXT = 1000;
 
-/** A value in the format of Python's `str`; lists and objects as truncated JSON. */
+/** Text of a value as Python's `str` formats it. Lists and objects are shown as truncated JSON. */
 export function pythonText(value: JsonValue): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -15,7 +15,7 @@ export function pythonText(value: JsonValue): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
-/** A number with commas between thousands. */
+/** Formats a number with commas between groups of three digits. */
 export function withCommas(value: number): string {
   return value.toString().replace(/\B(?=(\d{3})+$)/g, ',');
 }

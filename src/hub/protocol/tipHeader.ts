@@ -1,4 +1,7 @@
-/** The tip known to the hub's thread, and the notification lines for it, built once for all clients with the same format. */
+/**
+ * The tip as known to the hub's thread, and the notification lines for it. Each line is built once for all clients with the
+ * same format.
+ */
 import { parseHeaderBytes, type BlockHeader } from '../../primitives/header.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -7,19 +10,19 @@ import { toldHeader } from './shownHeader.js';
 import type { WireVersion } from './wireMessages.js';
 
 export class TipHeader {
-  /** -1 before the first tip. */
+  /** Height of the tip; -1 before the first tip is received. */
   height = -1;
   private header: BlockHeader | null = null;
   private readonly lines = new Map<string, string>();
 
-  /** `header` is the complete header in wire format. */
+  /** Sets the tip. `header` is the complete header in wire format. */
   set(height: number, header: Bytes): void {
     this.height = height;
     this.header = parseHeaderBytes(header);
     this.lines.clear();
   }
 
-  /** The header in the format for subscribers, if known. */
+  /** The tip's header in a format for subscribers. A tip must have been set. */
   told(form: 'raw' | 'decoded'): JsonOut {
     return toldHeader(this.header!, this.height, form);
   }

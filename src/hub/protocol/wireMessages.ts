@@ -13,15 +13,15 @@ export type WireVersion = '1.0' | '2.0' | 'loose';
 export interface WireRequest {
   readonly method: string;
   readonly params: readonly JsonValue[] | JsonObject;
-  /** Null for a notification, which gets no response. */
+  /** Id of the request; null for a notification, which gets no response. */
   readonly id: JsonValue;
 }
 
-/** Result of a message or of a member of a batch. */
+/** Result of parsing a message or a member of a batch. */
 export type WireItem =
   | { readonly kind: 'request'; readonly request: WireRequest }
   | { readonly kind: 'error'; readonly error: HubError; readonly id: JsonValue }
-  /** A response, although no request was sent. */
+  /** The client sent a response although the hub sends no requests. */
   | { readonly kind: 'answer' };
 
 export type WireMessage = WireItem | { readonly kind: 'batch'; readonly items: readonly JsonValue[] };
@@ -33,7 +33,7 @@ function versionOfOne(payload: JsonValue): WireVersion {
   return payload.has('result') && payload.has('error') ? '1.0' : 'loose';
 }
 
-/** The version of a first message. If the members of a batch differ, 2.0 has priority over 1.0. */
+/** Detects the version by the first message. If the members of a batch differ, 2.0 takes precedence over 1.0. */
 export function detectVersion(payload: JsonValue): WireVersion {
   if (!Array.isArray(payload)) return versionOfOne(payload);
   const versions = new Set(payload.map(versionOfOne));
@@ -43,7 +43,7 @@ export function detectVersion(payload: JsonValue): WireVersion {
 
 const invalidRequest = (message: string): HubError => new HubError(HUB_ERROR.invalidRequest, message);
 
-/** Request in a message. */
+/** Parses a message: a single request or a batch. */
 export function readMessage(payload: JsonValue, version: WireVersion): WireMessage {
   if (payload instanceof JsonObject)
     return payload.has('method') ? readItem(payload, version) : { kind: 'answer' };
@@ -54,7 +54,7 @@ export function readMessage(payload: JsonValue, version: WireVersion): WireMessa
   return { kind: 'batch', items: payload };
 }
 
-/** Parses one request; `isObject` is false if an object is required and the item is not one. */
+/** Parses one item of a message. `isObject` is false if the item is not an object although it must be one. */
 export function readItem(
   payload: JsonValue,
   version: WireVersion,
@@ -97,7 +97,7 @@ function paramsOf(payload: JsonObject, version: WireVersion): readonly JsonValue
   throw new HubError(HUB_ERROR.invalidArguments, `invalid request arguments: ${pythonText(params)}`);
 }
 
-/** Text before and after the result of a request. */
+/** Texts of a response before and after the JSON text of its result. */
 export function answerFrame(version: WireVersion, id: JsonValue): readonly [before: string, behind: string] {
   const idText = stringifyJson(id);
   return version === '1.0'
@@ -112,7 +112,7 @@ export function errorText(version: WireVersion, error: HubError, id: JsonValue):
     : `{"jsonrpc":"2.0","error":${body},"id":${stringifyJson(id)}}`;
 }
 
-/** A notification line; `params` is a JSON array. */
+/** Text line of a notification. `params` is the text of a JSON array. */
 export function notificationText(version: WireVersion, method: string, params: string): string {
   return version === '1.0'
     ? `{"method":"${method}","params":${params},"id":null}`

@@ -1,10 +1,10 @@
-/** Writes responses to a client in pieces, as fast as it reads them, one response after the other. */
+/** Writes responses to a client, one after the other. Each is written in pieces, as fast as the client reads. */
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import type { LineSocket } from './lineSocket.js';
 import { StreamedJson, type HubResult } from '../protocol/hubClient.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Small pieces are collected up to this length. */
+/** Number of characters up to which small pieces are collected into one write. */
 const WRITE_CHARS = 16_384;
 
 export class AnswerWriter {
@@ -16,15 +16,18 @@ export class AnswerWriter {
     this.socket = socket;
   }
 
-  /** Writes a line if no other writer is active and the client keeps up; else returns false. */
+  /** Writes a line if no response is being written and the client has read all earlier data; otherwise returns false. */
   lineNow(line: string): boolean {
     if (this.isBusy || this.socket.isStalled) return false;
-    // The next writer waits until it has been sent.
+    // The result is not awaited: the next write waits until this line has been sent.
     void this.socket.write(line);
     return true;
   }
 
-  /** Runs `write` while no other caller writes to this client. It gives up its turn while it waits. */
+  /**
+   * Runs `write` while no other caller writes to this client. While it waits, other work of the client may run
+   * (`turn.outside`).
+   */
   async exclusively<T>(turn: Turn, write: () => Promise<T>): Promise<T> {
     if (this.isBusy) await turn.outside(() => new Promise<void>((resolve) => this.waiting.push(resolve)));
     this.isBusy = true;
@@ -43,14 +46,17 @@ export class AnswerWriter {
     if (wait !== null) await turn.outside(() => wait);
   }
 
-  /** A result between two texts. Throws if a lazy part fails; the client has then received an incomplete response. */
+  /**
+   * Writes a result with the given texts before and after it. Throws if a streamed piece fails; the client has then received
+   * an incomplete response.
+   */
   async result(turn: Turn, before: string, result: HubResult, behind: string): Promise<void> {
     const small = result instanceof StreamedJson ? null : smallJson(result);
     if (small !== null) return this.text(turn, before + small + behind);
     const pieces = result instanceof StreamedJson ? result.pieces : jsonChunks(result);
     let text = before;
     for await (const piece of pieces) {
-      // An early return releases the resources of the pieces.
+      // Returning here ends the iteration, which releases the resources of the pieces.
       if (this.socket.isGone) return;
       text += piece;
       if (text.length >= WRITE_CHARS) {

@@ -1,35 +1,35 @@
 /**
- * A client's connection as lines. Reading pauses while lines are not processed or written data is not sent. A client that
- * does not read is disconnected. The content of lines is not interpreted.
+ * Connection to a client, read as lines. Reading pauses while lines are not processed yet or written data is not sent yet. A
+ * client that does not read its data is disconnected. This module does not interpret the lines.
  */
 import type { Socket } from 'node:net';
 import { LineReader } from '../../util/text/lineReader.js';
 
 export interface LineSocketOptions {
-  /** A client with a longer line is disconnected. */
+  /** Maximum number of bytes of a line. A client with a longer line is disconnected. */
   readonly maxLineBytes: number;
-  /** A client that does not read for this time is disconnected. */
+  /** Time after which a client that does not read is disconnected. */
   readonly stallMs: number;
 }
 
 /** Time for a client to close its side after the server closed its own. */
 const END_GRACE_MS = 5000;
-/** Reading continues while fewer bytes are waiting. */
+/** Number of unprocessed bytes from which reading pauses. */
 const MAX_HELD_BYTES = 1 << 16;
 
 export class LineSocket {
-  /** Called when there may be a line to read. */
+  /** Called when a complete line may have arrived. */
   onLines: () => void = () => undefined;
-  /** Called once when the connection is gone. */
+  /** Called once after the connection was closed. */
   onClose: () => void = () => undefined;
   /** Called when a line exceeds the limit; the connection is then closed. */
   onTooLong: () => void = () => undefined;
-  /** Time of the last received data, by `performance.now()`. */
+  /** Time of the last received data, in milliseconds of `performance.now()`. */
   lastReceivedMs = performance.now();
   private readonly socket: Socket;
   private readonly stallMs: number;
   private readonly reader: LineReader;
-  /** Resolves when written data was sent or the client has left. */
+  /** Resolves when all written data was sent or the client has disconnected; null while no data waits. */
   private draining: Promise<void> | null = null;
   private isTaking = true;
   private isEnding = false;
@@ -40,7 +40,7 @@ export class LineSocket {
     this.reader = new LineReader(maxLineBytes);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
-    // The close event follows.
+    // An error needs no handling, because the close event follows it.
     socket.on('error', () => undefined);
     socket.once('close', () => this.onClose());
   }
@@ -58,12 +58,12 @@ export class LineSocket {
     return this.reader.heldBytes;
   }
 
-  /** Whether written data waits for the client to read it. */
+  /** Whether written data is waiting because the client does not read. */
   get isStalled(): boolean {
     return this.draining !== null;
   }
 
-  /** Bytes that the system has not accepted yet. */
+  /** Number of bytes that the operating system has not accepted yet. */
   get unsentBytes(): number {
     return this.socket.writableLength;
   }
@@ -81,7 +81,7 @@ export class LineSocket {
     this.settleReading();
   }
 
-  /** The next line, or null. */
+  /** Returns the next complete line; null if there is none. */
   nextLine(): Buffer | null {
     if (this.isGone) return null;
     const line = this.reader.next();
@@ -89,7 +89,7 @@ export class LineSocket {
     return line;
   }
 
-  /** Whether lines are processed as they arrive. Otherwise reading pauses when some are waiting. */
+  /** Whether lines are processed as soon as they arrive. If false, reading pauses when unprocessed lines are waiting. */
   set takesLines(takes: boolean) {
     this.isTaking = takes;
     this.settleReading();
@@ -104,8 +104,8 @@ export class LineSocket {
   }
 
   /**
-   * Writes text. Returns null if more may be written at once, else a promise that resolves when it may, or when the client
-   * is gone.
+   * Writes text. Returns null if more may be written immediately. Otherwise returns a promise that resolves when more may be
+   * written, or when the client has disconnected.
    */
   write(text: string): Promise<void> | null {
     if (this.isGone || this.socket.write(text)) return null;
@@ -139,7 +139,7 @@ export class LineSocket {
     this.socket.once('close', () => clearTimeout(grace));
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection immediately and discards unsent data. */
   destroy(): void {
     this.socket.destroy();
   }

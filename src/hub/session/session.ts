@@ -1,7 +1,7 @@
 /**
- * One client: its requests (a few run concurrently, the rest stay unread), its responses and its notifications. Changed
- * scripts are collected in a set until they can be sent, so the memory of a client that does not read is limited by its
- * subscriptions.
+ * One client with its requests, responses and notifications. A few requests run concurrently; further requests stay unread
+ * in the socket. Changed scripts are collected in a set until they can be sent, so the memory of a client that does not read
+ * is limited by its subscriptions.
  */
 import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../../util/json/jsonParse.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
@@ -30,7 +30,7 @@ import {
 const MAX_RUNNING = 8;
 /** Number of errors after which the connection is closed. Source: `LBRYElectrumX.max_errors`. */
 export const MAX_ERRORS = 10;
-/** Maximum number of values in one line, several times those of the largest search. */
+/** Maximum number of JSON values in one line: several times that of the largest search. */
 const MAX_VALUES = 100_000;
 /** Maximum number of addresses in one notification line. Arbitrary. */
 const ADDRESSES_AT_ONCE = 500;
@@ -39,13 +39,13 @@ export interface SessionDeps {
   readonly turns: ClientQueue;
   readonly hub: ClientServices;
   readonly method: (name: string) => HubMethod | undefined;
-  /** A subscription was added or removed. Throws `HubError` if there are too many. */
+  /** Called when a subscription is added (`subscribed`) or removed (`unsubscribed`). Throws `HubError` if there are too many. */
   readonly subscribed: (session: Session, scriptKey: string) => void;
   readonly unsubscribed: (session: Session, scriptKey: string) => void;
   readonly closed: (session: Session) => void;
-  /** Updates the amount of unread bytes after bytes arrived. */
+  /** Called after bytes arrived, to update the total of unread bytes. */
   readonly received: (session: Session) => void;
-  /** A method failed for a reason other than the client's request. */
+  /** Called when a method failed for a reason other than the client's request. */
   readonly failed: (error: unknown, method: string) => void;
   readonly answered: (method: string, code: number | null, durationMs: number) => void;
   readonly told: (method: string, count: number) => void;
@@ -78,7 +78,7 @@ export class Session implements HubClient {
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
     socket.onLines = () => {
-      // Time before this is not charged to the client.
+      // The time before this call is not charged to the client.
       deps.turns.lap();
       void this.readLines().catch((error: unknown) => this.fail(error));
       deps.received(this);
@@ -120,7 +120,10 @@ export class Session implements HubClient {
     this.isDismissed = true;
   }
 
-  /** Reads lines while more requests may run. Lines are read one by one, since the first one determines the version. */
+  /**
+   * Reads lines while more requests may run. The lines are read one at a time, because the first line determines the
+   * JSON-RPC version.
+   */
   private async readLines(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
@@ -138,12 +141,12 @@ export class Session implements HubClient {
     }
   }
 
-  /** Approximate number of pending requests: the maximum if there are unread bytes. */
+  /** Weight of the client in the fair queue: the number of running requests, or the maximum if unread bytes are waiting. */
   private get weight(): number {
     return this.socket.heldBytes > 0 ? MAX_RUNNING : 1 + this.running;
   }
 
-  /** Resolves when the line is parsed; the turn ends with the response. */
+  /** Resolves when the line is parsed. The request itself continues until its response is sent. */
   private async startLine(turn: Turn, line: Buffer): Promise<void> {
     let payload: JsonValue | HubError;
     try {
@@ -173,7 +176,7 @@ export class Session implements HubClient {
     this.socket.destroy();
   }
 
-  /** The value of a line, or the error for the response. */
+  /** Parses a line. Returns the error for the response if the line is invalid. */
   private async parse(turn: Turn, line: Buffer): Promise<JsonValue | HubError> {
     const text = await inTurn(turn, decodeUtf8InSlices(line));
     if (text === null) return new HubError(HUB_ERROR.parse, 'messages must be encoded in UTF-8');
@@ -203,7 +206,7 @@ export class Session implements HubClient {
       else await this.answerOne(turn, message, this.version);
       if (this.isDismissed || this.errors >= MAX_ERRORS) this.socket.end();
     } catch (error) {
-      // The response may be incomplete, so nothing can follow it.
+      // A part of the response may have been sent, so the connection must be closed.
       this.failAt(error, 'answer');
     }
   }
@@ -214,7 +217,10 @@ export class Session implements HubClient {
     await this.writer.exclusively(turn, () => this.write(turn, answer, version, '', '\n'));
   }
 
-  /** Members run one by one, and each response is sent before the next, so that no response waits in memory. */
+  /**
+   * Runs the members of a batch one at a time. Each response is sent before the next member runs, so that the responses do
+   * not collect in memory.
+   */
   private async answerBatch(turn: Turn, items: readonly JsonValue[], version: WireVersion): Promise<void> {
     await this.writer.exclusively(turn, async () => {
       let lead = '[';
@@ -245,7 +251,7 @@ export class Session implements HubClient {
     return this.writer.result(turn, lead + before, outcome, behind + end);
   }
 
-  /** The response to an item; null for none. */
+  /** Runs an item and returns its response; null if the item gets no response. */
   private async run(turn: Turn, item: WireItem): Promise<Answer | null> {
     if (item.kind === 'answer') {
       this.errors++;
@@ -282,19 +288,22 @@ export class Session implements HubClient {
     }
   }
 
-  /** Records a change of a subscribed script. */
+  /** Records that a subscribed script changed. `tell` sends the notification. */
   touch(scriptKey: string): void {
     if (!this.subscriptions.has(scriptKey)) return;
     this.touched.add(scriptKey);
   }
 
-  /** Sends pending notifications; only one runs at a time. */
+  /** Sends pending notifications. Only one call sends at a time. */
   tell(): void {
     if (this.isTelling || this.version === null || !this.hasNews || this.tellTipNow(this.version)) return;
     void this.tellInTurns();
   }
 
-  /** Sends only the tip, whose line is already built: sufficient for most clients. */
+  /**
+   * Sends only the notification of the tip, whose line is already built. Most clients need nothing else. Returns false if
+   * more must be sent or the line could not be written immediately.
+   */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
     const { hub, told } = this.deps;
@@ -331,8 +340,8 @@ export class Session implements HubClient {
   }
 
   /**
-   * Whether the tip is higher than the one the client knows. Headers at known heights are not sent: lbry-sdk's wallet would
-   * replace its header without searching the fork, and would continue to show transactions at their former heights.
+   * Whether the tip is higher than the last one sent to the client. Headers at known heights are not sent: lbry-sdk's wallet
+   * would replace its header without looking for the fork, and would continue to show transactions at their former heights.
    */
   private get hasNewTip(): boolean {
     return this.wantsHeaders !== null && this.deps.hub.tip.height > this.knownHeight;
@@ -391,5 +400,5 @@ interface Answer {
   readonly outcome: HubResult | HubError;
 }
 
-/** Whether a failure needs no report. */
+/** Whether a failure was already reported or is expected, so that it is not reported again. */
 const isKnown = (error: unknown): boolean => error instanceof NodeFailure || error instanceof ClientLeft;

@@ -1,6 +1,6 @@
 /**
- * All clients: the listening socket, which is closed while there are too many clients, timeouts of silent clients, and
- * limits on their total memory. Owns the subscriptions of scripts.
+ * All clients of the hub: the listening socket, which is closed while there are too many clients, the timeout of silent
+ * clients, and limits on the total memory. Also stores which clients are subscribed to which script.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -17,19 +17,22 @@ import type { ClientQueue } from '../../scheduler/clientQueue.js';
 export const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
-/** Total of unread bytes of all clients above which the client with the most is disconnected. Arbitrary. */
+/** Maximum total of unread bytes of all clients. Above it the client with the most unread bytes is disconnected. Arbitrary. */
 const MAX_UNREAD_BYTES = 64 << 20;
-/** Unread bytes of a client up to this number do not count. */
+/** Number of unread bytes of a client that do not count towards that total. */
 const FREE_UNREAD_BYTES = 1 << 16;
-/** Maximum number of subscriptions of all clients, about 400 bytes each. Beyond it the client with the most is disconnected. */
+/**
+ * Maximum number of subscriptions of all clients, about 400 bytes each. Above it the client with the most subscriptions is
+ * disconnected.
+ */
 const MAX_SUBSCRIPTIONS = 1_000_000;
-/** The listening socket opens again when at most this share of the sessions is in use. Source: `_manage_servers`. */
+/** Share of `maxSessions`: the listening socket opens again when at most this share is in use. Source: `_manage_servers`. */
 const REOPEN_SHARE = 0.95;
 /** Time until the next attempt if the port is in use. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;
 /** Maximum time for which notifications block the event loop. */
 const SLICE_MS = 4;
-/** Checks for silent clients per timeout. Source: `_clear_stale_sessions`. */
+/** Number of checks for silent clients within one timeout. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
 
 export interface SessionsOptions {
@@ -61,7 +64,7 @@ export class Sessions {
   private readonly deps: SessionsDeps;
   private readonly sessionDeps: SessionDeps;
   private readonly sessions = new Set<Session>();
-  /** Clients by script; a single client is stored without a set. */
+  /** Subscribed clients by script. A single client is stored without a set, to save memory. */
   private readonly byScript = new Map<string, Session | Set<Session>>();
   private readonly unread = new Map<Session, number>();
   private unreadBytes = 0;
@@ -118,7 +121,7 @@ export class Sessions {
     this.deps.counters.set('subscriptions', this.subscriptions);
   }
 
-  /** Listens. Rejects with `HubStartError`. */
+  /** Listens for clients. Rejects with `HubStartError`. */
   async open(): Promise<void> {
     try {
       await this.listen();
@@ -142,7 +145,7 @@ export class Sessions {
           this.deps.log('warn', `The hub's listening socket failed: ${error.message}`),
         );
         const address = server.address();
-        // With port 0 (in tests) the chosen port is used again.
+        // With port 0 (in tests) the system chooses a port. A later reopening uses the same port.
         if (typeof address === 'object' && address !== null) this.port = address.port;
         this.deps.counters.set('port', this.port);
         this.noteListening(server);
@@ -175,7 +178,7 @@ export class Sessions {
     this.reopen();
   }
 
-  /** Listens again when clients are accepted. */
+  /** Listens again if few enough clients are connected. */
   private reopen(): void {
     const { maxSessions } = this.options;
     if (this.isClosed || this.isOpening || this.server !== null || this.staleTimer === null) return;
@@ -250,7 +253,7 @@ export class Sessions {
     this.deps.hub.node.wish(key, false);
   }
 
-  /** Records a change of a script; `tell` sends the notifications. */
+  /** Marks a script as changed for its subscribers. `tell` sends the notifications. */
   touch(scriptKey: string): void {
     const known = this.byScript.get(scriptKey);
     if (known === undefined) return;
@@ -258,7 +261,7 @@ export class Sessions {
     else known.touch(scriptKey);
   }
 
-  /** Notifies each client: of the tip if it moved, and of changes of its scripts. */
+  /** Notifies each client of the tip if it changed, and of changed scripts. */
   async tell(): Promise<void> {
     let since = performance.now();
     for (const session of this.sessions) {
@@ -267,7 +270,7 @@ export class Sessions {
     }
   }
 
-  /** Sends everyone away. */
+  /** Disconnects all clients and closes the listening socket. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.staleTimer !== null) clearInterval(this.staleTimer);

@@ -1,6 +1,6 @@
 /**
- * The UDP port with which clients choose a hub before they connect. The response has the availability, the tip, the country,
- * and the client's address. Source: lbryio/hub herald/udp.py.
+ * UDP port that clients query before they choose a hub to connect to. The response has the hub's availability, tip and
+ * country, and the client's address. Source: lbryio/hub herald/udp.py.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
@@ -10,7 +10,10 @@ import type { Logger } from '../../util/logging.js';
 
 const MAGIC = 1_446_058_291;
 const PROTOCOL_VERSION = 1;
-/** Magic, version and 64 bytes of padding, so that a response is smaller than the request. */
+/**
+ * Size of a request: magic number, version and 64 bytes of padding. The padding makes a response smaller than its request,
+ * so that the port cannot amplify attacks.
+ */
 export const PING_BYTES = 69;
 export const PONG_BYTES = 44;
 const AVAILABLE = 1;
@@ -18,7 +21,7 @@ const AVAILABLE = 1;
 const LEAST_MS = 100;
 /** Maximum number of addresses whose last request time is stored. */
 const MAX_KNOWN = 1024;
-/** Lower source ports are not used by clients. */
+/** Lowest source port that gets a response. Clients do not use lower ports. */
 const FIRST_CLIENT_PORT = 1024;
 
 /** Private networks. Source: `is_valid_public_ipv4`, Python's `ipaddress`. */
@@ -44,17 +47,17 @@ function subnets(texts: readonly string[]): readonly Subnet[] {
 }
 
 export interface StatusPortOptions {
-  /** An IPv4 address. */
+  /** IPv4 address to listen on. */
   readonly host: string;
   readonly port: number;
-  /** The country of `Location.Country`. */
+  /** Country code of the hub, a value of the protobuf enum `Location.Country`. */
   readonly country: number;
 }
 
 export interface StatusPortDeps {
   /** Height and id (wire order) of the tip. */
   readonly tip: () => { readonly height: number; readonly hash: Bytes };
-  /** The block id in the response while clients cannot connect yet. */
+  /** Id of the genesis block, which the response contains while clients cannot connect yet. */
   readonly genesisHash: Bytes;
   readonly log: Logger;
 }
@@ -71,7 +74,7 @@ export class StatusPort {
   constructor(options: StatusPortOptions, deps: StatusPortDeps) {
     this.options = options;
     this.deps = deps;
-    // A server with a private address also responds to its network.
+    // A server that listens on a loopback or private address also responds to addresses of that network.
     this.allows = [LOOPBACK, PRIVATE].filter((nets) => nets.some((net) => holds(net, options.host))).flat();
   }
 
@@ -102,7 +105,7 @@ export class StatusPort {
     if (this.isTooSoon(from.address)) return;
     if (!isPing(ping)) return;
     if (from.port < FIRST_CLIENT_PORT || !isAnswered(from.address, this.allows)) return;
-    // Send errors are ignored: datagrams may be lost.
+    // Errors of sending are ignored, because a datagram may be lost anyway.
     socket.send(this.pong(from.address), from.port, from.address, () => undefined);
   }
 

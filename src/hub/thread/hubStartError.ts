@@ -1,4 +1,4 @@
-/** Reason why the hub cannot start. */
+/** Error that prevents the start of the hub. */
 import { OperatorError } from '../../util/text/operatorError.js';
 
 /** The hub cannot listen at the configured address. The message is for the operator. */

@@ -1,6 +1,6 @@
 /**
- * The node's handle of the hub's thread: starts it, sends orders such as listening and notifications, and ends it. Calls of
- * the thread go to `hubRpcServer.ts`. It also has the set of subscribed scripts.
+ * Controls the hub's thread from the node's thread: starts it, calls its operations (listening, notifications), and ends it.
+ * Calls from the hub's thread are handled by `hubRpcServer.ts`. Also stores which scripts have subscribers.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -53,7 +53,7 @@ export interface HubThreadSharing {
   /** Whether the claim index is at the tip. */
   readonly isSynced: () => boolean;
   readonly search: SharedSearch | null;
-  /** The claims in the mempool. */
+  /** Source of the claims in the mempool; null without it. */
   readonly waiting: WaitingFeed | null;
 }
 
@@ -68,14 +68,14 @@ export class HubThread implements TouchedSessions {
   private readonly offs: (() => void)[] = [];
   private readonly wanted = new Set<string>();
   private touched = new Set<string>();
-  /** The tip that the thread knows of. */
+  /** The tip that was last sent to the hub's thread. */
   private knownTip = -1;
   private isClosing = false;
   private isOver = false;
   /** Error that ended the thread. */
   private failure: Error | null = null;
 
-  /** `sharing` belongs to `start.claims`. */
+  /** `sharing` must be given together with `start.claims`. */
   constructor(start: HubThreadStart, deps: HubThreadDeps, sharing: HubThreadSharing | null = null) {
     this.deps = deps;
     this.sharing = sharing;
@@ -127,7 +127,7 @@ export class HubThread implements TouchedSessions {
     });
   }
 
-  /** Updates the tip snapshot for the thread's own reads. */
+  /** Updates the tip snapshot, by which the hub's thread validates its own reads. */
   private updateSnapshot(): void {
     if (this.sharing === null) return;
     const { snapshot, isSynced } = this.sharing;
@@ -154,17 +154,20 @@ export class HubThread implements TouchedSessions {
     await this.orders.call(name, args, transfer, null).value();
   }
 
-  /** Listens. Rejects with `HubStartError`. */
+  /** Makes the hub's thread listen for clients. Rejects with `HubStartError`. */
   open(): Promise<void> {
     return this.order('open', []);
   }
 
-  /** Resolves when responses include the change, or the thread has ended and so has no clients. */
+  /** Announces or removes another hub. Resolves when responses of the hub include the change, or when the thread has ended. */
   async notePeer(name: string, isThere: boolean): Promise<void> {
     if (!this.isOver) await this.order('peer', [name, isThere]).catch(() => undefined);
   }
 
-  /** Adds the tip to a batch, if it changed, so that the responses are sent with their tip. */
+  /**
+   * Adds the tip to a batch if it changed. The responses in the batch are thus sent together with the tip that they belong
+   * to.
+   */
   private addTip(): Promise<void> | undefined {
     const { reader, failed } = this.deps;
     const { tip } = reader.chain;
@@ -242,7 +245,7 @@ export class HubThread implements TouchedSessions {
   async tell(): Promise<void> {
     const keys = packKeys([...this.touched]);
     this.touched = new Set();
-    // Clients that connect later get the state with their request.
+    // Nothing is sent without clients. A client that connects later gets the present state by its requests.
     if (this.deps.counters.get('sessions') === 0) return;
     await this.order('tell', [keys], [keys.buffer]);
   }
@@ -251,7 +254,7 @@ export class HubThread implements TouchedSessions {
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.isOver) return;
-    // Keeps the process running until the thread has ended.
+    // Prevents the process from ending before the thread has ended.
     this.worker.ref();
     await this.order('close', []);
     await this.worker.terminate();

@@ -26,10 +26,11 @@ import { UnknownConstraints } from '../methods/unknownConstraints.js';
 import { reportMemory } from '../../util/threadMemory.js';
 
 /**
- * Enough calls to keep the node's thread busy while results are transferred. Arbitrary.
+ * Maximum number of concurrent calls to the node's thread. Enough to keep the node's thread busy while results are
+ * transferred. Arbitrary.
  */
 const PLACES = 32;
-/** Interval of the reports to the node, and of counter updates. */
+/** Interval at which counters are updated and responses are reported to the node's thread. */
 const NOTE_MS = 100;
 /** Maximum time for which touching scripts blocks the event loop. */
 const SLICE_MS = 4;
@@ -146,7 +147,7 @@ const orders: HubOrders = {
 
 const callee = new Callee((item, transfer) => batches.add(item, transfer));
 
-/** Executes an order and reports its end to the node. */
+/** Runs an operation that the node's thread called, and sends the response. */
 function carryOut(id: number, name: keyof HubOrders, args: readonly unknown[]): void {
   const order = orders[name] as (...all: readonly unknown[]) => unknown;
   void answerCall(
@@ -178,7 +179,7 @@ function take(item: ToHub): void {
 }
 
 port.on('message', (items: readonly ToHub[]) => {
-  // Time before this is not charged to clients.
+  // The time before this call is not charged to clients.
   turns.lap();
   for (const item of items) take(item);
 });

@@ -1,27 +1,31 @@
 /**
  * The changes that a block made to claims, for followers of the index. Rows of touched and deleted claims are stored as long
- * as the block can be disconnected; rows of changed effective amounts are stored permanently. Some events touch very many
- * claims: a takeover touches all claims of its name, a new channel key all claims signed by the old and the new key, and a
- * change of a claim all its reposts. Then only the event is stored, and a query finds the claims.
+ * as the block can be disconnected; rows of changed effective amounts are stored permanently. A claim is touched if its
+ * record changes. Some events touch very many claims: a takeover touches all claims of its name, a new channel key all
+ * claims signed with the old or the new key, and a change of a claim all its reposts. For these only the event is stored,
+ * and a query finds the claims.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
 import { ReadError } from '../../util/reader.js';
 import { changesKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
 
-/** A row is closed when it has grown to this size; a smaller one is the last. */
+/** Size at which a row ends and the next one starts. A smaller row is the last one. */
 const CHUNK_BYTES = 32 << 10;
 
 const NOTE = {
   /** A claim. */
   touched: 0,
-  /** A created or updated claim. Its reposts are touched too. */
+  /** A claim that was created or updated. Its reposts are touched too. */
   rewritten: 1,
   /** A claim that ended. Its reposts are touched. */
   deleted: 2,
-  /** A group of names. All claims of the group are touched. */
+  /** A name group (see `groupOf`) whose owner changed. All claims of the group are touched. */
   takeover: 3,
-  /** A channel and a key that it lost or received. The claims that the key signed for the channel are touched. */
+  /**
+   * A channel and the tag of a key that the channel lost or received. The claims signed with that key for the channel are
+   * touched.
+   */
   signed: 4,
 } as const;
 
@@ -31,7 +35,7 @@ export interface NotedChanges {
   readonly rewritten: readonly string[];
   readonly deleted: readonly string[];
   readonly takeovers: readonly string[];
-  /** Ids of channels, each followed by a key tag. */
+  /** Channel ids, each followed by the tag of a key (see `NOTE.signed`). */
   readonly signed: readonly string[];
 }
 
@@ -63,11 +67,12 @@ export async function writeChanges(
   await add(NOTE.deleted, deleted);
   await add(NOTE.takeover, takeovers);
   await add(NOTE.signed, signed);
-  // A block without changes has a row too: a missing row means that the changes are not stored any more.
+  // A block without changes also gets a row, because a missing row means that the changes of the block are not stored any
+  // more.
   if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
 }
 
-/** Null if they are not stored any more. */
+/** Reads the changes of a block; null if they are not stored any more. */
 export async function readNotedChanges(rows: RowReader, height: number): Promise<NotedChanges | null> {
   const notes: string[][] = Object.values(NOTE).map(() => []);
   for (let chunk = 0, isLast = false; !isLast; chunk++) {

@@ -1,8 +1,8 @@
 /**
- * The effects of a block on claims and supports, from the log of the claim trie. The log holds the decisions made when the
- * block was connected, including invalid updates, expirations and activations. It is stored as long as the block is
- * connected, so an index far behind the tip reads the same data as at the tip. Outputs that were created and spent within
- * the block are not in it.
+ * Effects of a block on claims and supports, read from the log of the claim trie. The log contains the decisions made when
+ * the block was connected, including invalid updates, expirations and activations. It is stored as long as the block is
+ * connected, so an index far behind the tip reads the same data as at the tip. The log does not contain outputs that were
+ * created and spent in the same block.
  */
 import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
@@ -14,28 +14,28 @@ import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 
 export interface BlockItems {
-  /** Created by the block and unspent at its end. */
+  /** Items (claims and supports) that the block created and that are unspent at its end. */
   readonly created: readonly CreatedItem[];
-  /** Spent or expired. */
+  /** Items of earlier blocks that were spent or expired. */
   readonly removed: readonly Item[];
-  /** Items of earlier blocks that became active. */
+  /** Items of earlier blocks that became active in the block. */
   readonly activated: readonly Item[];
-  /** Names as filed in the trie whose takeover height changed in the block. */
+  /** Names, as stored in the claim trie, whose takeover height changed in the block. */
   readonly takeovers: readonly string[];
 }
 
 export interface CreatedItem {
   readonly item: Item;
-  /** Whether it entered the trie in this block. `item` itself has the present state. */
+  /** Whether the item became active in this block. The fields of `item` describe its state at the tip. */
   readonly isActive: boolean;
 }
 
-/** Whether the item was spent; false if it expired. */
+/** Whether a removed item was spent; false if it expired. */
 export const wasSpent = ({ removal }: Item): boolean => removal === REMOVAL.spent;
 
 const refGroup = ({ name, since }: ItemRef): string => `${since}:${name}`;
 
-/** The claims and supports in a chunk of the log, except those that only moved to another name. */
+/** Reads the claims and supports that log events refer to, except those that only moved to another name. */
 async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(ref: ItemRef) => Item> {
   const groups = new Map<string, Map<number, Item>>();
   let since = performance.now();
@@ -52,7 +52,7 @@ async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(r
   };
 }
 
-/** Changes of a block that follow from connecting it to the claim trie. */
+/** Computes the effects of a block from the log that the claim trie created while connecting it. */
 export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
   const created: CreatedItem[] = [];
   const removed: Item[] = [];

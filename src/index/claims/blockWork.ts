@@ -1,7 +1,7 @@
 /**
  * Applies one block to the claim index: computes the rows from the block's claims and supports and from the values of its
- * outputs. Owns the rules of channels, signatures, reposts and counts; disconnecting is in `notedRows.ts`. Source: hub
- * scribe/service.py.
+ * outputs. This module has the rules for channels, signatures, reposts and counts; `notedRows.ts` disconnects a block.
+ * Source: hub scribe/service.py.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -51,11 +51,11 @@ import { changeSignedSupports } from './signedSupports.js';
 export interface BlockWorkDeps {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** Rows of the claim trie after the block, or after a later block. */
+  /** Row transaction. The rows of the claim trie are those after this block, or after a later block. */
   readonly rows: RowTransaction;
-  /** Whether `rows` are those right after the block. */
+  /** Whether the rows of the claim trie are those immediately after this block. */
   readonly isPresent: boolean;
-  /** States of names after the block, if the block is being connected: these rows need not be read. */
+  /** States of names after the block, if the block is being connected; null otherwise. Rows of these names need not be read. */
   readonly names: NamesAfter | null;
   readonly noted: NotedRows;
 }
@@ -68,18 +68,21 @@ interface NewClaim {
   readonly row: ClaimRow;
 }
 
-/** A claim that the block ended, with its last row. */
+/** A claim that ended in the block, with its row before the block. */
 type EndedClaim = readonly [claimId: string, row: ClaimRow];
 
-/** Changes of the supports of one claim in one group of names. */
+/** Changes of the supports of one claim in one name group (see `groupOf`). */
 interface SupportChange {
   readonly claimId: string;
   readonly group: string;
-  /** Sum of all unspent supports, in satoshis. */
+  /** Change of the sum of all unspent supports, in satoshis. */
   sumSat: bigint;
-  /** Sums of active supports by name in the trie; supports under other names do not count. */
+  /**
+   * Changes of the sums of active supports, by the name in the claim trie. Supports under another name than the claim's do
+   * not count for the claim.
+   */
   readonly activeSat: Map<string, bigint>;
-  /** Whether a support was created or spent; false for activations and expirations alone. */
+  /** Whether a support was created or spent. False if supports only became active or expired. */
   isMoved: boolean;
 }
 
@@ -88,7 +91,7 @@ export class BlockWork {
   private readonly noted: NotedRows;
   private readonly block: LoadedBlock;
   private readonly height: number;
-  /** Names as they are filed. */
+  /** Names, as stored in the claim trie, whose takeover height changed in the block. */
   private readonly takeovers: readonly string[];
   private readonly created = new Map<string, CreatedItem>();
   private readonly removed = new Map<string, Item>();
@@ -99,13 +102,13 @@ export class BlockWork {
   private readonly reposts = new Map<string, number>();
   /** Change of the number of signed claims, by channel and key tag. */
   private readonly signed = new Map<string, number>();
-  /** Rows of `created` as the block leaves them. */
+  /** Index rows of the claims in `created`, as they are after the block. */
   private readonly newRows = new Map<string, ClaimRow>();
   /** Keys of the rows of claims, by their ids. */
   private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
-  /** The totals of all live claims; null while the block has not changed them. */
+  /** Numbers of all live claims by kind; null until the block changes them. */
   private totals: KindTotals | null = null;
 
   constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {
@@ -152,7 +155,7 @@ export class BlockWork {
     change.isMoved ||= isMoved;
   }
 
-  /** Changes the noted rows. Returns the changes for followers of the index. */
+  /** Applies the block to `noted`. Returns the changes for readers that follow the index. */
   async run(): Promise<{ changes: NotedChanges; trending: NotedTrending[] }> {
     const { noted, created, removed, activated, supports } = this;
     const supported = [...supports.values()].map(({ claimId }) => claimId);
@@ -194,8 +197,8 @@ export class BlockWork {
   }
 
   /**
-   * Groups of names that a takeover touches. Omits a name whose only claim was created in this block, if all claims of its
-   * group are filed under one name. Most new names are such.
+   * Name groups whose claims are touched by a takeover. A name is omitted if its only claim was created in this block and
+   * all claims of its group are stored under this name, which holds for most new names.
    */
   private touchingTakeovers(after: EffectiveAmounts): string[] {
     const made = new Set<string>();
@@ -216,7 +219,7 @@ export class BlockWork {
     return row && parseClaimRow(row);
   }
 
-  /** The row of the claim after the block; null without one. The row must have been loaded. */
+  /** Index row of the claim after the block; null without a row. The row must have been loaded. */
   private rowOf(claimId: string): ClaimRow | null {
     const made = this.newRows.get(claimId);
     if (made) return made;
@@ -224,7 +227,7 @@ export class BlockWork {
     return row && parseClaimRow(row);
   }
 
-  /** Claims that do not exist any more after the block. */
+  /** Claims that ended in the block. */
   private endedClaims(): EndedClaim[] {
     const ended: EndedClaim[] = [];
     for (const [claimId, item] of this.removed) {
@@ -288,7 +291,10 @@ export class BlockWork {
     };
   }
 
-  /** Tags of the keys that verify the signatures. `made` maps claim ids to the outputs of the block. */
+  /**
+   * Finds the keys that verify the signatures of the outputs, as key tags. `made` has the claim outputs of the block by
+   * claim id.
+   */
   private async signersOf(
     found: readonly ClaimOutputInBlock[],
     made: ReadonlyMap<string, ClaimOutputInBlock>,
@@ -296,14 +302,14 @@ export class BlockWork {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
     await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
-    // The key of the channel after the block is the most likely signer.
+    // The channel's key after the block is tried first, because it is the most likely signer.
     const publicKeyOf = (id: string) => (made.get(id) ?? this.formerRow(id))?.publicKey ?? null;
     const checks = signed.map((output) => ({ output, publicKey: publicKeyOf(channelOf(output)) }));
     const signers = await findSigners(checks, this.deps.params);
     return new Map(signed.map((output, i) => [output, signers[i]!]));
   }
 
-  /** Loads the claims, counts and sums that added and removed rows refer to. */
+  /** Loads the rows of claims, counts and sums that depend on the changed claims. */
   private async loadReferences(
     claims: readonly NewClaim[],
     ended: readonly EndedClaim[],
@@ -327,7 +333,7 @@ export class BlockWork {
     await this.noted.load(keys);
   }
 
-  /** Removes a claim, in its state before the block, from all lists. */
+  /** Deletes the rows of a claim from all lists. `row` is its index row before the block. */
   private takeOut(claimId: string, row: ClaimRow): void {
     const { noted } = this;
     const group = groupOf(row.rawName);
@@ -363,7 +369,10 @@ export class BlockWork {
     this.countKind(row, 1);
   }
 
-  /** A new output of a repost touches its target. A claim that the same key signed again touches nothing. */
+  /**
+   * Updates the counts of reposts and signed claims. A new output of a repost touches the reposted claim. If a claim was
+   * signed again with the same key, the count does not change and nothing is touched.
+   */
   private changeCounts(): void {
     const { noted } = this;
     const addTo = (key: string, change: number): void =>
@@ -396,12 +405,13 @@ export class BlockWork {
     }
   }
 
-  /** Changes of effective amounts: claims that were created or updated, and claims whose supports changed. */
+  /** Changes of effective amounts, for claims that were created or updated and for claims with created or spent supports. */
   private async trending(after: EffectiveAmounts): Promise<NotedTrending[]> {
     const { rules, rows } = this.deps;
     const ids = new Set(this.created.keys());
     for (const { claimId, isMoved } of this.supports.values()) if (isMoved) ids.add(claimId);
-    // An item that the normalization fork moved has its amount under different names before and after.
+    // The normalization fork moves claims and supports to other names, so their amounts before the block are read under
+    // the former names.
     const before =
       this.height === rules.normalizationForkHeight
         ? new EffectiveAmounts(rows, rules, this.height - 1, false, null)
@@ -432,7 +442,10 @@ export class BlockWork {
     return changes;
   }
 
-  /** Effective amount before the block, computed from the amount after it and the changes of active supports. */
+  /**
+   * Effective amount of a claim before the block, computed from its amount after the block and the changes of active
+   * supports.
+   */
   private formerAmount(claimId: string, amountSat: bigint | null, formerSupportSat: bigint): bigint {
     const removed = this.removed.get(claimId);
     if (removed) return removed.activated === 0 ? 0n : removed.amount + formerSupportSat;
@@ -448,7 +461,7 @@ export class BlockWork {
   }
 }
 
-/** Channels with the tags of keys that they lost or received in the block, each pair as one string. */
+/** Keys that channels lost or received in the block. Each result is a channel id followed by a key tag. */
 function rekeyedBy(claims: readonly NewClaim[], ended: readonly EndedClaim[]): string[] {
   const rekeyed: string[] = [];
   const compare = (claimId: string, former: ClaimRow | null, latter: ClaimRow | null): void => {

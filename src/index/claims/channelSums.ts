@@ -6,14 +6,14 @@ import { parseSupportSumRow } from './claimRow.js';
 import type { ResolveScope } from './resolveUrl.js';
 import { forEachRow } from './rowWalk.js';
 
-/** Sum of the unspent supports that a live channel signed with its present key. */
+/** Sum of the unspent supports that a live channel signed with its present key. "Live" means unspent and not expired. */
 export interface ChannelSum {
   readonly channel: ClaimRecord;
   readonly amountSat: bigint;
   readonly count: number;
 }
 
-/** Ids of the live claims that a channel signed with its present key; empty without such a channel. */
+/** Ids of the live claims that the channel signed with its present key; empty if the channel is not live. */
 export async function readSignedBy({ rows, records }: ResolveScope, channelId: string): Promise<Bytes[]> {
   const ids: Bytes[] = [];
   const [channel] = await records.rowsOf([channelId]);
@@ -23,8 +23,8 @@ export async function readSignedBy({ rows, records }: ResolveScope, channelId: s
 }
 
 /**
- * The sums over all these claims, in no order. Ids are latin1, wire order; ids of claims that are not alive are ignored.
- * Between claims the function awaits `yieldIfDue` if that returns a promise.
+ * Sums over all these claims together, by channel, in no particular order. Ids are latin1 strings in wire order; ids of
+ * claims that are not live are ignored. `yieldIfDue` is called between claims.
  */
 export async function readChannelSums(
   { rows, records }: ResolveScope,
@@ -64,7 +64,7 @@ export async function readChannelSums(
   });
 }
 
-/** The id of the claim and the ids of the claims that it signed; null if the claim is not alive. */
+/** Id of the claim and, with `withContent`, the ids of the claims that it signed; null if the claim is not live. */
 export async function withSigned(
   scope: ResolveScope,
   claimId: Bytes,

@@ -1,11 +1,12 @@
 /**
  * The claim index (`-claimindex`): data about claims that wallets need and consensus does not store. It has claims by id,
- * the claims of a name by age, the claims of a channel, reposts, sums and counts, and the changes of each block. Written in
- * the commit of each block and disconnected with it, once it has been filled up to the tip. Owns the rows of the prefix `L`.
+ * the claims of a name by age, the claims of a channel, reposts, sums and counts, and the changes of each block. Once the
+ * index is filled up to the tip, its rows are written in the commit of each block, and reverted when the block is
+ * disconnected. It owns the rows with the prefix `L`.
  *
  * The effects of a block on claims are stored permanently in the log of the claim trie (`blockItems.ts`), so a fill far
- * behind the tip gets the same data as at the tip. The log of a disconnected block is deleted, so the index has undo rows of
- * its own. They cover as many blocks as name proofs do. A deeper reorg rebuilds the index.
+ * behind the tip gets the same data as at the tip. The log of a disconnected block is deleted, so the index stores undo
+ * rows. They cover as many blocks as name proofs do. A deeper reorg rebuilds the index.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -25,19 +26,19 @@ import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIn
 import { formatSeriesRow } from './claimPast.js';
 import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
 
-/** Name in `getindexinfo`. */
+/** Name of the index in `getindexinfo`. */
 export const CLAIM_INDEX_NAME = 'claimindex';
-/** 2: claims are filed under the keys that signed them. 3: so are supports. */
+/** Version of the rows. Version 2 stores claims under the keys that signed them; version 3 also stores supports that way. */
 export const CLAIM_INDEX_VERSION = 3;
-/** Maximum number of blocks whose undo rows are dropped in one step, when too many are stored. Arbitrary. */
+/** Maximum number of blocks whose undo rows are dropped while one block is connected. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
 
 export interface ClaimIndexOptions {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** Number of blocks with undo rows. */
+  /** Number of latest blocks for which undo rows are stored. */
   readonly window: ProofWindow;
-  /** Height of the chain; lower while the next block is being connected. */
+  /** Height of the chain's tip. While a block is being connected, it is the height of the block before. */
   readonly tipHeight: () => number;
 }
 
@@ -47,7 +48,7 @@ class ClaimIndex implements ChainIndex {
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();
-  /** Lowest height with undo rows; null before the first block of this run. */
+  /** Lowest height for which undo rows are stored; null until the first block of this run is processed. */
   private keptFrom: number | null = null;
 
   constructor(options: ClaimIndexOptions) {
@@ -62,7 +63,8 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
-    // A rebuilt index may store undo rows of lower blocks than before, because of a reorg.
+    // The cached value is dropped when a rebuild starts: because of a reorg, a rebuilt index may store undo rows of lower
+    // blocks than before.
     if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
@@ -73,7 +75,8 @@ class ClaimIndex implements ChainIndex {
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
     const { changes, trending } = (await work?.run()) ?? NOTHING;
     if (keepsUndo) await writeChanges(rows, height, changes);
-    // After the index was lost, it is rebuilt from a much lower height.
+    // A rebuild after a loss of the index continues from a much lower height, so the lowest height with undo rows may
+    // decrease.
     if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
     await writeTrending(rows, height, trending);
     if (window !== 'all') await this.dropBehind(rows, height - window);
@@ -81,7 +84,10 @@ class ClaimIndex implements ChainIndex {
     await this.noteTotals(rows, height, isPresent);
   }
 
-  /** Totals are not available for a block far behind the tip. Then the rows of the past are computed again (`pastWalk.ts`). */
+  /**
+   * Stores the numbers of names and claims after the block. For a block far behind the tip they are not available; instead,
+   * `pastWalk.ts` computes the rows of all past blocks again.
+   */
   private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
     if (!isPresent) return rows.del(PAST_KEY);
     const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));
@@ -101,7 +107,7 @@ class ClaimIndex implements ChainIndex {
 
   /** Drops the undo rows and changes of blocks up to this height. */
   private async dropBehind(rows: RowTransaction, height: number): Promise<void> {
-    // Searched only once: a later search would have to skip all deleted rows.
+    // The lowest height is searched only once per run, because a later search would have to skip all deleted rows.
     this.keptFrom ??= (await firstUndoHeight(rows)) ?? height + 1;
     for (let count = 0; this.keptFrom <= height && count < DROPPED_AT_ONCE; count++) {
       const at = this.keptFrom++;
@@ -111,7 +117,7 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
-/** The report for a block that does not change claims. Most blocks are such when the chain is little used. */
+/** Result for a block that does not change claims, as most blocks do not while the chain is little used. */
 const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
   changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
   trending: [],

@@ -1,12 +1,13 @@
 /**
- * The keys of the claim index's rows, all below one prefix. A key is a latin1 string; claim ids in keys are in printed
- * order, so that rows sort as ids are read. Names are stored as groups: spellings with the same normalized form share one.
+ * The keys of the claim index's rows, all below one prefix. A key is a latin1 string. Claim ids in keys are in printed
+ * order, so that rows are sorted by printed ids. Names are stored as groups: all spellings with the same normalized form
+ * share one group.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { PREFIX, readU32, u32Key } from '../../store/rows/keys.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** `claimId` and whatever else is 20 bytes long: latin1, wire order. */
+/** Length of claim ids and other 20-byte hashes, which are latin1 strings in wire order. */
 export const ID_LENGTH = 20;
 
 const KIND = {
@@ -30,7 +31,10 @@ const KIND = {
 
 const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
 
-/** Rows that follow from the chain up to the tip, without those of `pastWalk.ts`; ascending. */
+/**
+ * Kinds of rows that a snapshot contains: those that depend only on the chain up to the tip, without the rows of
+ * `pastWalk.ts`. In ascending order.
+ */
 export const SNAPSHOT_PREFIXES: readonly string[] = (
   [
     'claim',
@@ -49,16 +53,16 @@ export const SNAPSHOT_PREFIXES: readonly string[] = (
   .map(prefixOf)
   .sort();
 
-/** Scratch memory for reversing ids. */
+/** Buffer that `turned` reuses to reverse ids. */
 const turning = Buffer.alloc(ID_LENGTH);
 
-/** The id in the opposite byte order. */
+/** Reverses the byte order of an id. */
 export function turned(id: string): string {
   for (let i = 0; i < ID_LENGTH; i++) turning[ID_LENGTH - 1 - i] = id.charCodeAt(i);
   return turning.toString('latin1');
 }
 
-/** The name shared by all spellings: normalized as many times as the chain does it. */
+/** Group of a name: the normalized form that all spellings share. Normalization is applied twice, as the chain may do. */
 export function groupOf(name: string): string {
   return normalizeKey(normalizeKey(name));
 }
@@ -69,7 +73,7 @@ export function groupOf(name: string): string {
  */
 const sized = (name: string): string => String.fromCharCode(name.length >>> 8, name.length & 255) + name;
 
-/** Height, position in the block and output number, so that rows sort by age. */
+/** Part of a key with height, position in the block and output index, so that rows are sorted by age. */
 const ageKey = (height: number, position: number, nout: number): string =>
   u32Key(height) + u32Key(position).slice(1) + u32Key(nout).slice(1);
 
@@ -83,9 +87,9 @@ export const nameOrderPrefix = (group: string): string => prefixOf('nameOrder') 
 export const nameOrderKey = (group: string, height: number, position: number, nout: number): string =>
   nameOrderPrefix(group) + ageKey(height, position, nout);
 
-/** Bytes of a key tag. To forge a claim by an equal tag takes some 2^120 attempts. */
+/** Length of a key tag in bytes. Creating another key with an equal tag, to forge a signature, takes about 2^120 attempts. */
 export const TAG_LENGTH = 16;
-/** The key of a public key (33 bytes): the first bytes, latin1. */
+/** Tag of a public key (33 bytes), used in row keys: its first bytes as a latin1 string. */
 export const keyTag = (publicKey: Bytes): string => toLatin1(publicKey.subarray(0, TAG_LENGTH));
 
 /**
@@ -140,15 +144,15 @@ export const changesKey = (height: number, chunk: number): string =>
 export const undoKey = (height: number, chunk: number): string =>
   prefixOf('undo') + u32Key(height) + u32Key(chunk);
 export const UNDO_PREFIX = prefixOf('undo');
-/** Height in a key of trending changes, changes or undo. */
+/** Height in the key of a trending, change or undo row. */
 export const heightOfKey = (key: string): number => readU32(key, 2);
 
-/** `x` → how many live claims there are of each kind. */
+/** `x` → number of live claims of each kind. */
 export const TOTALS_KEY = prefixOf('totals');
 
-/** `e` ‖ claim id → key of the last item of an ended claim (`claimPast.ts`). */
+/** `e` ‖ claim id → trie key of the last output of an ended claim (`claimPast.ts`). */
 export const endedKey = (claimId: string): string => prefixOf('ended') + turned(claimId);
-/** `y` ‖ height → names, claims and their amounts after the block. */
+/** `y` ‖ height → numbers of names and claims, and sum of their amounts, after the block. */
 export const seriesKey = (height: number): string => prefixOf('series') + u32Key(height);
 /** `z` → nothing; its presence means that the rows of `endedKey` and `seriesKey` are complete for all past blocks. */
 export const PAST_KEY = prefixOf('past');

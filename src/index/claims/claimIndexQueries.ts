@@ -1,6 +1,6 @@
 /**
- * Queries of the claim index (`claimReader.ts`). All data of an answer belongs to one tip. If the tip changes during a
- * query, the query is repeated; after some attempts it runs while chain changes are blocked.
+ * Queries of the claim index (`claimReader.ts`). All data of a result belongs to the same tip. If the tip changes during a
+ * query, the query is repeated; after `MAX_ATTEMPTS` attempts it runs while changes of the chain wait.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -42,9 +42,9 @@ import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
 
-/** Number of attempts before a query blocks chain changes. */
+/** Number of attempts of a query before changes of the chain must wait for it. */
 const MAX_ATTEMPTS = 3;
-/** Claims that are read at one tip when all claims are read. */
+/** Number of claims that are read at the same tip when all claims are listed. */
 const CLAIMS_A_STEP = 256;
 
 /** Data sources of the queries. */
@@ -54,19 +54,19 @@ export interface ClaimIndexSource {
   /** The chain that `rows` belong to while a snapshot is valid. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
   /**
-   * Starts a snapshot in which rows and chain have the same tip, and returns a function that checks whether it is still
-   * valid. Null if there is no snapshot.
+   * Starts a snapshot, in which rows and chain belong to the same tip. Returns a function that checks whether the snapshot
+   * is still valid; null if no snapshot is available now.
    */
   readonly snapshot: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
-  /** See `readValues`. The result must be discarded if a block was disconnected during the call. */
+  /** Reads values of claims, see `readValues`. The caller must discard the result if a block was disconnected during the call. */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   readonly sizeOnDisk: () => Promise<number>;
-  /** Runs a task while nothing changes the chain. */
+  /** Runs a task during which the chain does not change. */
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
-/** A query came before the index had reached the tip. */
+/** Error: the index has not reached the tip yet. */
 export class ClaimIndexNotReadyError extends Error {
   override readonly name = 'ClaimIndexNotReadyError';
 }
@@ -78,7 +78,7 @@ export class ClaimChangesGoneError extends Error {
 
 export class ClaimIndexQueries implements ClaimIndexReader {
   private readonly source: ClaimIndexSource;
-  /** Cached orders of names, for the tip in `ordersOf`. */
+  /** Cached lists of the claims of names. They are valid for the tip in `ordersOf`. */
   private orders = new NameOrders();
   private ordersOf = { tip: -1, disconnects: 0 };
 
@@ -131,8 +131,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   /**
-   * Claims, their values, and then the values of the claims that they repost. Null for claims that are not alive and for
-   * values whose block was pruned. The claims are of one tip. Their values stay the same as long as no block is
+   * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live and a
+   * value whose block was pruned are null. All claims belong to the same tip. Their values stay valid as long as no block is
    * disconnected.
    */
   private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
@@ -215,7 +215,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.source.values(places);
   }
 
-  /** Ids of the live claims that a channel signed validly. */
+  /** Ids of the live claims with a valid signature of the channel. */
   signedBy(channelId: Bytes): Promise<Bytes[]> {
     return this.atOneTip((scope) => readSignedBy(scope, toLatin1(channelId)));
   }
@@ -226,8 +226,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   /**
-   * The last output of a claim that ended; null for other ids. `isKnown` is false until the background walk over old claims
-   * is complete.
+   * The last output of a claim that ended; null if no claim with this id ended. `isKnown` is false while a background task
+   * still collects claims that ended earlier (`pastWalk.ts`).
    */
   ended(claimId: Bytes): Promise<{ readonly item: Item | null; readonly isKnown: boolean }> {
     return this.atOneTip(async ({ rows }) => ({
@@ -236,7 +236,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     }));
   }
 
-  /** Sums over the claim trie after each of these blocks; null while some are missing. */
+  /** Numbers and amounts of names and claims after each of these blocks; null while some are not computed yet. */
   series(heights: readonly number[]): Promise<SeriesEntry[] | null> {
     return this.atOneTip(async ({ rows }) => {
       const found = await readSeries(rows, heights);
@@ -245,12 +245,12 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     });
   }
 
-  /** Runs `task` at one tip. A new block restarts it. */
+  /** Runs `task` so that all its reads belong to the same tip. After a new block it is repeated. */
   read<T>(task: (scope: ResolveScope) => Promise<T>): Promise<T> {
     return this.atOneTip(task);
   }
 
-  /** Approximate size of the rows in the database files. */
+  /** Approximate size of the index's rows in the database files, in bytes. */
   sizeOnDisk(): Promise<number> {
     return this.source.sizeOnDisk();
   }
@@ -263,7 +263,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       const isSame = isPromise(begun) ? await begun : begun;
       if (isSame === null) continue;
       try {
-        // A chain change can mark the index as lost. Its rows are dropped after that.
+        // A change of the chain can mark the index as lost, and its rows are dropped afterwards. Therefore this is checked
+        // before each attempt.
         this.refuseUnsynced();
         const answer = await read(this.scope());
         if (isSame()) return answer;
@@ -293,7 +294,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 }
 
-/** The index of a chain, whose status is among `statuses`. */
+/** Creates the queries for the index of a chain. `statuses` returns the status of all indexes. */
 export function claimIndexOf(
   reader: ChainReader,
   rules: ClaimRules,
@@ -316,7 +317,7 @@ export function claimIndexOf(
     rows: chain.deps.store,
     rules,
     active,
-    // Rows and tip change in the same turn of the event loop.
+    // In the node's thread, rows and tip change in the same turn of the event loop, so comparing the tip is sufficient.
     snapshot: () => {
       const { tip, disconnects } = active;
       return () => active.tip === tip && active.disconnects === disconnects;
@@ -331,7 +332,7 @@ export function claimIndexOf(
   });
 }
 
-/** Positions of the values of live claims; null for claims that are not alive. */
+/** Positions of the values of claims; null for a claim that is not live. */
 async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(ValuePlace | null)[]> {
   const rows = await records.rowsOf(claimIds);
   const alive = rows.filter((row) => row !== null);
@@ -346,7 +347,7 @@ async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Pro
   });
 }
 
-/** The ids of the live claims among these. */
+/** Returns those of the ids whose claims are live. */
 async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<Bytes[]> {
   const alive: Bytes[] = [];
   let since = performance.now();

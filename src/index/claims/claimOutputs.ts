@@ -1,6 +1,6 @@
 /**
- * The outputs of a block that create and update claims, as far as the index needs them: their positions, their decoded
- * values, and the origins of claims that were created and updated in the same block. Pure.
+ * The outputs of a block that create and update claims, with the data that the index needs: their positions, their decoded
+ * values, and the first outputs of claims that were created and updated in the same block.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
@@ -29,14 +29,14 @@ export interface BlockPlace {
   readonly nout: number;
 }
 
-/** An output that the claim trie accepted. */
+/** A claim output in a block, with its decoded value. */
 export interface ClaimOutputInBlock extends BlockPlace {
   readonly value: Bytes;
   readonly facts: ClaimFacts;
-  /** Public key of a channel, if it has a valid one. */
+  /** Public key of a channel; null if the claim is not a channel or has no valid key. */
   readonly publicKey: Bytes | null;
   readonly script: Bytes;
-  /** The outpoint that the first input of the transaction spends, 36 bytes. */
+  /** Outpoint (36 bytes) that the first input of the transaction spends. Signatures cover it. */
   readonly firstInput: Bytes;
 }
 
@@ -52,24 +52,27 @@ export class ClaimOutputs {
     this.points = points;
   }
 
-  /** Reads the outputs at `points`; the map gives the ids of their claims. Values of other outputs are not decoded. */
+  /** Reads the outputs at `points`, a map from outpoints to claim ids. Values of other outputs are not decoded. */
   static async read(block: LoadedBlock, points: ReadonlyMap<string, string>): Promise<ClaimOutputs> {
     const outputs = new ClaimOutputs(block, points);
     await outputs.forEachTransaction((position) => outputs.readAsked(position));
     return outputs;
   }
 
-  /** Finds the origins that `originOf` returns. It reads all outputs of the block, which few blocks need. */
+  /**
+   * Collects the first outputs for `originOf`. All claim outputs of the block are read, so this is done only for the few
+   * blocks that need it.
+   */
   async readOrigins(): Promise<void> {
     await this.forEachTransaction((position) => this.readOriginsOf(position));
   }
 
-  /** Output of the block that made this claim, or null. */
+  /** Output of the block that created this claim; null if the block did not create it. */
   originOf(claimId: string): BlockPlace | null {
     return this.originals.get(claimId) ?? null;
   }
 
-  /** Visits the transactions with claim outputs. */
+  /** Calls `visit` for each transaction that has claim outputs. */
   private async forEachTransaction(visit: (position: number) => void): Promise<void> {
     const { txs, txCount } = this.block.parsed;
     let since = performance.now();
@@ -81,7 +84,7 @@ export class ClaimOutputs {
     }
   }
 
-  /** Numbers of the outputs of a transaction that create or update claims. */
+  /** Indexes of the outputs of a transaction that create or update claims. */
   private *claimsOf(position: number): Generator<number> {
     const { txs, outputs } = this.block.parsed;
     const row = position * TX_STRIDE;

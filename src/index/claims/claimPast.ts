@@ -1,8 +1,8 @@
 /**
- * Past data in the claim index: the name under which each ended claim was filed, and the numbers of names and claims after
- * each block. The rows are written with the blocks. For blocks from before these rows existed, or while the index was off,
- * they are computed from the item rows and the history of owners, which are never dropped (`pastWalk.ts`). So a data folder
- * of an older version does not need its blocks again.
+ * Data about the past in the claim index: the name under which the last output of each ended claim was stored, and the
+ * numbers of names and claims after each block. Blocks write these rows when they are connected. For blocks before these
+ * rows existed, or while the index was off, the rows are computed from the claim trie's item rows and its history of owners,
+ * which are never dropped (`pastWalk.ts`). A data folder of an older version therefore needs no block files for this.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { itemKey } from '../../store/claims/rows/claimKeys.js';
@@ -14,7 +14,7 @@ import type { RowReader } from '../../store/rows/rows.js';
 import type { Bytes } from '../../util/bytes.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 
-/** Key of an item row. */
+/** Fields of the key of an item row (a claim or support in the claim trie). */
 export interface ItemPlace {
   readonly name: string;
   readonly since: number;
@@ -35,7 +35,7 @@ export function parseEndedRow(row: Bytes): ItemPlace {
   return { since, point, name: input.raw(row.length - input.position) };
 }
 
-/** Sums over the claim trie after one block. */
+/** Numbers of names and claims with their amount, after one block. */
 export type SeriesEntry = Pick<ClaimTotals, 'names' | 'claims' | 'amount'>;
 
 export function formatSeriesRow({ names, claims, amount }: SeriesEntry): Buffer {
@@ -47,7 +47,7 @@ export function parseSeriesRow(row: Bytes): SeriesEntry {
   return { names: input.number(), claims: input.number(), amount: input.amount() };
 }
 
-/** Whether the rows of the past are complete. */
+/** Whether the rows about the past are complete. */
 export async function isPastKnown(rows: RowReader): Promise<boolean> {
   return (await rows.get(PAST_KEY)) !== undefined;
 }
@@ -60,11 +60,11 @@ export async function readEnded(rows: RowReader, claimId: string): Promise<Item 
   const item = await rows.get(itemKey(name, since, point));
   if (item === undefined) return null;
   const found = parseItemRow(name, since, point, item);
-  // The block that ended or created it may have been disconnected.
+  // If the item is not removed, the block that ended the claim was disconnected, so the claim is not ended any more.
   return found.removed === 0 ? null : found;
 }
 
-/** The sums after each of these blocks; null for a block without a row. */
+/** Numbers and amounts after each of these blocks; null for a block without a row. */
 export async function readSeries(
   rows: RowReader,
   heights: readonly number[],

@@ -5,11 +5,11 @@
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Data of mempool claims only. */
+/** Additional data of a claim whose latest output is in the mempool. */
 export interface WaitingFacts {
-  /** Arrival time of its transaction. */
+  /** Time at which the claim's latest transaction arrived in the mempool. */
   readonly timeSec: number;
-  /** Arrival time of the transaction that created the claim; null for a confirmed claim. */
+  /** Time at which the transaction that created the claim arrived in the mempool; null if that transaction is confirmed. */
   readonly creationTimeSec: number | null;
   readonly value: Bytes;
 }
@@ -17,46 +17,49 @@ export interface WaitingFacts {
 /** A live claim: its latest output is unspent and has not expired. */
 export interface ClaimRecord {
   readonly claimId: Bytes;
-  /** Name as spelled in its output. */
+  /** Name as spelled in the latest output. */
   readonly name: Bytes;
   readonly normalizedName: Bytes;
-  /** The latest output. */
+  /** Outpoint of the latest output. */
   readonly txid: Bytes;
   readonly nout: number;
   readonly height: number;
-  /** The position of its transaction in its block. */
+  /** Index of the latest output's transaction in its block. */
   readonly position: number;
   readonly amountSat: bigint;
-  /** The first output. */
+  /** Position of the first output, which created the claim. */
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
-  /** Height at which the latest output enters or entered the trie. */
+  /** Height at which the latest output becomes or became active in the claim trie. */
   readonly activationHeight: number;
   readonly expirationHeight: number;
-  /** The takeover height of the name, the same for all its claims; 0 without a controlling claim. */
+  /** Takeover height of the name, equal for all its claims; 0 if the name has no controlling claim. */
   readonly takeoverHeight: number;
   readonly isControlling: boolean;
-  /** 0 until it is active. */
+  /** Effective amount; 0 until the claim is active. */
   readonly effectiveAmountSat: bigint;
-  /** Sum of all unspent supports, active or not. */
+  /** Sum of all unspent supports, including those that are not active yet. */
   readonly supportAmountSat: bigint;
   readonly kind: ClaimKind | null;
-  /** Channel id from the value; its signature may be invalid. */
+  /** Channel id in the claim's value. Its signature may be invalid. */
   readonly channelId: Bytes | null;
-  /** Whether the channel is alive and its present key verifies the signature. */
+  /** Whether the channel is live and its present key verifies the signature. */
   readonly isSignatureValid: boolean;
-  /** Reposted claim id from the value; the claim may not exist. */
+  /** Id of the reposted claim in the claim's value. That claim may not exist. */
   readonly repostedId: Bytes | null;
-  /** Whether it reposts a claim that is not alive. */
+  /** Whether the claim is a repost of a claim that is not live. */
   readonly isRepostedGone: boolean;
   /** Number of live reposts of the claim. */
   readonly repostCount: number;
-  /** Number of live claims with a valid signature of this channel. */
+  /** Number of live claims that this channel has signed validly. */
   readonly claimsInChannel: number;
-  /** The record of a mempool claim. Its only height is the creation height, and it does not have a position. */
+  /**
+   * Present only if the latest output is in the mempool. Of the heights and positions, only the creation height of a
+   * confirmed claim is set then.
+   */
   readonly waiting?: WaitingFacts;
-  /** URL without `lbry://`. */
+  /** URL without the scheme `lbry://`. */
   readonly shortUrl: string;
   readonly canonicalUrl: string;
 }
@@ -68,7 +71,7 @@ export interface ClaimWithValue {
   readonly claim: PlainClaim;
   /** See `value`. */
   readonly value: Bytes | null;
-  /** The value of the reposted claim; null without a repost, or if the reposted claim is not alive. */
+  /** Value of the reposted claim; null if the claim is not a repost or the reposted claim is not live. */
   readonly repostedValue: Bytes | null;
 }
 
@@ -79,9 +82,9 @@ export interface ResolveFailure {
 }
 
 export interface ResolvedUrl {
-  /** Null together with a failure. */
+  /** The claim that the URL resolves to; null if there is a failure. */
   readonly claim: ClaimRecord | null;
-  /** The channel, if it signed the claim validly. */
+  /** Channel of the claim, if its signature is valid; otherwise null. */
   readonly channel: ClaimRecord | null;
   readonly reposted: ClaimRecord | null;
   readonly repostedChannel: ClaimRecord | null;
@@ -97,8 +100,8 @@ export interface TrendingChange {
 
 export interface BlockClaimChanges {
   /**
-   * Live claims whose record changed in the block, and live reposts of claims that the block created, updated or ended.
-   * Claim ids.
+   * Ids of live claims that a client must read again: their record changed in the block, or they repost a claim that the
+   * block created, updated or ended.
    */
   readonly touched: readonly Bytes[];
   /** Ids of claims that the block ended. */
@@ -109,26 +112,32 @@ export interface BlockClaimChanges {
 export interface ClaimIndexReader {
   /** Height of the last block in the index; -1 before the first. */
   readonly height: number;
-  /** Whether the index has reached the tip, and so follows it. Before that only `height` may be read. */
+  /** Whether the index has reached the tip and is updated with every block. Until then only `height` may be read. */
   readonly isSynced: boolean;
   claim(claimId: Bytes): Promise<ClaimRecord | null>;
-  /** Records in the order of the ids. */
+  /** Claims in the order of the ids; null for a claim that is not live. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** Value of the latest output, as in the script; null also when its block was pruned. */
+  /** Value in the latest output, as in its script. Null if the claim is not live or the block was pruned. */
   value(claimId: Bytes): Promise<Bytes | null>;
-  /** Live claims with their values, in the order asked. */
+  /** Live claims with their values, in the order of the ids; null for a claim that is not live. */
   claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
-  /** One result for each URL, in order. */
+  /** Resolves URLs. The results are in the order of the URLs. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
-  /** For each URL the live claim whose short or canonical URL it is; null without one. Other URL forms are not resolved. */
+  /**
+   * For each URL, the live claim whose short or canonical URL is identical to it; null without such a claim. Other forms of
+   * URLs give null.
+   */
   claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]>;
   /**
-   * The changes of a block of the active chain, as seen at the tip: `touched` are live claims. Throws
-   * `ClaimChangesGoneError` for blocks too old to be disconnected.
+   * Changes of a block of the active chain, as seen at the tip: `touched` contains only claims that are live now. Throws
+   * `ClaimChangesGoneError` for a block that is too old to be disconnected.
    */
   changes(height: number): Promise<BlockClaimChanges>;
-  /** The changes of effective amounts alone, which are kept for every block. */
+  /** The changes of effective amounts in a block, which are stored for every block. */
   trending(height: number): Promise<readonly TrendingChange[]>;
-  /** All live claims by id, after the id `after`. Each batch was read at one tip. */
+  /**
+   * Lists all live claims in the order of their ids, starting after the id `after`. The claims of each batch belong to the
+   * same tip.
+   */
   allClaims(after: Bytes | null): AsyncIterable<readonly ClaimWithValue[]>;
 }

@@ -1,7 +1,7 @@
 /**
  * Claims as of the tip, assembled from the index's rows and the claim trie's (the row values of hub db/prefixes.py). An
- * instance serves one query, and reads rows that its claims share only once. The caller must check that the tip has not
- * changed.
+ * instance is used for one query. It reads rows that several claims share only once. The caller must check that the tip has
+ * not changed.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
@@ -20,7 +20,7 @@ import { parseAmountRow, parseClaimRow, parseCountRow, type ClaimRow } from './c
 import { filedNames, findPresentItem } from './filedNames.js';
 import { shortDigits, type NameOrders } from './nameOrders.js';
 
-/** Claims whose rows are read together. */
+/** Number of claims whose rows are read together. */
 const CLAIMS_A_READ = 256;
 
 /** A live claim's row and its output in the claim trie. */
@@ -31,18 +31,18 @@ interface Found {
   readonly state: NameState | null;
 }
 
-/** The distinct ids, in parts that are read together. */
+/** Removes duplicate ids and splits the rest into parts that are read together. */
 function* partsOf(claimIds: readonly string[]): Generator<string[]> {
   const ids = [...new Set(claimIds)];
   for (let at = 0; at < ids.length; at += CLAIMS_A_READ) yield ids.slice(at, at + CLAIMS_A_READ);
 }
 
-/** Claims that a record depends on: the channel that may have signed it, and the reposted claim. */
+/** Ids of the claims that a claim's record depends on: the channel that may have signed it, and the reposted claim. */
 function referredBy({ signers, channelId, repostedId }: ClaimRow): string[] {
   return [...(signers.length > 0 ? [channelId!] : []), ...(repostedId === null ? [] : [repostedId])];
 }
 
-/** A name as text. A name that is not UTF-8 is decoded byte by byte. */
+/** Decodes a name to text. A name that is not valid UTF-8 is decoded byte by byte. */
 export function nameText(name: Bytes): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
@@ -58,10 +58,10 @@ export class ClaimRecords {
   private readonly orders: NameOrders;
   private readonly claims = new Map<string, ClaimRow | null>();
   private readonly states = new Map<string, NameState | null>();
-  /** Items by outpoint. */
+  /** Trie items of claims, by outpoint; null if the trie has none. */
   private readonly items = new Map<string, Item | null>();
 
-  /** Records of the tip at `height` with its `orders`. */
+  /** Reads records of claims at the tip, whose height is `height`. `orders` has the lists of claims by name for that tip. */
   constructor(rows: RowReader, rules: ClaimRules, height: number, orders: NameOrders) {
     this.rows = rows;
     this.rules = rules;
@@ -69,7 +69,7 @@ export class ClaimRecords {
     this.orders = orders;
   }
 
-  /** The index's rows of claims, null for those that are not alive. */
+  /** Index rows of claims; null for a claim that is not live. */
   async rowsOf(claimIds: readonly string[]): Promise<(ClaimRow | null)[]> {
     const missing = [...new Set(claimIds)].filter((id) => !this.claims.has(id));
     const found = await this.rows.getMany(missing.map(claimKey));
@@ -77,7 +77,7 @@ export class ClaimRecords {
     return claimIds.map((id) => this.claims.get(id) ?? null);
   }
 
-  /** Data of names in the claim trie, as filed. */
+  /** States of names in the claim trie. The names must be spelled as stored in the trie. */
   async statesOf(names: readonly string[]): Promise<(NameState | null)[]> {
     const missing = [...new Set(names)].filter((name) => !this.states.has(name));
     const found = await this.rows.getMany(missing.map(nameKey));
@@ -85,21 +85,21 @@ export class ClaimRecords {
     return names.map((name) => this.states.get(name) ?? null);
   }
 
-  /** The claims in the order asked, null for those that are not alive. Ids are latin1, wire order. */
+  /** Records of claims in the order of the ids; null for a claim that is not live. Ids are latin1 strings in wire order. */
   async load(claimIds: readonly string[]): Promise<(ClaimRecord | null)[]> {
     const records = new Map<string, ClaimRecord>();
     let since = performance.now();
     for (const part of partsOf(claimIds)) {
       for (const { found, claim } of await this.loadPart(part)) {
         records.set(found.claimId, { ...claim, ...(await this.urlsOf(found)) });
-        // To compute a short URL, all claims of the name are checked.
+        // Yields here, because computing a short URL reads all claims of the name.
         since = await yieldIfDue(since);
       }
     }
     return claimIds.map((id) => records.get(id) ?? null);
   }
 
-  /** The same without URLs. */
+  /** Like `load`, but without URLs. */
   async loadPlain(claimIds: readonly string[]): Promise<(PlainClaim | null)[]> {
     const claims = new Map<string, PlainClaim>();
     let since = performance.now();
@@ -110,7 +110,7 @@ export class ClaimRecords {
     return claimIds.map((id) => claims.get(id) ?? null);
   }
 
-  /** The items of the claims in the claim trie; null for claims that it does not file. */
+  /** Items of the claims in the claim trie; null for a claim that the trie does not contain. */
   async itemsOf(claims: readonly ClaimRow[]): Promise<(Item | null)[]> {
     const missing = claims.filter(({ point }) => !this.items.has(point));
     const likely = missing.map(({ rawName }) => filedNames(this.rules, rawName, this.height)[0]!);
@@ -160,14 +160,14 @@ export class ClaimRecords {
     const found: Found[] = [];
     for (const [i, { claimId, row }] of claims.entries()) {
       const item = items[i]!;
-      // Happens only while a block is being connected; the query is then repeated.
+      // The trie lacks the item only while a block is being connected. The query is repeated then.
       if (item === null) continue;
       found.push({ claimId, row, item, state: this.states.get(item.name) ?? null });
     }
     return found;
   }
 
-  /** The channel whose present key signed the claim; its row must have been read. */
+  /** Channel whose present key signed the claim; null if there is none. The row of the channel must have been read. */
   private channelOf({ signers, channelId }: ClaimRow): ClaimRow | null {
     const channel = signers.length > 0 ? this.claims.get(channelId!) : null;
     if (!channel?.publicKey) return null;

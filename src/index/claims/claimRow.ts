@@ -1,6 +1,6 @@
 /**
- * The rows of the claim index by claim id, and their bytes. Strings are latin1, ids in wire order. Consensus does not use
- * this data: amounts, activation, expiration and the owner of a name are in the rows of the claim trie.
+ * Rows of the claim index that are stored by claim id, and their encoding. Strings are latin1, ids in wire order. Consensus
+ * does not use this data: amounts, activation, expiration and the owner of a name are in the rows of the claim trie.
  */
 import { pointIndex } from '../../claimtrie/item.js';
 import type { ClaimKind } from '../../metadata/claimFacts.js';
@@ -10,22 +10,25 @@ import { TAG_LENGTH } from './claimIndexKeys.js';
 
 /** Index data of a live claim. */
 export interface ClaimRow {
-  /** The latest output: txid and output number as the claim trie keys it. */
+  /** Latest output: txid and output index, encoded as in the claim trie. */
   readonly point: string;
   readonly height: number;
-  /** The position of its transaction in its block. */
+  /** Index of the latest output's transaction in its block. */
   readonly position: number;
-  /** The first output. */
+  /** Position of the first output, which created the claim. */
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
   readonly kind: ClaimKind | null;
-  /** Channel id from the value. */
+  /** Channel id in the claim's value; null without a channel. */
   readonly channelId: string | null;
-  /** Tags of the keys that verify its signature. The signature counts while the channel is alive and has one of these keys. */
+  /**
+   * Tags of the keys that verify the claim's signature. The signature is valid while the channel is live and its present key
+   * has one of these tags.
+   */
   readonly signers: readonly string[];
   readonly repostedId: string | null;
-  /** Public key of a channel with a valid key: 33 bytes. */
+  /** Public key (33 bytes) of a channel; null if the claim is not a channel or has no valid key. */
   readonly publicKey: Bytes | null;
   /** Name as spelled in the latest output. */
   readonly rawName: string;
@@ -109,7 +112,7 @@ export function parseCountRow(row: Bytes | undefined | null): number {
   return row ? new RowDecoder(row).number() : 0;
 }
 
-/** Null when there is nothing to keep. */
+/** Encodes a row. Null for zero, for which no row is stored. */
 export function formatCountRow(count: number): Buffer | null {
   return count === 0 ? null : encoder.number(count).finish();
 }
@@ -118,7 +121,7 @@ export function parseAmountRow(row: Bytes | undefined | null): bigint {
   return row ? new RowDecoder(row).amount() : 0n;
 }
 
-/** Null when there is nothing to keep. */
+/** Encodes a row. Null for zero, for which no row is stored. */
 export function formatAmountRow(amountSat: bigint): Buffer | null {
   return amountSat === 0n ? null : encoder.amount(amountSat).finish();
 }
@@ -135,12 +138,12 @@ export function parseSupportSumRow(row: Bytes | undefined | null): SupportSum {
   return { count: input.number(), amountSat: input.amount() };
 }
 
-/** Null when there is nothing to keep. */
+/** Encodes a row. Null for zero, for which no row is stored. */
 export function formatSupportSumRow({ count, amountSat }: SupportSum): Buffer | null {
   return count === 0 ? null : encoder.number(count).amount(amountSat).finish();
 }
 
-/** The channel that signed the data of a support, and tags of the keys that verify the signature. */
+/** The channel that is named as the signer of a support's data, and the tags of the keys that verify the signature. */
 export interface SupportSigners {
   readonly channelId: string;
   readonly tags: readonly string[];
@@ -164,7 +167,7 @@ export interface KindTotals {
   channel: number;
   collection: number;
   repost: number;
-  /** Claims whose value cannot be decoded, or has no kind. */
+  /** Number of claims whose value cannot be decoded or has no kind. */
   unknown: number;
 }
 

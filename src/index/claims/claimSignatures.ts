@@ -1,6 +1,6 @@
 /**
- * Finds the public keys that verify the signatures of claims. Signatures are first verified with the keys of their channels,
- * in batches and on other threads. If that fails, the keys are recovered from the signature. Source: hub
+ * Finds the public keys that verify the signatures of claims. Signatures are first verified with the present keys of their
+ * channels, in batches and on other threads. If that fails, the possible keys are recovered from the signature. Source: hub
  * `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
@@ -20,30 +20,33 @@ import type { ClaimOutputInBlock } from './claimOutputs.js';
 /** Bytes of a compact signature: R and S. */
 const SIGNATURE_BYTES = 64;
 const CHECKSUM_BYTES = 4;
-/** Signatures verified in one call: a few milliseconds of one thread. */
+/** Number of signatures verified in one call: a few milliseconds of one thread. */
 const BATCH = 64;
-/** Number of signatures from which another thread verifies them. The transfer to it costs about as much as these. */
+/**
+ * Minimum number of signatures that are verified on another thread. The transfer to that thread takes about as long as
+ * verifying this number.
+ */
 const ASIDE = 4;
 
-/** Recovery ids: a signature has up to four possible keys, usually two. */
+/** Recovery ids. Up to four keys, usually two, verify the same signature. */
 const RECOVERY_IDS = [0, 1, 2, 3];
 
-/** A claim's output and the key that its channel has; null if there is none. */
+/** A claim output and the present key of the channel that it names; null without a channel or key. */
 export interface SignedOutput {
   readonly output: ClaimOutputInBlock;
   readonly publicKey: Bytes | null;
 }
 
-/** The signed data of an output. */
+/** Parts of an output from which its signature is read and verified. */
 export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
 
-/** A signature (R and S) and the hash that it signs. */
+/** A signature (R and S) and the hash that is signed. */
 export interface ReadSignature {
   readonly hash: Bytes;
   readonly compact: Bytes;
 }
 
-/** The address that an output pays to as 25 bytes: prefix, hash, checksum; null if it has none. */
+/** Address that an output pays to, as 25 bytes: prefix, hash, checksum. Null if the output pays to no address. */
 function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>): Bytes | null {
   const destination = extractDestination(script);
   if (destination?.type !== 'pubkeyhash' && destination?.type !== 'scripthash') return null;
@@ -52,7 +55,7 @@ function addressBytes(script: Bytes, { base58 }: Pick<NetworkParams, 'base58'>):
   return concatBytes(payload, sha256d(payload).subarray(0, CHECKSUM_BYTES));
 }
 
-/** The signature of a claim output; null if the value has none, or none of the right length. */
+/** Signature of a claim output; null if the value has no signature or one of a wrong length. */
 export function readSignature(
   { facts, value, script, firstInput }: SignedValue,
   params: Pick<NetworkParams, 'base58'>,
@@ -69,9 +72,9 @@ export interface SignatureOfChannel {
 }
 
 /**
- * The channel that the data of a support names as its signer, in 20 bytes, and the signature; null if the data is not signed
- * or cannot be decoded. `firstInput` is the outpoint of the transaction's first input, 36 bytes. The result points into
- * `data`.
+ * Reads the signature of a support's data, and the id (20 bytes) of the channel that is named as its signer. Null if the
+ * data is not signed or cannot be decoded. `firstInput` is the outpoint of the transaction's first input, 36 bytes. The
+ * result has views of `data`.
  */
 export function readSupportSignature(
   data: Bytes,
@@ -92,7 +95,7 @@ function supportOrNull(data: Bytes): DecodedSupport | null {
   }
 }
 
-/** `findKeys` for the signatures of claims. */
+/** Finds the keys that verify the signatures of claims, with `findKeys`. */
 export function findSigners(
   claims: readonly SignedOutput[],
   params: Pick<NetworkParams, 'base58'>,
@@ -103,9 +106,9 @@ export function findSigners(
 }
 
 /**
- * Tags of the keys that verify each signature, in order. If the key of the channel verifies it, only that key is returned,
- * else all recovered keys. The owner of a key can compute a second key that verifies the same signature. A signature that is
- * filed under the channel's key does not count for this second key.
+ * For each signature, the tags of the keys that verify it. If the channel's present key verifies it, only that key is
+ * returned, otherwise all recovered keys. The owner of a key can compute a second key that verifies the same signature.
+ * Because only the channel's key is stored in the first case, the signature does not count for the second key.
  */
 export async function findKeys(signatures: readonly SignatureOfChannel[]): Promise<string[][]> {
   const valid = await verifyKnown(signatures);
@@ -126,7 +129,7 @@ export function recoverSigners({ hash, compact }: ReadSignature): string[] {
   return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
 }
 
-/** Whether each signature is valid for the key of its channel. A malformed signature is invalid; a high S is allowed. */
+/** Whether each signature is valid for the channel's present key. A malformed signature is invalid; a high S is allowed. */
 async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<boolean[]> {
   const native = loadNative();
   const valid = new Array<boolean>(signatures.length).fill(false);

@@ -11,10 +11,10 @@ const VALUES_AT_ONCE = 16;
 
 /** Where the output of a claim is on the active chain. */
 export interface ValuePlace {
-  /** The point of the output, as the claim trie keys it. */
+  /** Outpoint, encoded as in the claim trie. */
   readonly point: string;
   readonly height: number;
-  /** Index and offset of its transaction in its block. */
+  /** Index of the output's transaction in its block, and offset of the transaction in the bytes of the block. */
   readonly position: number;
   readonly txOffset: number;
 }
@@ -22,7 +22,7 @@ export interface ValuePlace {
 export interface ValueSource {
   /** The block at a height of the active chain. */
   readonly blockAt: (height: number) => number;
-  /** Null if the block was pruned. */
+  /** Reads a transaction from a block; null if the block was pruned. */
   readonly readTransaction: (
     block: number,
     wanted: WantedTransaction,
@@ -31,7 +31,7 @@ export interface ValueSource {
   readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
 }
 
-/** Values in the order of `places`; null if the output does not exist or its block was pruned. */
+/** Values of claims in the order of `places`; null if the output does not exist or its block was pruned. */
 export async function readValues(
   source: ValueSource,
   places: readonly ValuePlace[],

@@ -1,6 +1,7 @@
 /**
  * Effective amounts of claims after a block, from the rows of the claim trie. If the block is the tip, the present rows are
- * used. Else the history of the names is used, because a background fill may be far behind. For one block at a time.
+ * used. Otherwise the history of the names is used, because a fill in the background may be far behind. An instance is used
+ * for one block.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { findClaim, type NameState } from '../../claimtrie/nameState.js';
@@ -15,15 +16,15 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { filedNames } from './filedNames.js';
 
 export interface ClaimWeight {
-  /** Own amount; null while the claim is not active. */
+  /** Amount of the claim itself; null while the claim is not active. */
   readonly amountSat: bigint | null;
   /** Active supports. */
   readonly supportSat: bigint;
-  /** Name under which the claim is filed in the trie; null without items. */
+  /** Name under which the claim trie stores the claim; null if the trie does not contain it. */
   readonly name: string | null;
 }
 
-/** Names whose rows are read in one call. Arbitrary. */
+/** Number of names whose rows are read in one call. Arbitrary. */
 const NAMES_AT_ONCE = 500;
 const NO_WEIGHT: ClaimWeight = { amountSat: null, supportSat: 0n, name: null };
 
@@ -33,15 +34,15 @@ export class EffectiveAmounts {
   private readonly height: number;
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
-  /** States by the name in the trie. */
+  /** States of names by the name in the claim trie, if the block is the tip. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
-  /** Names that had exactly one item, for past blocks. */
+  /** Names with exactly one item after the block, if the block is not the tip. */
   private readonly alone = new Set<string>();
 
   /**
-   * Amounts after block `height`. `isPresent`: `rows` are those right after that block. `names`: states after it that are
-   * already in memory.
+   * Effective amounts after the block at `height`. `isPresent` means that `rows` are those immediately after that block.
+   * `names` has states after the block that are already in memory.
    */
   constructor(
     rows: RowReader,
@@ -57,7 +58,7 @@ export class EffectiveAmounts {
     this.isPresent = isPresent;
   }
 
-  /** Reads the rows that `weightOf` needs for claims with these names, as spelled in their outputs. */
+  /** Reads the rows that `weightOf` needs for claims with these names. The names are spelled as in the outputs. */
   async load(rawNames: Iterable<string>): Promise<void> {
     const names = new Set<string>();
     for (const rawName of rawNames) for (const name of this.namesOf(rawName)) names.add(name);
@@ -86,7 +87,7 @@ export class EffectiveAmounts {
     }
   }
 
-  /** Whether an existing claim is the only item under its name. The name must have been loaded. */
+  /** Whether an existing claim is the only item under its name in the claim trie. The name must have been loaded. */
   isAlone(name: string): boolean {
     return this.isPresent ? this.states.get(name)?.alive === 1 : this.alone.has(name);
   }
@@ -95,7 +96,7 @@ export class EffectiveAmounts {
     return filedNames(this.rules, rawName, this.height);
   }
 
-  /** Effective amount of the claim at `point`; its name must have been loaded. */
+  /** Effective amount of the claim whose latest output is at `point`. Its name must have been loaded. */
   weightOf(claimId: string, point: string, rawName: string): ClaimWeight {
     let pending = NO_WEIGHT;
     for (const name of this.namesOf(rawName)) {

@@ -1,4 +1,4 @@
-/** Finds an output by position, and the names under which the claim trie may have filed it. */
+/** Finds an output's item in the claim trie, and the names under which the trie may have stored it. */
 import type { Item } from '../../claimtrie/item.js';
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
@@ -7,9 +7,9 @@ import { aliveItems, itemsAt } from '../../store/claims/query/itemHistory.js';
 import type { RowReader } from '../../store/rows/rows.js';
 
 /**
- * The names under which the claim trie may file an output, the most likely first: the normalized name if the chain
- * normalizes after block `height`, else the raw name. An item that was pending at the normalization fork is queued under its
- * normalized name; when it enters, that name is normalized again.
+ * Names under which the claim trie may store an output, the most likely first: the normalized name if the chain normalizes
+ * names after block `height`, otherwise the raw name. An item that was not active yet at the normalization fork was stored
+ * under its normalized name; when it becomes active, that name is normalized once more.
  */
 export function filedNames(rules: ClaimRules, rawName: string, height: number): readonly string[] {
   const normalized = normalizeKey(rawName);
@@ -19,7 +19,7 @@ export function filedNames(rules: ClaimRules, rawName: string, height: number): 
   return [...new Set([likely, normalized, twice, rawName])];
 }
 
-/** The item of a claim's output in the trie at the tip; null if the trie does not file it. */
+/** Item of a claim's output in the claim trie at the tip; null if the trie does not contain it. */
 export async function findPresentItem(
   rows: RowReader,
   rules: ClaimRules,
@@ -34,7 +34,8 @@ export async function findPresentItem(
       .map((since) => ({ since, point }));
     for (const item of await itemsAt(rows, name, places)) if (item.removed === 0) return item;
   }
-  // The item may have been filed again when it became active, with another `since`.
+  // The item may have been stored again when it became active, with another value of `since`, so all items of the name are
+  // searched.
   for (const name of names) {
     const found = (await aliveItems(rows, name, tipHeight)).find((item) => item.point === point);
     if (found) return found;

@@ -1,6 +1,7 @@
 /**
- * The live claims of names by age. The order decides which claim an id prefix resolves to, and how many digits a short URL
- * needs. Caches the lists of one tip, up to a limit, because names with many claims are queried often.
+ * Lists of the live claims of a name, ordered by age. The order decides which claim the beginning of an id resolves to, and
+ * how many digits a short URL needs. Caches the lists of one tip, up to a limit, because names with many claims are queried
+ * often.
  */
 import type { RowReader } from '../../store/rows/rows.js';
 import { prefixEnd } from '../../store/rows/rows.js';
@@ -8,17 +9,17 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer } from '../../util/bytes.js';
 import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
 
-/** Claims read in the first call. If a name has more, the rest is read by a walk. */
+/** Number of claims that are read in the first call. The rest of a longer list is read row by row with yields. */
 const CLAIMS_AT_ONCE = 64;
 /** Maximum size of the cached lists in bytes. */
 const KEPT_BYTES = 16 << 20;
-/** Approximate memory of a list besides its ids and its name. The name may be too long for a claim. */
+/** Approximate memory of a cached list besides its ids and its name. The name is not limited by the length of claim names. */
 const LIST_BYTES = 200;
 /** Maximum number of digits in a short URL; a claim that needs more gets all digits. Source: hub db/common.py. */
 const MOST_SHORT_DIGITS = 10;
 const ALL_DIGITS = 40;
 
-/** Ids of live claims, the oldest (or the heaviest) first, 20 bytes each in printed order. */
+/** Ids of live claims, the oldest (or the one with the largest amount) first. Each id takes 20 bytes in printed order. */
 export type ClaimOrder = Buffer;
 
 export class NameOrders {
@@ -30,14 +31,14 @@ export class NameOrders {
   }
 
   /**
-   * The claims whose row keys start with `prefix`, in the order of the rows. The row values are the ids. The list is cached
-   * too.
+   * Claims whose row keys start with `prefix`, in the order of the rows. The values of the rows are claim ids. The list is
+   * cached.
    */
   async behind(rows: RowReader, prefix: string): Promise<ClaimOrder> {
     return this.kept(`rows ${prefix}`, () => readOrder(rows, prefix));
   }
 
-  /** The same claims by amount, in the order that `make` computes. The list is cached too. */
+  /** Claims of a name group in the order of their amounts, which `make` computes. The list is cached. */
   async byAmount(group: string, make: () => Promise<ClaimOrder>): Promise<ClaimOrder> {
     return this.kept(`amount ${group}`, make);
   }
@@ -88,7 +89,7 @@ export function idsOf(order: ClaimOrder): Buffer[] {
   return ids;
 }
 
-/** The oldest claim whose printed id starts with these digits, in wire order; null without one. */
+/** Id (wire order) of the oldest claim whose printed id starts with these digits; null if there is none. */
 export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
   const whole = Buffer.from(digits.slice(0, digits.length & ~1), 'hex');
   const half = digits.length % 2 === 1 ? parseInt(digits.at(-1)!, 16) : -1;
@@ -101,7 +102,7 @@ export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
   return null;
 }
 
-/** Number of leading digits that two ids share. */
+/** Number of leading digits that the id at offset `at` of the list shares with `printed`. */
 function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
   for (let i = 0; i < ID_LENGTH; i++) {
     const difference = order[at + i]! ^ printed[i]!;
@@ -110,7 +111,10 @@ function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
   return ALL_DIGITS;
 }
 
-/** The smallest number of digits of the printed id for which this claim is the oldest match in the list. */
+/**
+ * Beginning of the printed id for a short URL: the smallest number of digits for which this claim is the oldest match in the
+ * list.
+ */
 export function shortDigits(order: ClaimOrder, claimId: Buffer): string {
   const printed = Buffer.from(claimId).reverse();
   let needed = 1;

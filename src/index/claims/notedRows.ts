@@ -1,6 +1,6 @@
 /**
- * The rows of the index while one block changes them, and the undo data: for each changed row its previous value. Owns the
- * undo rows. Disconnecting a block restores the previous rows.
+ * The rows of the index while one block changes them, and the undo data: for each changed row its previous value.
+ * Disconnecting a block restores the previous values from its undo rows.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { PREFIX } from '../../store/rows/keys.js';
@@ -10,21 +10,21 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
-/** Rows written between two checks of time and memory. */
+/** Number of rows that are written between two checks whether to yield and to spill the row transaction. */
 const ROWS_A_LOOK = 500;
-/** Rows read between two checks of the time: some milliseconds, in one call to a thread. Arbitrary. */
+/** Number of rows that are read in one call to a thread, between two checks whether to yield: some milliseconds. Arbitrary. */
 const READ_AT_ONCE = 2000;
-/** Number of rows from which they are read in packed form. Arbitrary. */
+/** Minimum number of rows that are read in packed form, as one buffer. Arbitrary. */
 const MANY_ROWS = 100;
-/** An undo row is closed when it reaches this size. */
+/** Size at which an undo row ends and the next one starts. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
 
 /** One row of the index while a block changes it. */
 interface NotedRow {
-  /** Value before the block; null for none, undefined while unknown. */
+  /** Value before the block; null if the row did not exist, undefined if it is not read yet. */
   former: Bytes | null | undefined;
-  /** Value after the block; undefined if unchanged. */
+  /** Value after the block; null if the row is deleted, undefined if it is unchanged. */
   value: Bytes | null | undefined;
 }
 
@@ -33,13 +33,13 @@ export class NotedRows {
   private readonly records: RecordWriter;
   private readonly noted = new Map<string, NotedRow>();
 
-  /** `records` is a scratch writer. Blocks use it one after another, each until `finish`. */
+  /** `records` is a reusable writer. Several instances may share it, if each finishes (`finish`) before the next one starts. */
   constructor(rows: RowTransaction, records: RecordWriter) {
     this.rows = rows;
     this.records = records;
   }
 
-  /** Reads rows so that `get` returns them. */
+  /** Reads rows, so that `get` and `former` can return them. */
   async load(keys: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
@@ -58,8 +58,8 @@ export class NotedRows {
   }
 
   /**
-   * Reads many rows in one call. The transaction must not hold any of them, since rows are written in `finish`. Null for few
-   * rows.
+   * Reads many rows in one call. The row transaction must not contain changes of these rows yet; they are written only in
+   * `finish`. Returns null for few rows.
    */
   private async formerRows(keys: readonly string[]): Promise<(Bytes | undefined)[] | null> {
     if (keys.length < MANY_ROWS) return null;
@@ -74,28 +74,28 @@ export class NotedRows {
     });
   }
 
-  /** The current value of the row; null for no row. It must have been loaded. */
+  /** Present value of a row; null if it does not exist. The row must have been loaded. */
   get(key: string): Bytes | null {
     const row = this.noted.get(key);
     return row?.value !== undefined ? row.value : formerOf(row);
   }
 
-  /** The row as it was before the block. It must have been loaded. */
+  /** Value of a row before the block; null if it did not exist. The row must have been loaded. */
   former(key: string): Bytes | null {
     return formerOf(this.noted.get(key));
   }
 
-  /** Writes a row, or deletes it. */
+  /** Sets a row to a value, or deletes it (null). */
   set(key: string, value: Bytes | null): void {
     this.change(key, value, undefined);
   }
 
-  /** Like `set`, for a row that did not exist before the block. */
+  /** Like `set`, for a row that did not exist before the block. It need not be loaded. */
   setNew(key: string, value: Bytes): void {
     this.change(key, value, null);
   }
 
-  /** Deletes a row that was read before, or that the block created. */
+  /** Deletes a row whose present value (`former`) the caller knows, so that it need not be loaded. */
   delKnown(key: string, former: Bytes): void {
     this.change(key, null, former);
   }
@@ -110,8 +110,8 @@ export class NotedRows {
   }
 
   /**
-   * Writes the changes to the transaction, and undo rows for this height unless it is null. Call it last: the rows are
-   * passed as packed records, and reading one of them later would unpack all.
+   * Writes the changes to the row transaction, and the undo rows for this height unless it is null. Must be called last: the
+   * rows are passed as packed records, and reading one of them later would unpack all.
    */
   async finish(undoHeight: number | null): Promise<void> {
     const unread: string[] = [];
@@ -140,7 +140,7 @@ export class NotedRows {
       await this.rows.relieve();
       since = await yieldIfDue(since);
     }
-    // A block without changes has an undo row too: a missing row means that the block cannot be disconnected.
+    // A block without changes also gets an undo row, because a missing row means that the block cannot be disconnected.
     if (encoder.size > 0 || chunk === 0) close();
     handOn();
   }
@@ -151,12 +151,12 @@ function formerOf(row: NotedRow | undefined): Bytes | null {
   return row.former;
 }
 
-/** Whether the block of this height can be disconnected. */
+/** Whether the undo rows of the block at this height are stored, so that it can be disconnected. */
 export async function canTakeBack(rows: RowReader, height: number): Promise<boolean> {
   return (await rows.get(undoKey(height, 0))) !== undefined;
 }
 
-/** Restores every row to its value before the block of this height, and drops the undo rows. */
+/** Disconnects the block at this height: restores the previous value of every changed row, and deletes the undo rows. */
 export async function takeBack(rows: RowTransaction, height: number): Promise<void> {
   let since = performance.now();
   for (let chunk = 0; ; chunk++) {
@@ -176,13 +176,16 @@ export async function takeBack(rows: RowTransaction, height: number): Promise<vo
   }
 }
 
-/** The lowest height with undo rows, or null. Slow, since it skips deleted rows: not for every block. */
+/**
+ * Lowest height with undo rows; null without any. The search is slow, because it skips deleted rows, so it must not run for
+ * every block.
+ */
 export async function firstUndoHeight(rows: RowReader): Promise<number | null> {
   const [first] = await rows.getRange({ gte: UNDO_PREFIX, lt: prefixEnd(UNDO_PREFIX), limit: 1 });
   return first === undefined ? null : heightOfKey(first[0]);
 }
 
-/** Deletes the rows `keyOf(0)`, `keyOf(1)` and so on. */
+/** Deletes the rows with the keys `keyOf(0)`, `keyOf(1)` and so on, up to the first that does not exist. */
 export async function dropChunks(rows: RowTransaction, keyOf: (chunk: number) => string): Promise<void> {
   for (let chunk = 0; ; chunk++) {
     const key = keyOf(chunk);

@@ -1,8 +1,8 @@
 /**
- * Builds the rows of `claimPast.ts` for blocks from before the index stored them, or while it was off. It reads all item
- * rows and the history of owners in the background, while blocks are connected. Rows are written in the chain's queue, a few
- * milliseconds at a time. A restart of the node or a disconnected block restarts the walk. Queries of past data return
- * nothing until the walk is complete.
+ * Computes the rows of `claimPast.ts` for blocks that were connected before the index stored these rows, or while it was
+ * off. It walks over all item rows of the claim trie and over the history of owners, in the background. Rows are written in
+ * the queue that serializes changes of the chain, a few milliseconds at a time. After a restart of the node or a
+ * disconnected block the walk starts over. Queries of past data return nothing until the walk is complete.
  */
 import type { Chain } from '../../chain/chain.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
@@ -16,11 +16,14 @@ import { letOthersWork } from '../../scheduler/pace.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
 import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './claimPast.js';
 
-/** Rows read or written in one step: some milliseconds. */
+/** Number of rows that are read or written in one step: some milliseconds. */
 const ROWS_AT_ONCE = 1000;
-/** Offset of the name in an item key: after a length of one byte, or of three if the first is 255. */
+/**
+ * Offset of the name in the key of an item row. The name's length before it takes one byte, or three bytes if the first is
+ * 255.
+ */
 const nameAt = (key: string): number => (key.charCodeAt(1) === 255 ? 4 : 2);
-/** Bytes of `since` and outpoint after the name. */
+/** Number of bytes after the name in the key of an item row: `since` and outpoint. */
 const BEHIND_NAME = 40;
 
 export interface PastWalkDeps {
@@ -30,7 +33,7 @@ export interface PastWalkDeps {
   readonly log: Logger;
 }
 
-/** Changes of the numbers of names and claims and of amounts by block. They are summed up at the end. */
+/** Changes of the number of names, the number of claims and their amount, by block height. They are accumulated at the end. */
 class Deltas {
   readonly names: Int32Array;
   readonly claims: Int32Array;
@@ -42,7 +45,7 @@ class Deltas {
     this.amounts = new BigInt64Array(blocks);
   }
 
-  /** A claim counts from the block in which it entered, or moved to this name, until the block that removed it. */
+  /** Counts a claim from the block in which it became active, or moved to this name, until the block that removed it. */
   addClaim({ activated, since, removed, amount }: Item): void {
     const last = this.claims.length - 1;
     if (activated === 0 || activated > last) return;
@@ -66,7 +69,10 @@ export class PastWalk {
     this.deps = deps;
   }
 
-  /** Runs until the rows are complete, and again after each fill of the index. `onBug` receives unexpected errors. */
+  /**
+   * Starts the walk. It runs until the rows are complete, and again after each fill of the index. `onBug` receives
+   * unexpected errors.
+   */
   start(onBug: (error: unknown) => void): void {
     const { events } = this.deps.chain;
     const off = [
@@ -78,7 +84,7 @@ export class PastWalk {
       .finally(() => off.forEach((end) => end()));
   }
 
-  /** Resolves when the last write has finished. */
+  /** Stops the walk. Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -99,7 +105,7 @@ export class PastWalk {
     }
   }
 
-  /** Whether the walk was completed. */
+  /** Runs the walk once. Returns whether it was completed. */
   async walk(): Promise<boolean> {
     const { active } = this.deps.chain.index;
     const { disconnects, height } = active;
@@ -112,7 +118,7 @@ export class PastWalk {
     );
   }
 
-  /** Rows of a prefix in pieces. It yields to other work between pieces. */
+  /** Yields the rows with a prefix in pieces, and lets other tasks run between the pieces. */
   private async *pieces(prefix: string, isSame: () => boolean) {
     const { store } = this.deps.chain.deps;
     for (let gte = prefix; isSame();) {
@@ -143,7 +149,10 @@ export class PastWalk {
     return isSame();
   }
 
-  /** Writes rows of ended claims, unless the claim is alive or a later output of it has a row. */
+  /**
+   * Writes the rows of ended claims, except for claims that are live again and claims that already have a row of a later
+   * output. Returns false if the chain changed.
+   */
   private async writeEnded(ended: ReadonlyMap<string, Item>, isSame: () => boolean): Promise<boolean> {
     const { chain } = this.deps;
     const { store } = chain.deps;

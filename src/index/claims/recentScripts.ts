@@ -1,6 +1,6 @@
 /**
- * Scripts of outputs in the latest blocks, from the cached bytes of these blocks. Followers of the index request nearly all
- * values of a new block right away; without the cache each request would read a file.
+ * Scripts of outputs in the latest blocks, from the cached bytes of these blocks. Readers that follow the index request
+ * nearly all values of a new block at once. Without this cache each request would read a file.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import { pointIndex } from '../../claimtrie/item.js';
@@ -9,14 +9,14 @@ import { outputScriptAt } from '../../primitives/blockView.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const TXID_BYTES = 32;
-/** Limits of the cache: bytes of blocks, and number of blocks. Arbitrary: as many blocks as are followed together. */
+/** Limits of the cache: total size and number of blocks. Arbitrary: as many blocks as readers process at once. */
 const KEPT_BYTES = 8 << 20;
 const KEPT_BLOCKS = 16;
 
 type KeptBlock = Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>;
 
 export class RecentScripts {
-  /** The oldest first. */
+  /** Cached blocks by number, the oldest first. */
   private readonly blocks = new Map<number, KeptBlock>();
   private bytes = 0;
 
@@ -35,7 +35,10 @@ export class RecentScripts {
     this.blocks.delete(id);
   }
 
-  /** The script of an output in block `id`, whose transaction has this position; null if the block is not cached. */
+  /**
+   * Script of the output `point` of block `id`; null if the block is not cached. `position` is the index of its transaction
+   * in the block.
+   */
   find(id: number, position: number, point: string): Bytes | null {
     const block = this.blocks.get(id);
     if (block === undefined || position >= block.parsed.txCount) return null;
@@ -49,7 +52,7 @@ export class RecentScripts {
 }
 
 /**
- * Whether the output belongs to the transaction at this position. It compares bytes without creating a string, because a
+ * Whether the outpoint belongs to the transaction at this index. The bytes are compared without creating a string, because a
  * block may have very many transactions.
  */
 function isOf(txids: Buffer, position: number, point: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Resolves URLs to claims at the tip. Owns the rules of resolving; the grammar is in `metadata/url.ts`. The caller applies
- * the block lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
+ * Resolves URLs to claims at the tip. This module has the rules of resolving; the grammar of URLs is in `metadata/url.ts`.
+ * The caller applies the block lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
  *
  * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` after a channel is ignored. Differences
  * from the hub: all digits of an id count, and two URLs of one call may resolve to the same claim.
@@ -26,20 +26,20 @@ const ALL_DIGITS = 40;
  * as many when normalized.
  */
 const LONGEST_NAME = 4096;
-/** The most bytes of a name in a script. */
+/** Maximum length of a name in a script, in bytes. */
 const LONGEST_RAW = 255;
 /**
- * Maximum bytes of a normalized name. Longer names are not searched: thousands of them with the same length could have equal
- * hashes in V8's maps, because V8 hashes at most 16,383 characters of a string.
+ * Maximum length of a normalized name, in bytes. Longer names are not looked up: thousands of them with the same length
+ * could have equal hashes in V8's maps, because V8 hashes at most 16,383 characters of a string.
  */
 const LONGEST_FILED = 9 * LONGEST_RAW;
 /** Maximum length of a URL: two names of maximum length and the characters around them. Longer URLs are not parsed. */
 export const LONGEST_URL = 2 * LONGEST_NAME + 128;
 
-/** Claims of a name that are sorted together. Arbitrary. */
+/** Number of claims of a name that are read and sorted together. Arbitrary. */
 const CLAIMS_A_PART = 4096;
 
-/** Context of a query at one tip. */
+/** Data sources and rules for a query. All of them belong to the same tip. */
 export interface ResolveScope {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
@@ -48,7 +48,7 @@ export interface ResolveScope {
   readonly records: ClaimRecords;
 }
 
-/** The claim that a URL resolves to, in wire order and latin1, or the reason why there is none. */
+/** Id (latin1, wire order) of the claim that a URL resolves to, or the reason why it resolves to none. */
 type Outcome = { readonly claimId: string } | { readonly failure: ResolveFailure };
 
 export async function resolveUrls(scope: ResolveScope, urls: readonly string[]): Promise<ResolvedUrl[]> {
@@ -75,11 +75,14 @@ export async function resolveUrls(scope: ResolveScope, urls: readonly string[]):
   });
 }
 
-/** Prefix before the claim's short URL in its canonical URL. */
+/** `CHANNEL_PART` matches the channel's part of a canonical URL, `SHORT_URL` the name and the id digits of a short URL. */
 const CHANNEL_PART = /^.*?#[0-9a-f]{1,40}\//s;
 const SHORT_URL = /^(.*)#([0-9a-f]{1,40})$/s;
 
-/** For each text the claim whose short or canonical URL it is. These URLs contain raw names, which may have any characters. */
+/**
+ * For each text, the claim whose short or canonical URL is identical to it; null without such a claim. These URLs contain
+ * raw names, which may have any characters.
+ */
 export async function findByUrls(
   scope: ResolveScope,
   urls: readonly string[],
@@ -113,14 +116,14 @@ function channelsOf(
   );
 }
 
-/** The referenced claim of each claim; null without one. */
+/** Loads the claim that each claim refers to; null for a claim without a reference. */
 function loadEach(
   records: ClaimRecords,
   claims: readonly (ClaimRecord | null)[],
   refer: (claim: ClaimRecord) => Uint8Array | null,
 ): Promise<(ClaimRecord | null)[]> {
   const ids = claims.map((claim) => claim && refer(claim));
-  // No claim has an empty id, so it stands for "none".
+  // The empty id stands for "no claim", because no claim has it.
   return records.load(ids.map((id) => (id === null ? '' : toLatin1(id))));
 }
 
@@ -148,8 +151,8 @@ async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
 }
 
 /**
- * The raw names that a segment may stand for: the text in UTF-8, and the bytes of a name that is not UTF-8 and so is
- * displayed byte by byte.
+ * Raw names that the name in a URL may stand for: the text encoded in UTF-8, and, for a name that is not valid UTF-8 and is
+ * displayed byte by byte, its bytes.
  */
 export function rawNames(name: string): string[] {
   if (name.length > LONGEST_NAME) return [];
@@ -159,7 +162,7 @@ export function rawNames(name: string): string[] {
   return names.filter((raw) => raw.length <= LONGEST_RAW || groupOf(raw).length <= LONGEST_FILED);
 }
 
-/** Id of the claim that a single segment resolves to; null without one. */
+/** Id of the claim that a single URL segment resolves to; null if there is none. */
 async function findSegment(scope: ResolveScope, segment: UrlSegment): Promise<string | null> {
   const { rows, records, orders } = scope;
   const { name, claimId, amountOrder } = segment;
@@ -182,18 +185,18 @@ async function findSegment(scope: ResolveScope, segment: UrlSegment): Promise<st
   return null;
 }
 
-/** The claim that controls the name. */
+/** Id of the claim that controls the name; null if there is none. */
 async function controlling(scope: ResolveScope, rawName: string): Promise<string | null> {
   return (await controllingState(scope, rawName))?.claims[0]!.claimId ?? null;
 }
 
-/** The claim trie's data of a name with a controlling claim; null for other names. */
+/** State in the claim trie of a name that has a controlling claim; null for other names. */
 export async function controllingState(
   { records, rules, height }: ResolveScope,
   rawName: string,
 ): Promise<NameState | null> {
   const normalized = normalizeKey(rawName);
-  // The normalized name is normalized once more when it is filed.
+  // Both forms are tried, because the trie may store a name that was normalized twice.
   const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
   for (const filed of names) {
     if (filed.length > LONGEST_FILED) continue;
@@ -204,8 +207,8 @@ export async function controllingState(
 }
 
 /**
- * The claim at a 1-based place among the live claims of a name, ordered by effective amount, then by the age of the latest
- * output. An inactive claim has effective amount 0.
+ * The claim at a position, counted from 1, among the live claims of a name. They are ordered by effective amount, then by
+ * the age of the latest output. A claim that is not active has effective amount 0.
  */
 async function nthByAmount(scope: ResolveScope, rawName: string, place: number): Promise<string | null> {
   const group = groupOf(rawName);
@@ -214,20 +217,21 @@ async function nthByAmount(scope: ResolveScope, rawName: string, place: number):
   return at >= order.length ? null : toLatin1(Buffer.from(order.subarray(at, at + ID_LENGTH)).reverse());
 }
 
-/** Fields of a claim that decide its order. */
+/** Fields of a claim by which claims are ordered. */
 interface Weighed {
   readonly id: Uint8Array;
   readonly effectiveAmountSat: bigint;
   readonly place: readonly [height: number, position: number, nout: number];
 }
 
-/** The claims of a name by amount. Claims are read and sorted in parts, to bound the memory. */
+/** Claims of a name ordered by amount. They are read and sorted in parts, to limit the memory use. */
 async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOrder> {
   const { rows, rules, height, orders } = scope;
   const ids = idsOf(await orders.of(rows, group)).map(toLatin1);
   let sorted: Weighed[] = [];
   for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
-    // A new reader for each part: the data that it caches for a claim is ten times as large as an entry of the list.
+    // Each part uses a new reader, because the reader caches ten times as much data per claim as an entry of the list
+    // takes.
     const records = new ClaimRecords(rows, rules, height, orders);
     const part: Weighed[] = [];
     for (const claim of await records.loadPlain(ids.slice(at, at + CLAIMS_A_PART))) {
@@ -264,7 +268,7 @@ function compareAmounts(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Among the claims that a channel signed validly under a name, the one whose latest output is the oldest. */
+/** Among the claims of a name with a valid signature of the channel, the one whose latest output is the oldest. */
 async function findSigned(
   { rows, orders, records }: ResolveScope,
   channelId: string,

@@ -3,10 +3,10 @@ import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Rows read in the first call; most walks have fewer. Arbitrary. */
+/** Number of rows that are read in the first call, enough for most walks. Arbitrary. */
 const FEW_ROWS = 32;
 
-/** Calls `take` for each row, in the order of the keys. */
+/** Calls `take` for each row whose key starts with the prefix, in the order of the keys. */
 export async function forEachRow(
   rows: RowReader,
   prefix: string,

@@ -29,7 +29,10 @@ import {
 import { findKeys, readSupportSignature, type ReadSignature } from './claimSignatures.js';
 import type { NotedRows } from './notedRows.js';
 
-/** The present keys of channels by their ids (latin1, wire order); null if there is none. */
+/**
+ * Looks up the present keys of channels. Resolves to a function from channel id (latin1, wire order) to key; null without a
+ * key.
+ */
 export type ChannelKeys = (channelIds: readonly string[]) => Promise<(channelId: string) => Bytes | null>;
 
 interface SignedSupport {
@@ -38,13 +41,13 @@ interface SignedSupport {
   readonly signature: ReadSignature;
 }
 
-/** Supports of one block: those it created and that are unspent at its end, and those spent or expired in it. */
+/** Supports in one block: created ones that are unspent at its end, and removed ones that were spent or expired. */
 export interface BlockSupports {
   readonly created: readonly Item[];
   readonly removed: readonly Item[];
 }
 
-/** Updates the noted rows with the supports of a block. */
+/** Updates the rows about signed supports for a block, in `noted`. */
 export async function changeSignedSupports(
   noted: NotedRows,
   block: LoadedBlock,
@@ -112,7 +115,7 @@ async function putIn(
   }
 }
 
-/** Supports whose data names a signing channel. */
+/** Reads the created supports whose data names a signing channel. */
 async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promise<SignedSupport[]> {
   const byPoint = new Map(supports.map((item) => [item.point, item]));
   const { raw, parsed } = block;

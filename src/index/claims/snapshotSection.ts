@@ -1,6 +1,6 @@
 /**
- * The rows of the claim index in a snapshot: those of live claims, and the amounts that trending uses. Undo rows, ended
- * claims and sums by block are left out; the latter two are derived from the rows of claims (`pastWalk.ts`).
+ * The part of the claim index in a chain snapshot: rows of live claims, and the amounts that trending uses. Undo rows, ended
+ * claims and numbers by block are omitted; the latter two are computed again from rows of the claim trie (`pastWalk.ts`).
  */
 import { formatIndexPosition, indexPositionKey } from '../../chain/connect/contributor.js';
 import { SnapshotError } from '../../chain/snapshot/snapshotFile.js';
@@ -10,7 +10,7 @@ import { CLAIM_INDEX_NAME, CLAIM_INDEX_VERSION } from './claimIndex.js';
 import { SNAPSHOT_PREFIXES, trendingKey } from './claimIndexKeys.js';
 import { canTakeBack, dropChunks, takeBack } from './notedRows.js';
 
-/** `status` returns the status of the index; null when it is off. */
+/** `status` returns the status of the index; null if the index is off. */
 export function claimIndexSection(status: () => IndexStatus | null): SnapshotSection {
   return {
     name: CLAIM_INDEX_NAME,

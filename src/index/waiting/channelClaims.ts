@@ -1,8 +1,11 @@
-/** The mempool claims that name one channel. Keeps which of them the channel's key signed, since popular channels have thousands. */
+/**
+ * Mempool claims that name a certain channel. It remembers which of them the channel's key has signed, because popular
+ * channels have thousands.
+ */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { isSignedBy, type WaitingOutput } from './waitingOutputs.js';
 
-/** What is known of the signatures for one key. */
+/** Result of verifying signatures with one key: `signed` has the claims that the key signed, `unread` those not verified yet. */
 class SignedClaims {
   readonly tag: string;
   readonly unread: Set<WaitingOutput>;
@@ -16,7 +19,7 @@ class SignedClaims {
 
 export class ChannelClaims {
   readonly outputs = new Set<WaitingOutput>();
-  /** Ids of the claims whose output is an update. */
+  /** Ids of the claims whose mempool output updates an earlier output. */
   readonly updated = new Set<string>();
   private known: SignedClaims | null = null;
 
@@ -33,7 +36,7 @@ export class ChannelClaims {
     this.known?.signed.delete(output);
   }
 
-  /** The number of claims that the key with this tag signed. */
+  /** Number of claims that the key with this tag has signed. Verifies those that were not verified before. */
   async countSigned(tag: string): Promise<number> {
     if (this.known?.tag !== tag) this.known = new SignedClaims(tag, this.outputs);
     const { unread, signed } = this.known;

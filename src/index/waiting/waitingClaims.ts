@@ -1,7 +1,8 @@
 /**
- * The claims of the mempool in the state that they would have if the whole mempool were mined. For each claim it has the latest
- * output that no other mempool transaction spends, by id, name, channel and repost target, and the changes of supports. Each
- * thread that answers queries has one instance and receives the added and removed transactions. It does not read the chain.
+ * The claims of the mempool in the state that they would have if the whole mempool were mined. For each claim it has the
+ * latest output that no other mempool transaction spends, indexed by claim id, name, channel and reposted claim. It also has
+ * the changes of supports. Each thread that answers queries has one instance and receives the transactions that enter or
+ * leave the mempool. This module does not read the chain.
  */
 import { ChannelClaims } from './channelClaims.js';
 import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
@@ -9,33 +10,36 @@ import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitin
 /** Called after each change of the latest output of a claim, including its addition and removal. */
 export interface WaitingListener {
   changed(claimId: string, before: WaitingOutput | null, after: WaitingOutput | null): void;
-  /** The supports of a claim changed. */
+  /** Called after the mempool supports of a claim changed. */
   supported(claimId: string): void;
 }
 
 const NO_CLAIMS: Pick<ChannelClaims, 'outputs' | 'updated' | 'countSigned'> = new ChannelClaims();
 
 export class WaitingClaims {
-  /** Increases with each change. */
+  /** Number that increases with each change, so that callers can detect changes. */
   version = 0;
   private readonly listeners = new Set<WaitingListener>();
   private readonly transactions = new Map<string, WaitingTransaction>();
-  /** Outputs by claim, in order of arrival. */
+  /** Mempool outputs of each claim, by claim id, in order of arrival. */
   private readonly versions = new Map<string, WaitingOutput[]>();
-  /** Transactions by the outpoints that they spend. */
+  /** Ids of the mempool transactions that spend claim outputs, by outpoint. */
   private readonly spenders = new Map<string, string>();
   private readonly current = new Map<string, WaitingOutput>();
   private readonly byName = new Map<string, Set<WaitingOutput>>();
   private readonly byChannel = new Map<string, ChannelClaims>();
   private readonly byReposted = new Map<string, Set<WaitingOutput>>();
-  /** Claims with spent outputs, by the channel and the repost target in the value of the spent output. */
+  /**
+   * Claims with an output spent by the mempool, by the channel and the reposted claim that the spent output names. The
+   * number counts such outputs.
+   */
   private readonly spentOfChannel = new Map<string, Map<string, number>>();
   private readonly spentOfReposted = new Map<string, Map<string, number>>();
   private readonly supportSums = new Map<string, bigint>();
-  /** Cache: the claims of a name, best first. A change of the name removes it. */
+  /** Cache of the claims of each name, the largest amount first. A change of the name's claims removes its entry. */
   private readonly ranked = new Map<string, readonly WaitingOutput[]>();
 
-  /** Claims in the mempool. */
+  /** Number of claims in the mempool. */
   get size(): number {
     return this.current.size;
   }
@@ -89,12 +93,12 @@ export class WaitingClaims {
     for (const support of transaction.spentSupports) this.support(support, support.amountSat);
   }
 
-  /** All transactions, in order of arrival. */
+  /** All transactions with claims or supports, in order of arrival. */
   all(): Iterable<WaitingTransaction> {
     return this.transactions.values();
   }
 
-  /** The mempool state of a claim; null if the mempool does not change it. */
+  /** Latest mempool output of a claim; null if the mempool does not change the claim. */
   of(claimId: string): WaitingOutput | null {
     return this.current.get(claimId) ?? null;
   }
@@ -103,13 +107,13 @@ export class WaitingClaims {
     return this.current.values();
   }
 
-  /** The output that makes the claim; null for a confirmed claim. */
+  /** Mempool output that creates the claim; null for a confirmed claim. */
   originOf(claimId: string): WaitingOutput | null {
     const first = this.versions.get(claimId)?.[0];
     return first === undefined || first.isUpdate ? null : first;
   }
 
-  /** The claims of a name, by amount including mempool supports; equal amounts by age. */
+  /** Mempool claims of a name, ordered by amount including mempool supports, then by age. */
   ofName(group: string): readonly WaitingOutput[] {
     const outputs = this.byName.get(group);
     if (outputs === undefined) return [];
@@ -127,7 +131,7 @@ export class WaitingClaims {
     return ranked;
   }
 
-  /** The claims that name a channel, validly or not. */
+  /** Mempool claims that name a channel. Their signatures may be invalid. */
   ofChannel(channelId: string): typeof NO_CLAIMS {
     return this.byChannel.get(channelId) ?? NO_CLAIMS;
   }
@@ -140,7 +144,7 @@ export class WaitingClaims {
     return this.byReposted.get(claimId) ?? [];
   }
 
-  /** Claims with spent outputs whose value names the channel. */
+  /** Ids of claims with an output spent by the mempool that names the channel. */
   spentInChannel(channelId: string): Iterable<string> {
     return this.spentOfChannel.get(channelId)?.keys() ?? [];
   }
@@ -149,7 +153,7 @@ export class WaitingClaims {
     return this.spentOfReposted.get(claimId)?.keys() ?? [];
   }
 
-  /** The difference that mempool supports make to the confirmed supports; may be negative. */
+  /** Amount by which the mempool changes the sum of a claim's confirmed supports. It may be negative. */
   supportsOf(claimId: string, group: string): bigint {
     return this.supportSums.get(claimId + group) ?? 0n;
   }
@@ -201,7 +205,7 @@ export class WaitingClaims {
   }
 }
 
-/** Compares by order of arrival. */
+/** Compares two outputs by their order of arrival. */
 export function compareAge(a: WaitingOutput, b: WaitingOutput): number {
   return a.arrival - b.arrival || a.nout - b.nout;
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the mempool for claims, in the thread that owns the mempool, and forwards the same transactions to other threads. The
- * memory for this is limited in each thread. A claim beyond the limit is shown only when it is in a block.
+ * Tracks the claims in the mempool, in the thread that owns the mempool, and sends the added and removed transactions to
+ * other threads. Their memory in each thread is limited. Claims above the limit are shown only after they are in a block.
  */
 import type { NetworkParams } from '../../params/network.js';
 import type { Transaction } from '../../primitives/transaction.js';
@@ -10,7 +10,7 @@ import { readWaiting, waitingBytes, type WaitingTransaction } from './waitingOut
 
 export interface WaitingFollower {
   added(transaction: WaitingTransaction): void;
-  /** A transaction left the mempool; its id is latin1 in wire order. */
+  /** Called when a transaction left the mempool. Its id is latin1 in wire order. */
   removed(txid: string): void;
 }
 
@@ -25,7 +25,7 @@ export class WaitingFeed {
   private arrivals = 0;
   private isFull = false;
 
-  /** `maxBytes` limits the memory for mempool claims in one thread. */
+  /** `maxBytes` limits the memory that mempool claims take in each thread. */
   constructor(
     params: Pick<NetworkParams, 'base58'>,
     maxBytes: number,
@@ -36,7 +36,10 @@ export class WaitingFeed {
     this.warn = warn;
   }
 
-  /** Subscribes to added and removed transactions. `claims` has the current ones. */
+  /**
+   * Subscribes a follower to added and removed transactions. The transactions that are present already are in `claims`.
+   * Returns the function that ends the subscription.
+   */
   follow(follower: WaitingFollower): () => void {
     this.followers.add(follower);
     return () => void this.followers.delete(follower);

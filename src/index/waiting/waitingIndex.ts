@@ -1,9 +1,10 @@
 /**
- * Claims as they are shown: the confirmed claims combined with the claims in the mempool. Owns the rules for which of the two a
- * URL resolves to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
+ * Combines the confirmed claims with the claims in the mempool, as clients see them. This module has the rules that decide
+ * which of the two a URL resolves to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
  *
- * A mempool claim does not have heights. An update replaces its claim in every URL that resolves to the claim. A new claim is found
- * only where no confirmed claim matches: it never takes a name, an id prefix or a name in a channel from a confirmed claim.
+ * A mempool claim has no heights. An update in the mempool replaces the confirmed state of its claim in every URL that
+ * resolves to the claim. A new claim is found only where no confirmed claim matches: it never takes a name, an id prefix or
+ * a name in a channel from a confirmed claim.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import type { NameState } from '../../claimtrie/nameState.js';
@@ -21,19 +22,19 @@ import { compareAge, type WaitingClaims } from './waitingClaims.js';
 import { isSignedBy, type WaitingOutput } from './waitingOutputs.js';
 
 const ALL_DIGITS = 40;
-/** Digits in the short URL of an unconfirmed new claim. Source: `_make_resolve_result`. */
+/** Number of claim id digits in the short URL of a new claim that is unconfirmed. Source: `_make_resolve_result`. */
 const WAITING_DIGITS = 10;
 
-/** The queries that callers use. */
+/** Queries for claims as clients see them. */
 export interface ShownClaims {
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
-  /** Confirmed claims, in the given order. */
+  /** Claims in their confirmed state, in the order of the ids. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** The same, with the mempool state where there is one. */
+  /** Claims in the order of the ids, in their mempool state if the mempool changes them. */
   latest(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
 }
 
-/** Confirmed claims only. */
+/** Queries that ignore the mempool. */
 export function confirmedClaims(index: Pick<ClaimIndexQueries, 'resolve' | 'claims'>): ShownClaims {
   return {
     resolve: (urls) => index.resolve(urls),
@@ -80,14 +81,14 @@ export class WaitingClaimIndex implements ShownClaims {
     return found.map((confirmed, i) => expanded[i] ?? confirmed);
   }
 
-  /** The mempool update of `found`, which a URL resolves to in the chain. */
+  /** Mempool update of the claim that the URL `text` resolves to in the chain (`found`); null if there is none. */
   private async leadsTo(text: string, found: ResolvedUrl): Promise<WaitingOutput | null> {
     const { waiting } = this;
     if (found.claim !== null) {
       const output = waiting.of(toLatin1(found.claim.claimId));
       const url = output && parseUrl(text);
       if (!url?.channel || !url.stream) return output;
-      // The update must still be in the channel that the URL names.
+      // After the update, the claim must still be in the channel that the URL names.
       const channelId = found.channel && toLatin1(found.channel.claimId);
       return channelId !== null && (await this.isIn(output!, channelId)) ? output : null;
     }
@@ -100,7 +101,7 @@ export class WaitingClaimIndex implements ShownClaims {
     return channelId === null ? null : this.findIn(channelId, stream);
   }
 
-  /** The channel of a URL that does not resolve in the chain. */
+  /** Id of the channel in a URL that does not resolve in the chain; null if the channel does not exist either. */
   private async channelOf(
     text: string,
     channel: UrlSegment,
@@ -114,7 +115,7 @@ export class WaitingClaimIndex implements ShownClaims {
     return named?.claim ? toLatin1(named.claim.claimId) : null;
   }
 
-  /** A mempool claim for a URL segment that no confirmed claim matches. */
+  /** Mempool claim for a URL segment that matches no confirmed claim; null if there is none. */
   private async find(
     { rows, orders }: ResolveScope,
     { name, claimId, amountOrder }: UrlSegment,
@@ -130,14 +131,15 @@ export class WaitingClaimIndex implements ShownClaims {
         continue;
       }
       if (amountOrder === null) return ranked[0]!;
-      // `$N` counts confirmed claims first.
+      // `$N` counts confirmed claims before mempool claims, so a mempool claim is returned only if the name has no
+      // confirmed claim.
       const confirmed = await orders.of(rows, group);
       if (confirmed.length === 0 && amountOrder <= ranked.length) return ranked[amountOrder - 1]!;
     }
     return null;
   }
 
-  /** A mempool claim in a channel that does not have a confirmed claim of this name. */
+  /** Mempool claim in a channel, for a name that has no confirmed claim in that channel. */
   private findIn(channelId: string, { name, claimId }: UrlSegment): Promise<WaitingOutput | null> {
     return this.index.read(async ({ records }) => {
       const tag = await keyTagOf(channelId, this.waiting, records);
@@ -164,7 +166,10 @@ export class WaitingClaimIndex implements ShownClaims {
     });
   }
 
-  /** Claims with their channel and repost target. Null for a claim that is confirmed by now, or that updates an unconfirmed one. */
+  /**
+   * Adds the channels and reposted claims to mempool claims. Null for a claim that has been confirmed meanwhile, or that
+   * updates another unconfirmed output.
+   */
   private async expand(outputs: readonly (WaitingOutput | null)[]): Promise<(ResolvedUrl | null)[]> {
     const shown = await this.index.read((scope) => describeShown(scope, this.waiting, present(outputs)));
     const claims = outputs.map((output) => (output && shown.get(output.point)) ?? null);
@@ -183,7 +188,7 @@ export class WaitingClaimIndex implements ShownClaims {
     );
   }
 
-  /** The referenced claim of each claim, or null. */
+  /** The latest state of the claim that each claim refers to; null without a reference. */
   private async latestEach(
     claims: readonly (ClaimRecord | null)[],
     refer: (claim: ClaimRecord) => Bytes | null,
@@ -211,7 +216,7 @@ function oldestOf(
   return oldest;
 }
 
-/** The tag of a channel's key, from its mempool update or from the chain; null without a key. */
+/** Tag of a channel's key, from the channel's mempool update if there is one, otherwise from the chain; null without a key. */
 async function keyTagOf(
   channelId: string,
   waiting: WaitingClaims,
@@ -223,7 +228,7 @@ async function keyTagOf(
   return row?.publicKey ? keyTag(row.publicKey) : null;
 }
 
-/** The same for many channels. */
+/** Like `keyTagOf`, for many channels. */
 export async function keyTagsOf(
   channelIds: readonly string[],
   waiting: WaitingClaims,
@@ -238,7 +243,10 @@ export async function keyTagsOf(
   });
 }
 
-/** Mempool claims with their URLs, by outpoint. Omits claims that are confirmed by now or that update an unconfirmed claim. */
+/**
+ * Records of mempool claims with their URLs, by outpoint. Claims that have been confirmed meanwhile, and updates of other
+ * unconfirmed outputs, are omitted.
+ */
 async function describeShown(
   scope: ResolveScope,
   waiting: WaitingClaims,
@@ -281,8 +289,8 @@ async function shortUrlOf(
 }
 
 /**
- * Mempool claims as records, by outpoint. Omits claims that are confirmed by now or that update an unconfirmed claim. Rows are read
- * once for all of them. A new claim does not need rows.
+ * Records of mempool claims, by outpoint. Claims that have been confirmed meanwhile, and updates of other unconfirmed
+ * outputs, are omitted. The rows of all claims are read together; a new claim needs no rows.
  */
 export async function describeWaiting(
   scope: ResolveScope,
@@ -325,11 +333,11 @@ export async function describeWaiting(
 
 interface Shown {
   readonly output: WaitingOutput;
-  /** Row of the claim in the chain. */
+  /** Index row of the claim in the chain; null for a new claim. */
   readonly row: ClaimRow | null;
 }
 
-/** Sums of supports and numbers of reposts in the chain. */
+/** Reads the sum of supports and the number of reposts that each claim has in the chain. */
 async function readSums({ rows }: ResolveScope, shown: readonly Shown[]): Promise<[bigint, number][]> {
   const known = shown.filter(({ row }) => row !== null);
   const sums = await rows.getMany(known.map(({ output }) => supportsKey(output.claimId, output.group)));
@@ -343,7 +351,7 @@ async function readSums({ rows }: ResolveScope, shown: readonly Shown[]): Promis
 }
 
 async function statesOf(scope: ResolveScope, shown: readonly Shown[]): Promise<(NameState | null)[]> {
-  // One read for all names. Later reads of a single name use the cache.
+  // The states of all names are read at once. Later reads of a single name use the cache.
   await scope.records.statesOf(shown.map(({ output }) => normalizeKey(output.rawName)));
   const states: (NameState | null)[] = [];
   for (const { output } of shown) states.push(await controllingState(scope, output.rawName));
@@ -373,7 +381,10 @@ function placeOf(waiting: WaitingClaims, output: WaitingOutput, row: ClaimRow | 
   };
 }
 
-/** Whether the claim is shown as controlling: true if the bare name resolves to it. */
+/**
+ * Members of a mempool claim's record that depend on other claims. It is shown as controlling if the bare name resolves to
+ * it.
+ */
 async function standingOf(
   { records }: ResolveScope,
   waiting: WaitingClaims,
@@ -392,7 +403,7 @@ async function standingOf(
   };
 }
 
-/** The number of mempool reposts of a claim minus the removed ones. */
+/** Change of a claim's number of reposts by the mempool: added reposts minus removed ones. */
 async function repostsAdded(
   { records }: ResolveScope,
   waiting: WaitingClaims,
@@ -409,7 +420,7 @@ async function repostsAdded(
   return added - rows.filter((row) => row?.repostedId === claimId).length;
 }
 
-/** The number of claims of a mempool channel, by its new key. */
+/** Number of claims in a channel whose update is in the mempool, counted by the channel's new key. */
 async function claimsInChannel(
   { rows, records }: ResolveScope,
   waiting: WaitingClaims,

@@ -1,6 +1,7 @@
 /**
- * The effects of a mempool transaction on claims, computed once when it arrives: the claims that it makes and updates, with their
- * decoded values, its supports, and the claims and supports that it spends. Plain values that can be sent to other threads.
+ * Effects of a mempool transaction on claims, computed once when the transaction arrives: the claims that it creates and
+ * updates, with their decoded values, its supports, and the claims and supports that it spends. All are plain values that
+ * can be sent to other threads.
  */
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
@@ -12,7 +13,7 @@ import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { groupOf, keyTag } from '../claims/claimIndexKeys.js';
 import { readSignature, recoverSigners, type ReadSignature } from '../claims/claimSignatures.js';
 
-/** An output of the mempool that makes or updates a claim. Ids are latin1, in wire order. */
+/** An output in the mempool that creates or updates a claim. Ids are latin1 strings in wire order. */
 export interface WaitingOutput {
   readonly claimId: string;
   /** Id as hex, in printed order. */
@@ -21,37 +22,37 @@ export interface WaitingOutput {
   readonly nout: number;
   /** See `pointKey`. */
   readonly point: string;
-  /** The name in the script, latin1, and the normalized name. */
+  /** `rawName`: name in the script, latin1. `group`: its normalized form. */
   readonly rawName: string;
   readonly group: string;
   readonly isUpdate: boolean;
   readonly amountSat: bigint;
   readonly value: Bytes;
   readonly kind: ClaimKind | null;
-  /** Channel id from the value. */
+  /** Channel id in the claim's value; null without a channel. */
   readonly channelId: string | null;
   /** Channel signature, not verified yet; see `isSignedBy`. */
   readonly signature: ReadSignature | null;
   readonly repostedId: string | null;
-  /** The key tag of a channel; null without a usable key. */
+  /** Tag of the channel's own key; null if the claim is not a channel or has no usable key. */
   readonly keyTag: string | null;
-  /** The arrival number of its transaction. */
+  /** Arrival number of the output's transaction. */
   readonly arrival: number;
   readonly timeSec: number;
 }
 
-/** A made or spent support, by `claimId` and group like the support sums of the index. */
+/** A created or spent support. As in the support sums of the index, it is identified by claim id and name group. */
 export interface WaitingSupport {
   readonly claimId: string;
   readonly group: string;
   readonly amountSat: bigint;
 }
 
-/** A claim output that is spent. */
+/** A claim output that a mempool transaction spends. */
 export interface SpentClaim {
   readonly claimId: string;
   readonly point: string;
-  /** Channel id from the value of the spent output. */
+  /** Channel id in the value of the spent output; null without a channel. */
   readonly channelId: string | null;
   readonly repostedId: string | null;
 }
@@ -64,7 +65,7 @@ export interface WaitingTransaction {
   readonly spentSupports: readonly WaitingSupport[];
 }
 
-/** The data of a transaction when the mempool accepts it. */
+/** Data of a transaction at its acceptance to the mempool. */
 export interface ArrivedTransaction {
   readonly txid: Bytes;
   readonly timeSec: number;
@@ -77,7 +78,7 @@ export interface ArrivedTransaction {
 
 const latin1OrNull = (bytes: Bytes | null): string | null => bytes && toLatin1(bytes);
 
-/** Null for a transaction without claims or supports. */
+/** Reads the effects of a transaction on claims; null if it has none. */
 export function readWaiting(
   arrived: ArrivedTransaction,
   params: Pick<NetworkParams, 'base58'>,
@@ -85,7 +86,7 @@ export function readWaiting(
   const { tx, spentScripts, spentAmountsSat } = arrived;
   const spends: SpentClaim[] = [];
   const spentSupports: WaitingSupport[] = [];
-  /** Names of spent claims that no output has updated yet, by claim. */
+  /** Names of the spent claims that no output of this transaction has updated so far, by claim id. */
   const updatable = new Map<string, string[]>();
   spentScripts.forEach((script, i) => {
     const claim = decodeClaimScript(script);
@@ -120,7 +121,7 @@ export function readWaiting(
       return;
     }
     const isUpdate = claim.kind === 'update';
-    // An update that spends no claim, or a claim of another name, is not an update.
+    // An update output has an effect only if the transaction spends the claim under the same name.
     if (isUpdate && !takeOut(updatable.get(toLatin1(id)), group)) return;
     outputs.push(outputOf(arrived, params, { id, nout, rawName, group, isUpdate, amountSat, script }));
   });
@@ -150,7 +151,7 @@ function outputOf(
   params: Pick<NetworkParams, 'base58'>,
   { id, nout, rawName, group, isUpdate, amountSat, script }: ReadOutput,
 ): WaitingOutput {
-  // A copy, so that the transaction can be freed, and only this part is copied to other threads.
+  // The value is copied, so that the whole transaction can be freed, and only the value is copied to other threads.
   const value = new Uint8Array(decodeClaimScript(script)!.value!);
   const facts = readClaimFacts(value);
   const publicKey = facts.publicKey && channelPublicKey(facts.publicKey);
@@ -178,12 +179,13 @@ function outputOf(
   };
 }
 
-/** Cache: tags of the keys for which signatures are valid. */
+/** Cache of the tags of the keys that verify a signature. */
 const signers = new WeakMap<ReadSignature, readonly string[]>();
 
 /**
- * Whether the signature of a claim is valid for the key with this tag. The first call for a claim recovers the keys, some 0.2 ms,
- * so the thread that accepts transactions does not spend this time on each of them.
+ * Whether a claim's signature is valid for the key with this tag. The first call for a claim recovers the keys, which takes
+ * about 0.2 ms. It runs only on request, so that the thread that accepts transactions does not spend this time on each
+ * claim.
  */
 export function isSignedBy({ signature }: Pick<WaitingOutput, 'signature'>, tag: string): boolean {
   if (signature === null) return false;
@@ -192,13 +194,13 @@ export function isSignedBy({ signature }: Pick<WaitingOutput, 'signature'>, tag:
   return tags.includes(tag);
 }
 
-/** Memory of an output in its store and in the search, measured and rounded up (docs/hub.md). */
+/** Estimated memory of an output in the claim store and in the search. Measured and rounded up (docs/hub.md). */
 const OUTPUT_BYTES = 4096;
-/** Factor for the data that is derived from a value: its words, texts and labels. */
+/** Factor by which the size of a value is multiplied, for the data derived from it: words, texts and labels. */
 const VALUE_COPIES = 6;
 const OTHER_BYTES = 512;
 
-/** Estimated memory of a transaction in each thread. */
+/** Estimated memory that a transaction takes in each thread, in bytes. */
 export function waitingBytes({ outputs, spends, supports, spentSupports }: WaitingTransaction): number {
   const others = spends.length + supports.length + spentSupports.length;
   return outputs.reduce(

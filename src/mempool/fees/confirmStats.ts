@@ -1,32 +1,32 @@
 /**
  * Statistics of the time to confirmation by fee rate, over one horizon: moving averages of confirmed transactions and of
- * those that left unconfirmed, and counts of those still waiting. From these the lowest sufficient fee rate is computed.
- * Contains the statistics; `feeEstimator.ts` decides which transactions count. Source: Core policy/fees.cpp
- * `TxConfirmStats`.
+ * those that left the mempool unconfirmed, and counts of those still in the mempool. The lowest sufficient fee rate is
+ * computed from them. This module has only the statistics; `feeEstimator.ts` decides which transactions count. Source: Core
+ * policy/fees.cpp `TxConfirmStats`.
  *
- * The arithmetic is the reference's to the last bit: every sum runs in its order.
+ * The results equal the reference's to the last bit, because every sum is computed in the same order.
  */
 
-/** The moving averages of one horizon, as stored on disk. */
+/** Moving averages of one horizon, as stored in the file. */
 export interface ConfirmAverages {
-  /** Factor by which the averages decay per block; between 0 and 1. */
+  /** Factor between 0 and 1 by which the averages decay with each block. */
   readonly decay: number;
   /** Number of blocks in a period. */
   readonly scale: number;
   readonly periods: number;
-  /** Sum of the fee rates of confirmed transactions, by bucket. */
+  /** Decayed sum of the fee rates of confirmed transactions, by bucket. */
   readonly rateSums: Float64Array;
-  /** Weight of confirmed transactions, by bucket. */
+  /** Decayed number of confirmed transactions, by bucket. */
   readonly counts: Float64Array;
-  /** For each period and bucket (row by row), the weight confirmed within this many periods. */
+  /** Decayed number of transactions that were confirmed within a number of periods, by period and bucket (row by row). */
   readonly confirmed: Float64Array;
-  /** Weight of transactions that left unconfirmed, by period and bucket. */
+  /** Decayed number of transactions that left the mempool unconfirmed, by period and bucket. */
   readonly failed: Float64Array;
 }
 
-/** A range of buckets judged together. Fee rates in satoshis per 1,000 virtual bytes. */
+/** A range of fee rate buckets that is evaluated together. Fee rates are in satoshis per 1,000 virtual bytes. */
 export interface BucketRange {
-  /** −1 in both fields for an empty range. */
+  /** Bounds of the range; both −1 for an empty range. */
   readonly startRate: number;
   readonly endRate: number;
   readonly withinTarget: number;
@@ -36,9 +36,9 @@ export interface BucketRange {
 }
 
 export interface RangeEstimate {
-  /** −1 when there is no result. */
+  /** Estimated fee rate; −1 without a result. */
   readonly ratePerKb: number;
-  /** The cheapest range that is sufficient, and the most expensive one that is not. */
+  /** `pass` is the cheapest range that is sufficient, `fail` the most expensive one that is not. */
   readonly pass: BucketRange;
   readonly fail: BucketRange;
   readonly decay: number;
@@ -54,7 +54,7 @@ export const NO_RANGE: BucketRange = {
   leftMempool: 0,
 };
 
-/** The averages of a node without any data. */
+/** Averages before any transaction was seen. */
 export function emptyAverages(
   buckets: number,
   shape: { readonly decay: number; readonly scale: number; readonly periods: number },
@@ -70,15 +70,18 @@ export function emptyAverages(
 
 export class ConfirmStats {
   readonly averages: ConfirmAverages;
-  /** Upper bounds of the buckets, ascending. */
+  /** Upper bounds of the buckets' fee rates, ascending. */
   private readonly buckets: Float64Array;
-  /** Number of blocks for which waiting transactions are counted separately. */
+  /** Number of latest blocks for which waiting transactions are counted by block of arrival. */
   readonly maxConfirms: number;
-  /** Transactions still waiting, by block of arrival for the last `maxConfirms` blocks (a ring), and by bucket. */
+  /**
+   * Number of unconfirmed transactions that arrived in the last `maxConfirms` blocks, by block of arrival (a ring buffer)
+   * and bucket.
+   */
   private readonly waiting: Int32Array;
-  /** Older waiting transactions, by bucket. */
+  /** Number of unconfirmed transactions that arrived earlier, by bucket. */
   private readonly waitingLonger: Int32Array;
-  /** Whether every average is 0, so that no decay is needed, as during the whole first sync. */
+  /** Whether all averages are 0, so that they need not decay. This holds during the whole first sync. */
   private isBlank: boolean;
 
   constructor(buckets: Float64Array, averages: ConfirmAverages) {
@@ -96,7 +99,7 @@ export class ConfirmStats {
     return (height % this.maxConfirms) * this.buckets.length;
   }
 
-  /** Called for a block of this height: all averages decay. Source: `ClearCurrent`, `UpdateMovingAverages`. */
+  /** Decays all averages for a connected block of this height. Source: `ClearCurrent`, `UpdateMovingAverages`. */
   age(height: number): void {
     const row = this.rowOf(height);
     for (let bucket = 0; bucket < this.buckets.length; bucket++) {
@@ -115,7 +118,7 @@ export class ConfirmStats {
     this.waiting[this.rowOf(height) + bucket]!++;
   }
 
-  /** Removes a transaction that arrived at `height`. Source: `removeTx`. */
+  /** Removes a transaction that arrived at `height` from the counts of unconfirmed ones. Source: `removeTx`. */
   leave(height: number, bestHeight: number, bucket: number, isConfirmed: boolean): void {
     const age = bestHeight === 0 ? 0 : bestHeight - height;
     if (age < 0) return;
@@ -132,7 +135,10 @@ export class ConfirmStats {
     this.isBlank = false;
   }
 
-  /** Records a transaction confirmed in the `blocks`-th block after its arrival; the next block is 1. */
+  /**
+   * Records a confirmed transaction. `blocks` is the number of blocks from its arrival to its confirmation; 1 is the next
+   * block.
+   */
   record(blocks: number, bucket: number, ratePerKb: number): void {
     const { scale, periods, confirmed, counts, rateSums } = this.averages;
     const width = this.buckets.length;
@@ -144,11 +150,11 @@ export class ConfirmStats {
     this.isBlank = false;
   }
 
-  /** Transactions waiting for `target` blocks or longer, by bucket. */
+  /** Number of transactions that have been unconfirmed for at least `target` blocks, by bucket. */
   private outstanding(target: number, bestHeight: number): Int32Array {
     const sums = this.waitingLonger.slice();
     for (let age = target; age < this.maxConfirms; age++) {
-      // QUIRK: while there are fewer blocks than this, the difference wraps at 2^32, like unsigned integers.
+      // QUIRK: at heights below `age` the difference wraps at 2^32, as with the unsigned integers of the reference.
       const row = this.rowOf((bestHeight - age) >>> 0);
       for (let bucket = 0; bucket < sums.length; bucket++) sums[bucket]! += this.waiting[row + bucket]!;
     }
@@ -156,10 +162,10 @@ export class ConfirmStats {
   }
 
   /**
-   * The lowest fee rate such that, in its range and above, at least `successShare` of the transactions seen confirmed within
-   * `target` blocks (1 to `maxConfirms`). Buckets are combined until they received `sufficientTxs` per block on average. The
-   * result is the mean rate of the bucket that contains the median transaction of the cheapest sufficient range. Source:
-   * `EstimateMedianVal`, with `requireGreater`.
+   * Estimates the lowest fee rate with which, and with all higher rates, at least `successShare` of the observed
+   * transactions were confirmed within `target` blocks (1 to `maxConfirms`). Adjacent buckets are combined until they have
+   * at least `sufficientTxs` transactions per block on average. The result is the mean rate of the bucket that contains the
+   * median transaction of the cheapest sufficient range. Source: `EstimateMedianVal`, with `requireGreater`.
    */
   estimate(target: number, sufficientTxs: number, successShare: number, bestHeight: number): RangeEstimate {
     const { decay, scale, counts, confirmed, failed } = this.averages;
@@ -194,7 +200,7 @@ export class ConfirmStats {
     }
     if (isPassing && !fresh) fail = this.range(0, top, sums);
     const ratePerKb = best === null ? -1 : this.medianRate(best.low, best.high);
-    // QUIRK: a range without transactions keeps its sums, but not its bounds.
+    // QUIRK: if a passing range has no transactions, its sums are reported, but its bounds are not.
     let pass = NO_RANGE;
     if (best !== null) {
       pass = this.range(best.low, best.high, best.sums);
@@ -214,7 +220,10 @@ export class ConfirmStats {
     };
   }
 
-  /** Mean fee rate of the bucket that contains the median of a range; −1 when the range is empty. */
+  /**
+   * Mean fee rate of the bucket that contains the median transaction of a range of buckets; −1 if the range has no
+   * transactions.
+   */
   private medianRate(low: number, high: number): number {
     const { counts, rateSums } = this.averages;
     let half = 0;

@@ -5,7 +5,7 @@
  * `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
  *
  * Deviation: the reference accepts buckets in any order, horizons of any length and sums that are not numbers, and
- * misbehaves with them; here such a file is invalid.
+ * misbehaves with them; here a file with any of these is invalid.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -19,20 +19,20 @@ import { verified, withChecksum } from '../checksumTail.js';
 import type { ConfirmAverages } from './confirmStats.js';
 import type { FeeHistory } from './feeEstimator.js';
 
-/** Core versions as numbers: the oldest that can read the format, and the one that introduced it. */
+/** Core versions as numbers: the oldest version that can read the format, and the version that introduced it. */
 const FORM_VERSION = 149_900;
 const CLIENT_VERSION = 170_303;
 const MAX_BUCKETS = 1000;
 /** A week. */
 const MAX_CONFIRMS = 6 * 24 * 7;
-/** Maximum file size, larger than any valid file: three horizons with this many buckets and periods. */
+/** Maximum size of the file, above that of any valid file: three horizons with the maximum number of buckets and periods. */
 const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
 
 function damaged(what: string): ReadError {
   return new ReadError(`Corrupt estimates file. ${what}`);
 }
 
-/** Reads this many doubles, preceded by their count. */
+/** Reads `count` doubles, preceded by their number. Throws `ReadError` if the number differs. */
 function doubles(reader: Reader, count: number, what: string): Float64Array {
   if (reader.compactSize() !== count) throw damaged(`Mismatch in ${what} count`);
   return figures(reader, count, what);
@@ -48,7 +48,7 @@ function figures(reader: Reader, count: number, what: string): Float64Array {
   return values;
 }
 
-/** Reads this many rows, each preceded by its length. */
+/** Reads `rows` rows of doubles, each preceded by its length. Throws `ReadError` if a length differs. */
 function table(reader: Reader, rows: number, buckets: number, what: string): Float64Array {
   const values = new Float64Array(rows * buckets);
   for (let row = 0; row < rows; row++) values.set(doubles(reader, buckets, what), row * buckets);
@@ -72,7 +72,7 @@ function readAverages(reader: Reader, buckets: number): ConfirmAverages {
   return { decay, scale, periods, rateSums, counts, confirmed, failed };
 }
 
-/** Throws `ReadError` for a file that is invalid, or too old to use. */
+/** Parses the file. Throws `ReadError` if it is invalid or too old to be used. */
 export function parseFeeHistory(bytes: Buffer): FeeHistory {
   const reader = new Reader(bytes);
   const required = reader.i32();
@@ -133,8 +133,8 @@ export function formatFeeHistory({
 }
 
 /**
- * The fee data of the last run; undefined if there is no usable file. Synchronous, as the file is small. `warn` reports a
- * damaged file to the operator and the log.
+ * Reads the fee data of the last run; undefined if there is no usable file. Synchronous, because the file is small. `warn`
+ * reports a damaged file to the operator and the log.
  */
 export function readFeeHistory(
   path: string,
@@ -153,7 +153,7 @@ export function readFeeHistory(
   }
 }
 
-/** Replaces the file and flushes it to disk. A disk error is reported but does not throw. */
+/** Replaces the file and flushes it to disk. A disk error is logged and not thrown. */
 export async function writeFeeHistory(path: string, history: FeeHistory, log: Logger): Promise<void> {
   const fresh = `${path}.new`;
   try {

@@ -1,8 +1,8 @@
 /**
- * Estimates the fee rate with which a transaction confirms within a number of blocks. It learns from transactions that
- * arrived and were confirmed or not, over three horizons up to 1,008 blocks. Its memory is constant: averages and counts by
- * fee rate bucket; the bucket of a waiting transaction is stored in its entry. Source: lbrycrd policy/fees.cpp
- * `CBlockPolicyEstimator`.
+ * Estimates the fee rate with which a transaction confirms within a number of blocks. The estimates are based on observed
+ * transactions, confirmed or not, over three horizons of up to 1,008 blocks. Memory use is constant: it has averages and
+ * counts by fee rate bucket. The bucket of an unconfirmed transaction is stored in its mempool entry. Source: lbrycrd
+ * policy/fees.cpp `CBlockPolicyEstimator`.
  */
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { feeRateOf } from '../feeRate.js';
@@ -16,11 +16,14 @@ import {
   type RangeEstimate,
 } from './confirmStats.js';
 
-/** The reference's `FeeEstimateHorizon`, in the order of results. */
+/** Names of the horizons (the reference's `FeeEstimateHorizon`), in the order of results. */
 export const FEE_HORIZONS = ['short', 'medium', 'long'] as const;
 export type FeeHorizon = (typeof FEE_HORIZONS)[number];
 
-/** Half lives of about 18, 144 and 1,008 blocks. Source: `SHORT_DECAY` and its like. */
+/**
+ * Number of periods, blocks per period, and decay per block of each horizon. The half-lives are about 18, 144 and 1,008
+ * blocks. Source: `SHORT_DECAY`, `MED_DECAY`, `LONG_DECAY`.
+ */
 const SHAPES = {
   short: { periods: 12, scale: 1, decay: 0.962 },
   medium: { periods: 24, scale: 2, decay: 0.9952 },
@@ -31,28 +34,31 @@ const SHAPES = {
  * `SUFFICIENT_TXS_SHORT`.
  */
 const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
-/** Required shares of transactions confirmed within half the target, the target, and twice the target. */
+/**
+ * Share of transactions that must be confirmed within half the target (`HALF_SUCCESS`), the target (`SUCCESS`) and twice the
+ * target (`DOUBLE_SUCCESS`).
+ */
 const HALF_SUCCESS = 0.6;
 const SUCCESS = 0.85;
 const DOUBLE_SUCCESS = 0.95;
 /** Maximum age in blocks of data from a file. Source: `OLDEST_ESTIMATE_HISTORY`. */
 const OLDEST_HISTORY_BLOCKS = 6 * 1008;
 
-/** Bounds of buckets, satoshis per 1,000 virtual bytes. */
+/** Range of the bucket bounds, in satoshis per 1,000 virtual bytes. */
 const MIN_BUCKET_RATE = 1000;
 const MAX_BUCKET_RATE = 1e7;
 const BUCKET_SPACING = 1.05;
 /** Upper bound of the last bucket. Source: `INF_FEERATE`. */
 const INFINITE_RATE = 1e99;
 
-/** The data that is kept over a restart. */
+/** Data that is stored between two runs of the node. */
 export interface FeeHistory {
-  /** Height of the last block taken into account. */
+  /** Height of the last block that the data includes. */
   readonly bestHeight: number;
-  /** The range of blocks that the data is from. */
+  /** Heights of the first and last block from which the data was collected. */
   readonly firstHeight: number;
   readonly lastHeight: number;
-  /** Upper bounds of the buckets, ascending. */
+  /** Upper bounds of the buckets' fee rates, ascending. */
   readonly buckets: Float64Array;
   readonly averages: Readonly<Record<FeeHorizon, ConfirmAverages>>;
 }
@@ -62,9 +68,12 @@ export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'f
 
 /** Fee estimates for other components. Rates in satoshis per 1,000 virtual bytes; 0 when there is no estimate. */
 export interface FeeEstimates {
-  /** The highest target of a horizon, in blocks. */
+  /** Highest target that a horizon supports, in blocks. */
   highestTarget(horizon: FeeHorizon): number;
-  /** For any target; one outside 1 to 1,008 gives no result. `blocks` is the target for which the estimate is valid. */
+  /**
+   * Estimates the fee rate for a target. A target outside 1 to 1,008 gives no result. `blocks` is the target for which the
+   * estimate is valid.
+   */
   estimateSmartFee(targetBlocks: number, conservative: boolean): { ratePerKb: bigint; blocks: number };
   estimateRawFee(
     targetBlocks: number,
@@ -100,10 +109,10 @@ export class FeeEstimator implements FeeEstimates {
   private readonly historyFirst: number;
   private readonly historyLast: number;
   private bestHeight: number;
-  /** Height of the first block since the start that provided data; 0 before. */
+  /** Height of the first block since the start from which data was collected; 0 before. */
   private firstHeight = 0;
 
-  /** Continues from the data of an earlier run; takes over the arrays. */
+  /** Continues with the data of an earlier run. The arrays of `history` are used without a copy. */
   constructor(history: FeeHistory = emptyHistory(), log: Logger = SILENT_LOGGER) {
     this.log = log;
     const { buckets, averages } = history;
@@ -124,7 +133,7 @@ export class FeeEstimator implements FeeEstimates {
     act(this.stats.long);
   }
 
-  /** The first bucket whose bound is not below the rate. */
+  /** Index of the first bucket whose upper bound is not below the rate. */
   private bucketOf(rate: number): number {
     let [low, high] = [0, this.buckets.length - 1];
     while (low < high) {
@@ -136,8 +145,9 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * Called when a transaction enters the mempool. `isTelling`: its fee is usable. It is neither a replacement nor returned
-   * from a block, spends no unconfirmed output, and the node is in sync. Source: `processTransaction`.
+   * Called when a transaction enters the mempool. `isTelling` means that its fee counts for estimates: the transaction is
+   * neither a replacement nor returned from a block, spends no unconfirmed output, and the node is in sync. Source:
+   * `processTransaction`.
    */
   entered(entry: FeeObserved, isTelling: boolean): void {
     if (!isTelling || entry.height !== this.bestHeight) return;
@@ -146,7 +156,7 @@ export class FeeEstimator implements FeeEstimates {
     this.each((stats) => stats.enter(entry.height, bucket));
   }
 
-  /** Called when a transaction leaves; returns whether it had been counted. Source: `removeTx`. */
+  /** Called when a transaction leaves the mempool. Returns whether the transaction had been counted. Source: `removeTx`. */
   left(entry: FeeObserved, isConfirmed = false): boolean {
     const bucket = entry.feeBucket;
     if (bucket < 0) return false;
@@ -155,9 +165,9 @@ export class FeeEstimator implements FeeEstimates {
     return true;
   }
 
-  /** Called when a block is connected that confirms these entries, which are still in the mempool. Source: `processBlock`. */
+  /** Called when a block confirms these entries. They must still be in the mempool. Source: `processBlock`. */
   connected(height: number, entries: readonly FeeObserved[]): void {
-    // A block of another branch provides no new data.
+    // A block that does not exceed the best height belongs to another branch and provides no new data.
     if (height <= this.bestHeight) return;
     this.bestHeight = height;
     this.each((stats) => stats.age(height));
@@ -191,7 +201,10 @@ export class FeeEstimator implements FeeEstimates {
     return this.historyLast - this.historyFirst;
   }
 
-  /** Half of the number of blocks seen, so that transactions had time to fail. Source: `MaxUsableEstimate`. */
+  /**
+   * Highest target with enough data: half of the number of observed blocks, so that transactions had time to fail. Source:
+   * `MaxUsableEstimate`.
+   */
   private get highestUsableTarget(): number {
     const seen = Math.max(this.blockSpan, this.historySpan);
     return Math.min(this.stats.long.maxConfirms, Math.floor(seen / 2));
@@ -222,8 +235,8 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * The estimate of the shortest horizon that covers the target; with `looksShorter`, a lower estimate of a shorter horizon
-   * at its highest target is also considered. −1 without an estimate. Source: `estimateCombinedFee`.
+   * Estimate of the shortest horizon that covers the target; −1 without an estimate. With `looksShorter`, a shorter
+   * horizon's estimate for its highest target is used instead if it is lower. Source: `estimateCombinedFee`.
    */
   private combined(target: number, share: number, looksShorter: boolean): number {
     const { short, medium, long } = this.stats;
@@ -240,7 +253,7 @@ export class FeeEstimator implements FeeEstimates {
     return rate;
   }
 
-  /** The estimate of longer horizons at twice the target. Source: `estimateConservativeFee`. */
+  /** Estimate of the longer horizons for twice the target; −1 without an estimate. Source: `estimateConservativeFee`. */
   private conservative(doubleTarget: number): number {
     const { short, medium } = this.stats;
     let rate = -1;
@@ -255,7 +268,7 @@ export class FeeEstimator implements FeeEstimates {
     if (targetBlocks <= 0 || targetBlocks > this.stats.long.maxConfirms) {
       return { ratePerKb: 0n, blocks: targetBlocks };
     }
-    // No fee guarantees the next block.
+    // The minimum target is 2, because no fee guarantees confirmation in the next block.
     const target = Math.min(Math.max(targetBlocks, 2), this.highestUsableTarget);
     if (target <= 1) return { ratePerKb: 0n, blocks: target };
     let rate = this.combined(Math.floor(target / 2), HALF_SUCCESS, true);
@@ -266,7 +279,8 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * The data to store at shutdown: all waiting transactions first count as failed. Source: `FlushUnconfirmed`, `Write`.
+   * Returns the data to store at shutdown. Before, all unconfirmed transactions are counted as failed. Source:
+   * `FlushUnconfirmed`, `Write`.
    */
   finish(waiting: Iterable<FeeObserved>): FeeHistory {
     for (const entry of waiting) this.left(entry);
@@ -282,12 +296,12 @@ export class FeeEstimator implements FeeEstimates {
   }
 }
 
-/** Rounded half up; 0 for no estimate. */
+/** Rounds a fee rate half up; 0 if there is no estimate. */
 function wholeRate(rate: number): bigint {
   return rate < 0 ? 0n : BigInt(Math.round(rate));
 }
 
-/** Source: the log line of `EstimateMedianVal`. */
+/** Log line about an estimate. Source: `EstimateMedianVal`. */
 function describeEstimate(target: number, share: number, estimate: RangeEstimate): string {
   const { ratePerKb, pass, fail, decay } = estimate;
   const passed = `feerate: ${shownRate(ratePerKb)} from ${describeRange(pass)}`;
@@ -301,7 +315,7 @@ function describeRange(range: BucketRange): string {
   return `(${shownRate(startRate)} - ${shownRate(endRate)}) ${percent.toFixed(2)}% ${withinTarget.toFixed(1)}/(${totalConfirmed.toFixed(1)} ${inMempool} mem ${leftMempool.toFixed(1)} out)`;
 }
 
-/** A rate with few digits, for the log. */
+/** Formats a rate with six significant digits, for the log. */
 function shownRate(rate: number): string {
   return String(Number(rate.toPrecision(6)));
 }

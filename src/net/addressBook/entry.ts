@@ -1,4 +1,4 @@
-/** An entry of the address book, and properties that follow from it alone. Source: Core addrman.h `CAddrInfo`. */
+/** An entry of the address book, and properties that depend only on the entry. Source: Core addrman.h `CAddrInfo`. */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { NetAddress } from '../netAddress.js';
 import { HORIZON_SEC, MAX_FAILURES, MAX_RETRIES, MIN_FAIL_SEC } from './limits.js';
@@ -11,18 +11,18 @@ export interface StoredEntry {
   timeSec: number;
   /** IP address of the peer that announced the address first. */
   readonly source: string;
-  /** 0 if we never connected to it. */
+  /** Time of the last successful connection; 0 if there was none. */
   lastSuccessSec: number;
   /** Number of failures since the last success. */
   attempts: number;
 }
 
 export interface BookEntry extends StoredEntry {
-  /** 0 if we have not tried it since the start. */
+  /** Time of the last attempt to connect; 0 if there was none since the start. */
   lastTrySec: number;
   lastCountedAttemptSec: number;
   isTried: boolean;
-  /** Slots in the new table; empty if the address is in the tried table. */
+  /** Slots of the entry in the new table; empty if the entry is in the tried table. */
   newSlots: number[];
   /** Index in the book's list of all entries. */
   listIndex: number;
@@ -53,7 +53,7 @@ export const addressOf = ({ ip, port }: Pick<StoredEntry, 'ip' | 'port'>): NetAd
   port,
 });
 
-/** Whether the address is so bad that it may be dropped. Source: `CAddrInfo::IsTerrible`. */
+/** Whether the entry is so bad that it may be removed, for example old or unreachable. Source: `CAddrInfo::IsTerrible`. */
 export function isTerrible(entry: BookEntry, nowSec: number): boolean {
   const { timeSec, lastTrySec, lastSuccessSec, attempts } = entry;
   if (lastTrySec !== 0 && lastTrySec >= nowSec - 60) return false;
@@ -63,7 +63,10 @@ export function isTerrible(entry: BookEntry, nowSec: number): boolean {
   return nowSec - lastSuccessSec > MIN_FAIL_SEC && attempts >= MAX_FAILURES;
 }
 
-/** Probability that a drawn address is accepted, relative to a fresh one. Source: `CAddrInfo::GetChance`. */
+/**
+ * Probability that a randomly drawn entry is accepted, relative to an address without failures. Source:
+ * `CAddrInfo::GetChance`.
+ */
 export function selectionChance(entry: BookEntry, nowSec: number): number {
   const sinceTrySec = Math.max(nowSec - entry.lastTrySec, 0);
   return (sinceTrySec < 10 * 60 ? 0.01 : 1) * 0.66 ** Math.min(entry.attempts, 8);

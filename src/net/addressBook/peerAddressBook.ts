@@ -1,10 +1,11 @@
 /**
- * Known addresses of peers: new ones, which are not tried yet, and tried ones, which we connected to. Both tables have a
- * fixed size. The slot of an address follows from a keyed hash of its group and its source's group, so one network range can
- * neither fill the book nor evict the addresses of others. Owns no file and no connection. Source: Core addrman.{h,cpp}.
+ * Known addresses of peers in two tables of fixed size: "new" for addresses that were not tried yet, and "tried" for
+ * addresses that were connected successfully. A keyed hash of an address's group and its source's group determines the slot
+ * of the address. One network range can therefore neither fill the book nor evict the addresses of others. This class uses
+ * no files and no connections. Source: Core addrman.{h,cpp}.
  *
- * Deviation: an address with a contested slot in the tried table loses it after 40 minutes even if it could not be tested
- * (as in later releases of Core). So unreachable addresses do not block new ones forever.
+ * Deviation: if another address claims its slot in the tried table, an address loses the slot after 40 minutes even if it
+ * could not be tested, as in later releases of Core. Thus unreachable addresses do not block new ones forever.
  */
 import type { Logger } from '../../util/logging.js';
 import type { AddressEntry } from '../messages/addr.js';
@@ -21,7 +22,7 @@ import {
 } from './limits.js';
 import { BookTables, type BookSnapshot } from './tables.js';
 
-/** Interval at which the time of a connected address is updated. */
+/** Minimum interval between updates of the time of a connected address. */
 const CONNECTED_INTERVAL_SEC = 20 * 60;
 const KEY_BYTES = 32;
 const HOUR_SEC = 3600;
@@ -34,18 +35,21 @@ export interface PeerAddressBookDeps {
   readonly log: Logger;
 }
 
-/** An address as chosen for a connection. */
+/** An address that was selected for a connection. */
 export interface SelectedAddress extends AddressEntry {
-  /** Time of our last attempt; 0 if none since the start. */
+  /** Time of the last attempt to connect; 0 if there was none since the start. */
   readonly lastTrySec: number;
 }
 
 export class PeerAddressBook {
   private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
-  /** Reachable addresses whose slot in the tried table is occupied. */
+  /** Addresses that are reachable but whose slot in the tried table is occupied by another address. */
   private readonly collisions = new Set<BookEntry>();
-  /** Initially 1, so that 0 ("never") is earlier. */
+  /**
+   * Time of the last successful connection to any address. The initial value is 1, so that the value 0 ("never") of an entry
+   * is earlier.
+   */
   private lastGoodSec = 1;
 
   constructor(deps: PeerAddressBookDeps) {
@@ -76,8 +80,8 @@ export class PeerAddressBook {
   }
 
   /**
-   * Adds addresses announced by `source` (its port is ignored), with times `timePenaltySec` earlier than announced. Returns
-   * the number of new ones.
+   * Adds addresses announced by `source` (its port is ignored). Their times are set `timePenaltySec` earlier than announced.
+   * Returns the number of addresses that were not known before.
    */
   add(records: readonly AddressEntry[], source: NetAddress, timePenaltySec = 0): number {
     let added = 0;
@@ -97,7 +101,7 @@ export class PeerAddressBook {
     if (!isRoutable(record.address)) return false;
     const ip = ipKey(record.address);
     const sourceIp = ipKey(source);
-    // No penalty for a peer that announces its own address.
+    // A peer that announces its own address gets no time penalty.
     const timePenaltySec = ip === sourceIp ? 0 : penaltySec;
     const known = this.tables.get(ip);
     if (known !== null && !this.update(known, record, timePenaltySec)) return false;
@@ -118,7 +122,7 @@ export class PeerAddressBook {
     });
   }
 
-  /** Updates a known address; returns whether it may get another slot. */
+  /** Updates a known address with an announcement. Returns whether the address may get an additional slot in the new table. */
   private update(entry: BookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
     const isOnline = this.deps.nowSec() - timeSec < DAY_SEC;
     const intervalSec = isOnline ? HOUR_SEC : DAY_SEC;
@@ -128,14 +132,14 @@ export class PeerAddressBook {
     entry.services |= services;
     if (timeSec === 0 || (entry.timeSec !== 0 && timeSec <= entry.timeSec)) return false;
     if (entry.isTried || entry.newSlots.length >= NEW_PLACES_PER_ADDRESS) return false;
-    // Each slot halves the probability of the next one.
+    // Each slot that the address already has halves the probability of another slot.
     const odds = 2 ** entry.newSlots.length;
     return odds === 1 || this.deps.random.int(odds) === 0;
   }
 
   /**
-   * Puts the entry into the slot for this source, if that is free or has a bad entry. Returns false if the entry then has no
-   * slot.
+   * Puts an entry into its slot for this source, if the slot is free or its present entry is bad. Returns whether the entry
+   * has a slot afterwards.
    */
   private placeNew(entry: BookEntry, source: string): boolean {
     const { fresh, placement } = this.tables;
@@ -155,7 +159,10 @@ export class PeerAddressBook {
     return true;
   }
 
-  /** The address is reachable: moves it to the tried table, unless the present address of its slot must be tested first. */
+  /**
+   * Called after a successful connection to an address. Moves it to the tried table, unless the present address in its slot
+   * must be tested first.
+   */
   good(address: NetAddress, nowSec = this.deps.nowSec(), testBeforeEvict = true): void {
     this.lastGoodSec = nowSec;
     const entry = this.find(address);
@@ -163,7 +170,7 @@ export class PeerAddressBook {
     entry.lastSuccessSec = nowSec;
     entry.lastTrySec = nowSec;
     entry.attempts = 0;
-    // Its time is not updated, because that would reveal our connections.
+    // The time of the entry is not updated, because peers that receive the entry could detect our connections by it.
     if (entry.isTried || entry.newSlots.length === 0) return;
     const { log } = this.deps;
     if (testBeforeEvict && this.contender(entry) !== null) {
@@ -179,7 +186,7 @@ export class PeerAddressBook {
     this.tables.makeTried(entry);
   }
 
-  /** Records an attempt to connect. `countsFailure` is false if our own network may be down. */
+  /** Records an attempt to connect. `countsFailure` is false if the failure may be caused by our own network. */
   attempt(address: NetAddress, countsFailure: boolean, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry === null) return;
@@ -190,7 +197,7 @@ export class PeerAddressBook {
     }
   }
 
-  /** Records the end of a connection. */
+  /** Updates the time of an address after its connection ended. */
   connected(address: NetAddress, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry !== null && nowSec - entry.timeSec > CONNECTED_INTERVAL_SEC) entry.timeSec = nowSec;
@@ -214,7 +221,7 @@ export class PeerAddressBook {
     }
   }
 
-  /** Selects a tried address with a contested slot for a test; null if there is none. */
+  /** Selects a tried address that must be tested because another address claims its slot; null if there is none. */
   selectTriedCollision(): SelectedAddress | null {
     if (this.collisions.size === 0) return null;
     const newcomer = [...this.collisions][this.deps.random.int(this.collisions.size)]!;
@@ -226,7 +233,7 @@ export class PeerAddressBook {
     return present === null ? null : selected(present);
   }
 
-  /** Gives contested slots to the new addresses if the present ones failed their test. */
+  /** Gives occupied slots to the addresses that claim them, if the present addresses failed their tests. */
   resolveCollisions(): void {
     const nowSec = this.deps.nowSec();
     for (const newcomer of this.collisions) {
@@ -254,12 +261,12 @@ export class PeerAddressBook {
     return 'replace';
   }
 
-  /** The present entry in the tried slot of this entry. */
+  /** Entry that occupies the slot of the given entry in the tried table; null if the slot is free. */
   private contender(entry: BookEntry): BookEntry | null {
     return this.tables.tried.get(this.tables.placement.triedSlot(entry));
   }
 
-  /** A random part of the book, for the response to `getaddr`. */
+  /** A random selection of addresses, for the response to `getaddr`. */
   getAddresses(): AddressEntry[] {
     const { list } = this.tables;
     const { random } = this.deps;
@@ -274,25 +281,25 @@ export class PeerAddressBook {
     return found;
   }
 
-  /** Entry of the IP address with any port, or null. */
+  /** Entry with this IP address and any port; null if there is none. */
   lookUp(address: NetAddress): SelectedAddress | null {
     const entry = this.tables.get(ipKey(address));
     return entry === null ? null : selected(entry);
   }
 
-  /** State for a file. The entries are live: use them synchronously. */
+  /** State of the book, to be written to a file. The entries are not copies, so they must be used synchronously. */
   snapshot(): BookSnapshot {
     return this.tables.snapshot();
   }
 
-  /** Restores the stored state. */
+  /** Replaces the state of the book with a stored one. */
   restore(snapshot: BookSnapshot): void {
     this.use(BookTables.restore(snapshot));
     const lost = snapshot.fresh.length + snapshot.tried.length - this.size;
     if (lost > 0) this.deps.log.debug('addrman', `addrman lost ${lost} addresses due to collisions`);
   }
 
-  /** The entry of exactly this IP address and port. */
+  /** Entry with exactly this IP address and port; null if there is none. */
   private find(address: NetAddress): BookEntry | null {
     const entry = this.tables.get(ipKey(address));
     return entry === null || entry.port !== address.port ? null : entry;

@@ -17,16 +17,19 @@ import type { BookSnapshot } from './tables.js';
 
 const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
-/** Makes version 0 readers, which did not check the version, reject the file. */
+/**
+ * Bit that is inverted in the stored number of buckets, so that readers of version 0, which do not check the version, reject
+ * the file.
+ */
 const BUCKET_COUNT_MASK = 1 << 30;
-/** Each address is preceded by the client version of its writer, which is ignored on read. This is that of lbrycrd 0.17.3.3. */
+/** Client version that precedes each stored address; it is ignored on read. This is the version of lbrycrd 0.17.3.3. */
 const CLIENT_VERSION = 170_303;
 const ENTRY_BYTES = 62;
 const IP_BYTES = 16;
 
 const MAX_NEW = NEW_BUCKETS * BUCKET_SIZE;
 const MAX_TRIED = TRIED_BUCKETS * BUCKET_SIZE;
-/** Size of full tables, doubled. */
+/** Maximum size of the file: twice that of full tables. */
 const MAX_FILE_BYTES = 2 * (MAX_NEW * (ENTRY_BYTES + 4) + MAX_TRIED * ENTRY_BYTES);
 
 export function formatPeers({ key, fresh, tried, newBuckets }: BookSnapshot): Buffer {
@@ -51,7 +54,7 @@ function writeEntry(writer: Writer, entry: StoredEntry): void {
   writer.i64(BigInt(entry.lastSuccessSec)).i32(entry.attempts);
 }
 
-/** Throws `ReadError` if the content is not a book of version 0 or 1. */
+/** Parses the content of the file. Throws `ReadError` if it is not an address book of version 0 or 1. */
 export function parsePeers(content: Buffer): BookSnapshot {
   const reader = new Reader(content);
   const version = reader.u8();
@@ -62,7 +65,7 @@ export function parsePeers(content: Buffer): BookSnapshot {
   const bucketCount = reader.i32() ^ (version === 0 ? 0 : BUCKET_COUNT_MASK);
   const fresh = readEntries(reader, freshCount);
   const tried = readEntries(reader, triedCount);
-  // Slots cannot be used if the number of buckets differs.
+  // With another number of buckets the stored slots cannot be used, so they are computed again.
   if (version !== FORMAT_VERSION || bucketCount !== NEW_BUCKETS)
     return { key, fresh, tried, newBuckets: null };
   const newBuckets = Array.from({ length: NEW_BUCKETS }, () => {
@@ -122,7 +125,7 @@ export class PeersFile {
     this.warn = warn;
   }
 
-  /** Loads the book from the file. It stays empty if the file is missing or corrupt. */
+  /** Loads the book from the file. The book stays empty if the file is missing or corrupt. */
   async load(book: PeerAddressBook): Promise<void> {
     try {
       const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
@@ -140,7 +143,7 @@ export class PeersFile {
     }
   }
 
-  /** Rejects on a disk error. */
+  /** Writes the book to the file. Rejects on a disk error. */
   save(book: PeerAddressBook): Promise<void> {
     return this.queue.run(async () => {
       await writeCheckedFile(this.path, this.magic, formatPeers(book.snapshot()));

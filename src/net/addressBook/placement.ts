@@ -29,12 +29,12 @@ function hashModulo(writer: Writer, modulus: number): number {
 export class Placement {
   readonly key: Buffer;
 
-  /** `key` has 32 bytes and stays secret. */
+  /** `key` has 32 bytes. It must stay secret. */
   constructor(key: Bytes) {
     this.key = Buffer.from(key);
   }
 
-  /** Slot in the new table for the source `source`; less than `NEW_BUCKETS` × `BUCKET_SIZE`. */
+  /** Index of the slot in the new table for an address announced by `source`, below `NEW_BUCKETS` × `BUCKET_SIZE`. */
   newSlot(entry: Placed, source: string): number {
     return this.slotInNewBucket(entry, this.newBucket(entry, source));
   }

@@ -1,5 +1,5 @@
 /**
- * A table with a fixed number of slots and a list of the occupied ones, from which a random one is drawn in constant time.
+ * A table with a fixed number of slots and a list of the occupied slots, so that a random one is drawn in constant time.
  * The reference draws random slots until one is occupied, which has the same distribution but is slow in a nearly empty
  * table.
  */
@@ -7,9 +7,9 @@ import type { RandomSource } from '../messageHandler.js';
 
 export class SlotTable<T> {
   private readonly slots: (T | null)[];
-  /** Occupied slots in any order. */
+  /** Indexes of the occupied slots, in no particular order. */
   private readonly occupied: number[] = [];
-  /** Position of a slot in `occupied`. */
+  /** For each slot its position in `occupied`; undefined for empty slots. */
   private readonly where: Int32Array;
 
   constructor(slotCount: number) {
@@ -25,14 +25,14 @@ export class SlotTable<T> {
     return this.slots[slot]!;
   }
 
-  /** The slot must be empty. */
+  /** Sets the content of an empty slot. */
   set(slot: number, value: T): void {
     this.slots[slot] = value;
     this.where[slot] = this.occupied.length;
     this.occupied.push(slot);
   }
 
-  /** The slot must be occupied. */
+  /** Empties an occupied slot. */
   clear(slot: number): void {
     this.slots[slot] = null;
     const at = this.where[slot]!;
@@ -42,7 +42,7 @@ export class SlotTable<T> {
     this.where[last] = at;
   }
 
-  /** Content of a random occupied slot; there must be one. */
+  /** Content of a random occupied slot. At least one slot must be occupied. */
   random(random: RandomSource): T {
     return this.slots[this.occupied[random.int(this.occupied.length)]!]!;
   }

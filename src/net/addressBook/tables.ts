@@ -1,7 +1,7 @@
 /**
  * Data structure of the address book: every entry is in a shuffled list, in a map by IP address, and in slots of the new or
- * the tried table. Invariant: an entry has either one tried slot, or one to eight new slots. It has no rules of time or
- * trust. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
+ * the tried table. Invariant: an entry has either one tried slot, or one to eight new slots. This class does not judge
+ * addresses by time or reachability. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
  */
 import { makeEntry, type BookEntry, type StoredEntry } from './entry.js';
 import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from './limits.js';
@@ -10,17 +10,17 @@ import { SlotTable } from './slotTable.js';
 
 /** State that is stored across restarts. */
 export interface BookSnapshot {
-  /** The secret of the placement, 32 bytes. */
+  /** Secret key of the slot computation, 32 bytes. */
   readonly key: Buffer;
   readonly fresh: readonly StoredEntry[];
   readonly tried: readonly StoredEntry[];
-  /** For each bucket of the new table the indexes into `fresh`; null if slots must be computed again. */
+  /** For each bucket of the new table, the indexes of its entries in `fresh`; null if the slots must be computed again. */
   readonly newBuckets: readonly (readonly number[])[] | null;
 }
 
 export class BookTables {
   readonly placement: Placement;
-  /** All entries. Drawing shuffles the order. */
+  /** All entries. Drawing random entries changes their order. */
   readonly list: BookEntry[] = [];
   readonly fresh = new SlotTable<BookEntry>(NEW_BUCKETS * BUCKET_SIZE);
   readonly tried = new SlotTable<BookEntry>(TRIED_BUCKETS * BUCKET_SIZE);
@@ -38,7 +38,7 @@ export class BookTables {
     return this.byIp.get(entry.ip) === entry;
   }
 
-  /** Adds an entry whose IP address is not in the list. The caller must give it a slot or remove it. */
+  /** Adds an entry to the list. Its IP address must not be in the list. The caller must give the entry a slot or remove it. */
   enlist(stored: StoredEntry): BookEntry {
     const entry = makeEntry(stored);
     this.byIp.set(entry.ip, entry);
@@ -65,8 +65,8 @@ export class BookTables {
   }
 
   /**
-   * Puts the entry into a slot of the new table. The former entry of the slot is removed from the list if it was its last
-   * one.
+   * Puts the entry into a slot of the new table. The former entry of the slot is removed from the list if it has no other
+   * slot.
    */
   placeNew(slot: number, entry: BookEntry): void {
     const present = this.fresh.get(slot);
@@ -104,7 +104,7 @@ export class BookTables {
     return { key: this.placement.key, fresh, tried, newBuckets };
   }
 
-  /** Restores stored entries; those without a free slot and duplicates are left out. */
+  /** Creates tables from stored entries. Duplicates and entries without a free slot are omitted. */
   static restore({ key, fresh, tried, newBuckets }: BookSnapshot): BookTables {
     const tables = new BookTables(key);
     const entries = fresh.map((stored) => (tables.get(stored.ip) === null ? tables.enlist(stored) : null));

@@ -1,6 +1,6 @@
 /**
- * The bloom filter with which a light client selects transactions (BIP37). Owns the bits and the matching, not peers or
- * messages. Source: Core bloom.cpp `CBloomFilter`.
+ * Bloom filter with which a light client selects transactions (BIP37). This class has the bits and the matching, but no
+ * peers or messages. Source: Core bloom.cpp `CBloomFilter`.
  */
 import {
   TX_FIRST_INPUT,
@@ -25,34 +25,40 @@ import { atOnce, type Slices } from '../../util/slices.js';
 import type { FilterLoadMessage } from '../messages/filters/filterload.js';
 import { murmur3 } from './murmur3.js';
 
-/** Maximum size in bytes: 20,000 items at a false positive rate below 0.1%, or 10,000 below 0.0001%. */
+/**
+ * Maximum size of a filter in bytes. It suffices for 20,000 items at a false positive rate below 0.1%, or for 10,000 below
+ * 0.0001%.
+ */
 export const MAX_BLOOM_FILTER_SIZE = 36_000;
 export const MAX_HASH_FUNCTIONS = 50;
 
-/** The lower two bits of the flags: which matching outputs are added to the filter, so that their spends match too. */
+/**
+ * Values of the lower two bits of the flags. They determine which matching outputs are added to the filter, so that
+ * transactions which spend these outputs match too.
+ */
 export const BLOOM_UPDATE = { none: 0, all: 1, publicKeysOnly: 2 } as const;
 const UPDATE_MASK = 3;
 
-/** Hashes between two yields: they take some hundred microseconds, unless items are long. */
+/** Number of hashes between two yields: some hundred microseconds, unless items are long. */
 const HASHES_AT_ONCE = 2048;
-/** Minimum length of items that are hashed with a yield after each hash. */
+/** Minimum length of an item after which the matching yields after each hash of the item. */
 const LONG_ITEM_BYTES = 4096;
 
-/** Difference between the seeds of two hash functions; it keeps them sufficiently different. */
+/** Difference between the seeds of two hash functions. It makes the functions sufficiently independent. */
 export const SEED_STEP = 0xfba4c795;
 const LN2 = Math.LN2;
 
 export interface BloomFilterOptions {
-  /** Number of items for which it is designed. */
+  /** Number of items for which the filter is designed. */
   readonly elements: number;
-  /** Probability that another item seems to be in the full filter. */
+  /** Probability that an item which was not added matches the filter, after all items are added. */
   readonly falsePositiveRate: number;
   /** Unsigned 32-bit. */
   readonly tweak: number;
   readonly flags: number;
 }
 
-/** Whether a filter is within the limits; otherwise the peer is punished with 100 points. Source: `IsWithinSizeConstraints`. */
+/** Whether a filter is within the limits. If not, the peer gets 100 misbehaviour points. Source: `IsWithinSizeConstraints`. */
 export function isWithinFilterLimits({ data, hashFunctions }: FilterLoadMessage): boolean {
   return data.length <= MAX_BLOOM_FILTER_SIZE && hashFunctions <= MAX_HASH_FUNCTIONS;
 }
@@ -62,10 +68,10 @@ export class BloomFilter {
   private readonly hashFunctions: number;
   private readonly tweak: number;
   private readonly flags: number;
-  /** All bits are set: every item matches without hashing. */
+  /** Whether all bits are set, so that every item matches without hashing. */
   private isFull: boolean;
   private isEmpty: boolean;
-  /** Hashes since the last yield; long items count more. */
+  /** Number of hashes since the last yield. Hashes of long items count more. */
   private hashes = 0;
 
   private constructor(data: Buffer, hashFunctions: number, tweak: number, flags: number) {
@@ -73,17 +79,17 @@ export class BloomFilter {
     this.hashFunctions = hashFunctions;
     this.tweak = tweak;
     this.flags = flags;
-    // A filter without bytes counts as full, since it cannot be queried.
+    // A filter without bytes counts as full, so that it matches everything, because bits cannot be computed for it.
     this.isFull = data.every((byte) => byte === 0xff);
     this.isEmpty = data.every((byte) => byte === 0);
   }
 
-  /** The filter of a peer, which must be within the limits; its bytes are copied. */
+  /** Creates the filter that a peer sent. The message must be within the limits. Its bytes are copied. */
   static parse({ data, hashFunctions, tweak, flags }: FilterLoadMessage): BloomFilter {
     return new BloomFilter(Buffer.from(data), hashFunctions, tweak, flags);
   }
 
-  /** The optimal empty filter for these parameters, within the limits. */
+  /** Creates an empty filter of optimal size for these parameters, within the limits. */
   static create({ elements, falsePositiveRate, tweak, flags }: BloomFilterOptions): BloomFilter {
     const bits = Math.floor((-1 / LN2 ** 2) * elements * Math.log(falsePositiveRate));
     const size = Math.floor(Math.min(bits, MAX_BLOOM_FILTER_SIZE * 8) / 8);
@@ -91,7 +97,7 @@ export class BloomFilter {
     return new BloomFilter(Buffer.alloc(size), Math.min(functions, MAX_HASH_FUNCTIONS), tweak, flags);
   }
 
-  /** A filter that matches everything: the state after a clear. */
+  /** A filter that matches everything, as after `filterclear`. */
   static matchAll(): BloomFilter {
     return new BloomFilter(Buffer.alloc(0), 0, 0, 0);
   }
@@ -121,7 +127,7 @@ export class BloomFilter {
     return true;
   }
 
-  /** `contains` in slices, for items that may be as long as a block. */
+  /** Like `contains`, but in slices, for items that may be as long as a block. */
   private *containsItem(item: Bytes): Slices<boolean> {
     if (item.length <= LONG_ITEM_BYTES || this.isFull || this.isEmpty) return this.contains(item);
     for (let i = 0; i < this.hashFunctions; i++, yield) if (!this.hasBit(i, item)) return false;
@@ -134,7 +140,7 @@ export class BloomFilter {
     return (this.data[bit >> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Whether a yield is due. */
+  /** Whether the work must yield now; resets the counter if so. */
   private isPauseDue(): boolean {
     if (this.hashes < HASHES_AT_ONCE) return false;
     this.hashes = 0;
@@ -142,15 +148,15 @@ export class BloomFilter {
   }
 
   /**
-   * Whether transaction `tx` of what `bytes` and `parsed` describe (a block or a single transaction) matches: by its id, by
-   * a push in an output script or a scriptSig, or by an output that it spends. Matching outputs are added to the filter
-   * according to its flags. Source: `IsRelevantAndUpdate`.
+   * Whether a transaction matches: by its id, by a push in an output script or a scriptSig, or by an output that it spends.
+   * `tx` is its index in `parsed`, which describes `bytes` (a block or a single transaction). Matching outputs are added to
+   * the filter according to its flags. Source: `IsRelevantAndUpdate`.
    */
   isRelevantAndUpdate(bytes: Buffer, parsed: ParsedBlock, tx: number): boolean {
     return atOnce(this.isRelevantAndUpdateInSlices(bytes, parsed, tx));
   }
 
-  /** The same in slices. */
+  /** Like `isRelevantAndUpdate`, but in slices. */
   *isRelevantAndUpdateInSlices(bytes: Buffer, parsed: ParsedBlock, tx: number): Slices<boolean> {
     if (this.isFull) return true;
     if (this.isEmpty) return false;
@@ -190,7 +196,7 @@ export class BloomFilter {
     return false;
   }
 
-  /** Whether a non-empty push before the first invalid one is in the filter. */
+  /** Whether the filter contains a non-empty push of the script. Pushes after an invalid one do not count. */
   private *containsPush(script: Bytes): Slices<boolean> {
     for (let at = 0; at < script.length;) {
       if (this.isPauseDue()) yield;

@@ -9,7 +9,7 @@ function scramble(word: number): number {
   return Math.imul((k << 15) | (k >>> 17), C2);
 }
 
-/** Unsigned 32-bit result; the seed is taken modulo 2^32. */
+/** Returns an unsigned 32-bit number. The seed is taken modulo 2^32. */
 export function murmur3(seed: number, data: Bytes): number {
   const whole = data.length & ~3;
   let h = seed | 0;
@@ -20,7 +20,7 @@ export function murmur3(seed: number, data: Bytes): number {
   }
   let tail = 0;
   for (let i = data.length - 1; i >= whole; i--) tail = (tail << 8) | data[i]!;
-  // An empty tail scrambles to zero.
+  // Without a tail the result is correct too, because the tail is 0 and `scramble(0)` is 0.
   h ^= scramble(tail) ^ data.length;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -1,6 +1,6 @@
 /**
- * A set of the last `items` items, and of up to half as many before them, in little memory, with false positives. Source:
- * Core bloom.cpp `CRollingBloomFilter`.
+ * A probabilistic set of the last `items` items, and of up to half as many before them. It uses little memory and has false
+ * positives. Source: Core bloom.cpp `CRollingBloomFilter`.
  */
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,17 +8,17 @@ import { SEED_STEP } from './bloomFilter.js';
 import { murmur3 } from './murmur3.js';
 
 const MAX_HASH_FUNCTIONS = 50;
-/** Maximum number of words for which bit positions are exact in floating point. */
+/** Maximum number of words up to which bit positions are computed exactly in floating point. */
 const MAX_WORDS = 2 ** 21;
 
 /**
- * Each cell has a generation, 0 for none or 1 to 3, stored as one bit in each of two planes. After every half of `items` a
- * new generation starts. It reuses the number of the oldest one, whose cells are cleared.
+ * Each cell stores a generation in two bits, one in each of two arrays: 0 for an empty cell, or 1 to 3. After every half of
+ * `items` a new generation starts. It reuses the number of the oldest one, whose cells are cleared.
  */
 export class RollingBloomFilter {
   private readonly hashFunctions: number;
   private readonly itemsPerGeneration: number;
-  /** Number of words, each with 64 cells. */
+  /** Number of words of 64 cells each. */
   private readonly words: number;
   private readonly low: Uint32Array;
   private readonly high: Uint32Array;
@@ -28,8 +28,8 @@ export class RollingBloomFilter {
   private itemsThisGeneration = 0;
 
   /**
-   * For the last `items` at a false positive rate. `randomTweak` gives an unsigned 32-bit number, a new one at each reset,
-   * so that false positives are not predictable.
+   * Creates a set for the last `items` items with a false positive rate. `randomTweak` returns an unsigned 32-bit number. A
+   * new one is used after each reset, so that false positives are not predictable.
    */
   constructor(items: number, falsePositiveRate: number, randomTweak: () => number) {
     const logRate = Math.log(falsePositiveRate);
@@ -81,7 +81,10 @@ export class RollingBloomFilter {
     return murmur3(Math.imul(hashFunction, SEED_STEP) + this.tweak, item);
   }
 
-  /** The cell of a hash: the word from its upper bits (by multiplication instead of division), the bit from its lower six. */
+  /**
+   * Position of the cell for a hash. The upper bits give the word, by multiplication instead of division; the lower six bits
+   * give the bit.
+   */
   private placeOf(hash: number): number {
     const word = Math.floor((hash * this.words) / 2 ** 32);
     return word * 2 + ((hash >>> 5) & 1);

@@ -1,6 +1,6 @@
 /**
- * Compact blocks (BIP152): builds the message, and reconstructs a block from it and known transactions. Owns no peer and no
- * mempool: the caller passes the transactions. Source: Core blockencodings.cpp.
+ * Compact blocks (BIP152): builds the message, and reconstructs a block from it and known transactions. This module does not
+ * know peers or the mempool: the caller passes the transactions. Source: Core blockencodings.cpp.
  */
 import {
   MAX_BLOCK_SERIALIZED_SIZE,
@@ -24,11 +24,11 @@ import { SipHash, SIP_KEY_SIZE_BYTES } from '../../crypto/sipHash.js';
 
 const MAX_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_SERIALIZABLE_TRANSACTION_WEIGHT;
 const MAX_INDEX = 0xffff;
-/** Offset of the compact target in a header; zero makes the header null. */
+/** Offset of the compact target in a header. A header with the target zero counts as null. */
 const BITS_OFFSET = 104;
 
 /**
- * The SipHash of a compact block's short ids; its key is derived from the header and the nonce. Source:
+ * SipHash function for the short ids of a compact block. Its key is derived from the header and the nonce. Source:
  * `FillShortTxIDSelector`.
  */
 export function shortIdHash(header: Bytes, nonce: bigint): SipHash {
@@ -44,8 +44,9 @@ function rawTransactionAt({ raw, parsed }: LoadedBlock, index: number, withWitne
 }
 
 /**
- * The message for a block of at least one transaction; only the coinbase is prefilled. Version 2 has short ids of wtxids
- * and transactions with witness (`withWitness`), version 1 neither. The nonce should be random, one for each block.
+ * Builds the message for a block with at least one transaction. Only the coinbase is prefilled. With `withWitness` (version
+ * 2) short ids are computed from wtxids and transactions include their witness; without it (version 1) neither. The nonce
+ * should be a random number for each block.
  */
 export function buildCompactBlock(
   block: LoadedBlock,
@@ -65,7 +66,10 @@ export function buildCompactBlock(
   return { header, nonce, shortIds, prefilled: [{ index: 0, raw: rawTransactionAt(block, 0, withWitness) }] };
 }
 
-/** The transactions requested by a getblocktxn; null if an index is too high (which costs 100 points). */
+/**
+ * Transactions of a block that a `getblocktxn` message requests; null if an index is too high, for which the peer gets 100
+ * misbehaviour points.
+ */
 export function pickTransactions(
   block: LoadedBlock,
   indexes: readonly number[],
@@ -75,16 +79,16 @@ export function pickTransactions(
   return indexes.map((index) => rawTransactionAt(block, index, withWitness));
 }
 
-/** A transaction that may be in the block: one that is in the mempool, or was until recently. */
+/** A transaction that the block may contain, because it is or recently was in the mempool. */
 export interface Candidate {
   readonly wtxid: Bytes;
-  /** Serialized with witness. */
+  /** Transaction serialized with witness. */
   readonly bytes: Bytes;
 }
 
 /**
- * `invalid`: the message violates the protocol. `failed`: the block cannot be reconstructed, which is not a fault, and must
- * be requested in full. Source: `ReadStatus`.
+ * `invalid`: the message violates the protocol. `failed`: the block cannot be reconstructed and must be requested in full,
+ * which is not the peer's fault. Source: `ReadStatus`.
  */
 export type Unreadable = { readonly status: 'invalid' | 'failed' };
 export type BeginResult = { readonly status: 'ok'; readonly partial: PartialBlock } | Unreadable;
@@ -101,7 +105,7 @@ export class PartialBlock {
   /** Transactions by position in the block; null if missing. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
-  /** Transactions by number of the short id; `AMBIGUOUS` if several match. */
+  /** Candidates by index of the short id that they match; `AMBIGUOUS` if several different ones match it. */
   private readonly found: (Candidate | typeof AMBIGUOUS | undefined)[];
   private readonly prefilledCount: number;
   private matches = 0;
@@ -116,7 +120,7 @@ export class PartialBlock {
     this.prefilledCount = message.prefilled.length;
   }
 
-  /** Source: `InitData` up to the mempool. */
+  /** Starts the reconstruction from a message, before any candidates. Source: the part of `InitData` before the mempool. */
   static begin(message: CompactBlockMessage): BeginResult {
     const { header, shortIds, prefilled } = message;
     const shortIdCount = shortIds.length / SHORT_ID_SIZE_BYTES;
@@ -124,7 +128,8 @@ export class PartialBlock {
     if (header.readUInt32LE(BITS_OFFSET) === 0 || count === 0 || count > MAX_TRANSACTIONS) return INVALID;
     const txs = Array.from<Bytes | null>({ length: count }).fill(null);
     for (const [i, { index, raw }] of prefilled.entries()) {
-      // An index beyond all short ids and earlier prefilled transactions would leave an empty position.
+      // An index above the number of short ids and earlier prefilled transactions would leave a position without any
+      // transaction.
       if (isNullTransaction(raw) || index > MAX_INDEX || index > shortIdCount + i) return INVALID;
       txs[index] = raw;
     }
@@ -133,8 +138,8 @@ export class PartialBlock {
   }
 
   /**
-   * Adds the candidates that belong to the block; may be called several times. If two different transactions match a
-   * position, it stays empty. Returns whether more candidates can be useful.
+   * Adds the candidates that match short ids of the block. May be called several times. If two different transactions match
+   * a position, the position stays empty. Returns whether further candidates can be useful.
    */
   fill(candidates: Iterable<Candidate>): boolean {
     const { sip, table, found } = this;
@@ -156,7 +161,7 @@ export class PartialBlock {
     return true;
   }
 
-  /** Numbers of prefilled transactions, of those found among the candidates, and of all. */
+  /** Numbers of transactions: prefilled ones, those found among the candidates, and all. */
   get counts(): { prefilled: number; found: number; total: number } {
     return { prefilled: this.prefilledCount, found: this.matches, total: this.txs.length };
   }
@@ -177,8 +182,8 @@ export class PartialBlock {
   }
 
   /**
-   * Completes the block with the missing transactions in order. May be called only once. The merkle root is checked, but no
-   * other rule. Source: `FillBlock`.
+   * Completes the block with the missing transactions, in order. May be called only once. Of the block's rules, only the
+   * merkle root is checked. Source: `FillBlock`.
    */
   complete(missing: readonly Bytes[]): CompleteResult {
     assert(!this.isSpent, 'a partial block is completed once');
@@ -195,20 +200,21 @@ export class PartialBlock {
   }
 }
 
-/** Several candidates match the short id. */
+/** Marks a short id that several different candidates match. */
 const AMBIGUOUS = Symbol('ambiguous');
 
 function assemble(header: Buffer, txs: readonly Bytes[]): CompleteResult {
   let size = HEADER_SIZE_BYTES + compactSizeLength(txs.length);
   for (const tx of txs) size += tx.length;
-  // A larger block is invalid; a large mempool could otherwise result in a block of hundreds of megabytes.
+  // A block above this size would be invalid. Without the check, a large mempool could result in a block of hundreds of
+  // megabytes.
   if (size > MAX_BLOCK_SERIALIZED_SIZE) return FAILED;
   const writer = new Writer(size).raw(header).compactSize(txs.length);
   for (const tx of txs) writer.raw(tx);
   try {
     const block = loadBlock(writer.finish());
     const { merkleRoot, mutated } = block.parsed;
-    // Most likely another transaction has the same short id.
+    // The most likely cause is that another transaction has the same short id.
     if (mutated || !equalBytes(merkleRoot, block.header.merkleRoot)) return FAILED;
     return { status: 'ok', block };
   } catch (error) {

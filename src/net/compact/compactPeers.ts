@@ -11,16 +11,19 @@ const COMPACT_BLOCKS_VERSION = 70_014;
 /** Compact block version with witnesses, which we use. */
 const WITNESS_VERSION = 2n;
 const PLAIN_VERSION = 1n;
-/** Maximum number of peers in high-bandwidth mode. */
+/** Maximum number of peers that are asked for high-bandwidth mode. */
 const MAX_UNASKED = 3;
 
 interface CompactPeer {
-  /** Whether the peer announced a known version; the first one determines what is sent. */
+  /**
+   * Whether the peer has announced a known version of compact blocks. The first announced version determines what is sent to
+   * the peer.
+   */
   speaks: boolean;
   wantsWitness: boolean;
-  /** Whether the peer wants new blocks in high-bandwidth mode. */
+  /** Whether the peer wants new blocks as compact blocks without a request (high-bandwidth mode). */
   prefersCompact: boolean;
-  /** Whether the peer sends the version that we use. */
+  /** Whether the peer can send compact blocks of the version that this node requests. */
   supportsWanted: boolean;
 }
 
@@ -36,7 +39,7 @@ export class CompactPeers implements MessageHandler {
     sendcmpct: (peer: Peer, message: Payload<'sendcmpct'>) => this.onSendCompact(peer, message),
   };
   private readonly own = new Map<number, CompactPeer>();
-  /** Peers asked for high-bandwidth mode, the least recently useful first. */
+  /** Peers that were asked for high-bandwidth mode. The peer that least recently sent a new block is first. */
   private unasked: Peer[] = [];
 
   onReady(peer: Peer): void {
@@ -64,7 +67,7 @@ export class CompactPeers implements MessageHandler {
     return this.of(peer).wantsWitness;
   }
 
-  /** Whether the peer sends compact blocks of the version that we use. */
+  /** Whether the peer can send compact blocks of the version that this node requests. */
   supportsWanted(peer: Peer): boolean {
     return this.of(peer).supportsWanted;
   }
@@ -82,7 +85,7 @@ export class CompactPeers implements MessageHandler {
     own.supportsWanted ||= isWitness;
   }
 
-  /** The peer sent us a new valid block: asks it for high-bandwidth mode. */
+  /** Called after the peer sent a new valid block. Asks the peer for high-bandwidth mode. */
   noteUseful(peer: Peer): void {
     const own = this.of(peer);
     if (peer.isGone || !own.supportsWanted) return;

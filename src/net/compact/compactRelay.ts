@@ -1,6 +1,6 @@
 /**
- * Receives compact blocks: reconstructs them with mempool transactions, requests missing transactions, or requests the full
- * block if that fails. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
+ * Receives compact blocks. It reconstructs them from mempool transactions, and requests missing transactions, or the full
+ * block if the reconstruction fails. Source: Core net_processing.cpp `CMPCTBLOCK`, `BLOCKTXN`; BIP152.
  */
 import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
@@ -18,16 +18,16 @@ import { PartialBlock, type Candidate } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 import type { ExtraTransactions } from './extraTransactions.js';
 
-/** Maximum height above the tip at which mempool transactions can help to reconstruct a block. */
+/** Maximum height above the tip up to which a block is reconstructed from mempool transactions. */
 const MAX_AHEAD = 2;
-/** Mempool transactions processed between two yields. */
+/** Number of mempool transactions that are processed between two yields. */
 const PORTION = 2000;
 
 export interface CompactRelayDeps extends SyncDeps {
   readonly inFlight: BlocksInFlight<PartialBlock>;
   readonly compact: Pick<CompactPeers, 'supportsWanted'>;
   readonly extra: ExtraTransactions;
-  /** All transactions of the mempool. */
+  /** Transactions of the mempool, which are candidates for blocks. */
   readonly mempool: { transactions(): Iterable<Candidate> };
   readonly headersSync: Pick<HeadersSync, 'process'>;
   readonly requests: Pick<BlockRequests, 'askWhole'>;
@@ -84,7 +84,7 @@ export class CompactRelay implements MessageHandler {
     const { peer } = state;
     const flying = inFlight.get(id);
     const isBeaten = headers.compareWork(id, chain.tip) <= 0;
-    // We have a better chain, or had the block and pruned it. Then the mempool cannot help.
+    // The mempool cannot help if our chain is better, or if the block was stored before and pruned.
     if (isBeaten || headers.txCount(id) !== 0) {
       if (flying) requests.askWhole(state, id);
       return;
@@ -118,14 +118,17 @@ export class CompactRelay implements MessageHandler {
     }
     entry.partial = begun.partial;
     await this.fill(peer, begun.partial);
-    // The block may have been received from another peer meanwhile.
+    // Another peer may have sent the block during the wait.
     if (peer.isGone || inFlight.get(id) !== entry) return;
     const indexes = begun.partial.missing();
     if (indexes.length === 0) await this.complete(state, entry, []);
     else peer.send('getblocktxn', { blockHash: headerHash(message.header), indexes });
   }
 
-  /** Ends the reconstruction: the peer violated the protocol, or short ids collide and the full block is needed. */
+  /**
+   * Ends the reconstruction, because the peer violated the protocol, or because short ids collide. In the second case the
+   * full block is requested.
+   */
   private giveUp(state: SyncPeer, id: number, status: 'invalid' | 'failed', reason: string): void {
     if (status === 'failed') {
       this.deps.requests.askWhole(state, id);
@@ -150,8 +153,8 @@ export class CompactRelay implements MessageHandler {
   }
 
   /**
-   * The block is already requested from another peer, or this peer has too many pending requests. Tries to reconstruct it
-   * without a request, since no transactions may be missing. Otherwise it is dropped.
+   * Handles a compact block if the block is already requested from another peer, or if this peer has too many pending
+   * requests. Tries to reconstruct the block without requesting transactions; if some are missing, the message is dropped.
    */
   private async reconstructAtOnce(peer: Peer, id: number, message: Payload<'cmpctblock'>): Promise<void> {
     const { chain, inFlight, receiver } = this.deps;
@@ -162,7 +165,8 @@ export class CompactRelay implements MessageHandler {
     const completed = begun.partial.complete([]);
     if (completed.status !== 'ok' || peer.isGone) return;
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
-    // Checked only now, so that a peer that tampers with a block cannot keep us from getting the valid one.
+    // The pending request is removed only if the block proved valid. Otherwise a peer that tampers with a block could
+    // prevent us from getting the valid one.
     if (headers.hasStatus(id, STATUS.validTransactions) && !headers.isFailed(id)) inFlight.receive(id);
   }
 
@@ -199,7 +203,7 @@ export class CompactRelay implements MessageHandler {
         `Successfully reconstructed block ${hashToHex(completed.block.hash)} with ${prefilled} txn prefilled, ${found} txn from mempool and ${txs.length} txn requested`,
     );
     inFlight.receive(entry.id);
-    // Peers may relay a block before its full validation, so they are not punished for its content.
+    // A peer may relay a block before it has validated the block completely, so the peer is not punished for the content.
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
   }
 }

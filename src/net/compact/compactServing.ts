@@ -16,8 +16,8 @@ import { pickTransactions } from './compactBlock.js';
 import type { CompactPeers } from './compactPeers.js';
 
 /**
- * Maximum depth. For deeper blocks the full block is sent, so that a peer that causes large reads must also receive much
- * data.
+ * Maximum depth of a block for which single transactions are sent. For deeper blocks the full block is sent, so that a peer
+ * that causes large reads must also receive much data.
  */
 const MAX_DEPTH = 10;
 

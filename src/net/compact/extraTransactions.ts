@@ -14,7 +14,10 @@ export class ExtraTransactions {
     this.capacity = options.capacity;
   }
 
-  /** Adds a transaction and removes the oldest. `bytes` are serialized with witness, and are not copied. */
+  /**
+   * Adds a transaction, and removes the oldest one if the limit is exceeded. `bytes` are serialized with witness; they are
+   * not copied.
+   */
   add(transaction: Candidate): void {
     if (this.capacity <= 0) return;
     this.ring[this.next] = transaction;

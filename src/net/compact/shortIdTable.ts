@@ -1,19 +1,22 @@
 /**
- * Hash table of the short ids of a compact block. A peer can choose them freely, so a table with an overfull bucket is
- * rejected to bound the cost of lookups. Source: Core blockencodings.cpp `InitData`.
+ * Hash table of the short ids of a compact block. A peer can choose the ids freely, so a table with an overfull bucket is
+ * rejected, to limit the cost of lookups. Source: Core blockencodings.cpp `InitData`.
  */
 import { SHORT_ID_SIZE_BYTES } from '../messages/cmpctblock.js';
 
-/** Maximum number of ids in a bucket. Random ids exceed it about once in a million blocks of 16,000 transactions. */
+/** Maximum number of ids in a bucket. With random ids it is exceeded about once in a million blocks of 16,000 transactions. */
 const MAX_PER_BUCKET = 12;
 
 export class ShortIdTable {
-  /** Number of ids. */
+  /** Number of short ids in the table. */
   readonly count: number;
   private readonly mask: number;
   private readonly low: Uint32Array;
   private readonly high: Uint16Array;
-  /** For each bucket the number of its last id plus one, and for each id that of the previous id in its bucket; 0 for none. */
+  /**
+   * Linked lists of the buckets. `last` has the index of each bucket's last id plus one; `before` has, for each id, the
+   * index plus one of the previous id in its bucket. 0 ends a list.
+   */
   private readonly last: Uint32Array;
   private readonly before: Uint32Array;
 
@@ -27,7 +30,10 @@ export class ShortIdTable {
     this.before = new Uint32Array(count);
   }
 
-  /** `shortIds` has 6 bytes for each id, little endian. Null if two ids are equal, or if they are too unevenly distributed. */
+  /**
+   * Builds the table. `shortIds` has 6 bytes for each id, little endian. Null if two ids are equal, or if the ids are too
+   * unevenly distributed.
+   */
   static build(shortIds: Buffer): ShortIdTable | null {
     const table = new ShortIdTable(shortIds.length / SHORT_ID_SIZE_BYTES);
     for (let number = 0; number < table.count; number++) {
@@ -51,7 +57,7 @@ export class ShortIdTable {
     return true;
   }
 
-  /** The number of the id with these halves (32 and 16 bits), or −1. */
+  /** Index of the id with these parts (low 32 and high 16 bits); −1 if it is not in the table. */
   find(low: number, high: number): number {
     for (let at = this.last[low & this.mask]!; at !== 0; at = this.before[at - 1]!) {
       if (this.low[at - 1] === low && this.high[at - 1] === high) return at - 1;

@@ -1,8 +1,11 @@
-/** Addresses of nodes with their last seen times. Source: Core protocol.h `ADDR`, `CAddress`. */
+/**
+ * Codec of the addr message: node addresses with the times at which the nodes were last seen. Source: Core protocol.h
+ * `ADDR`, `CAddress`.
+ */
 import { readNetAddress, writeNetAddress, type NetAddress } from '../netAddress.js';
 import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './codec.js';
 
-/** Maximum number of addresses in a message; more cost 20 points. */
+/** Maximum number of addresses in an addr message. A peer that sends more gets 20 misbehaviour points. */
 export const MAX_ADDRESSES = 1000;
 const ENTRY_SIZE = 30;
 
@@ -14,7 +17,7 @@ export interface AddressEntry {
 }
 
 export interface AddrMessage {
-  /** At most `MAX_ADDRESSES` + 1 entries, however many were received. */
+  /** Received entries. At most `MAX_ADDRESSES` + 1 are parsed; the extra entry shows that the message was too long. */
   readonly addresses: readonly AddressEntry[];
 }
 

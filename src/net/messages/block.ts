@@ -1,4 +1,7 @@
-/** A block, not parsed; see `loadBlock`. Bytes may follow it. Source: Core protocol.h `BLOCK`. */
+/**
+ * Codec of the block message. The block is not parsed here; see `loadBlock`. Extra bytes after the block are allowed.
+ * Source: Core protocol.h `BLOCK`.
+ */
 import { rawCodec } from './codec.js';
 
 export const blockCodec = rawCodec('block');

@@ -1,11 +1,14 @@
-/** Requested transactions of a block (BIP152). Source: Core blockencodings.h `BlockTransactions`. */
+/**
+ * Codec of the blocktxn message: transactions of a block that the receiver requested with getblocktxn (BIP152). Source: Core
+ * blockencodings.h `BlockTransactions`.
+ */
 import { readRawTransaction } from '../rawTransaction.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface BlockTxnMessage {
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** In the order of the request. */
+  /** Serialized transactions, in the order of the request. */
   readonly txs: readonly Buffer[];
 }
 

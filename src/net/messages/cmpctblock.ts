@@ -1,4 +1,7 @@
-/** A block as a header and short ids of its transactions (BIP152). Source: Core blockencodings.h `CBlockHeaderAndShortTxIDs`. */
+/**
+ * Codec of the cmpctblock message: a block as its header and short ids of its transactions (BIP152). Source: Core
+ * blockencodings.h `CBlockHeaderAndShortTxIDs`.
+ */
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { ReadError, type Reader } from '../../util/reader.js';
 import type { Writer } from '../../util/writer.js';
@@ -9,7 +12,7 @@ export const SHORT_ID_SIZE_BYTES = 6;
 const MAX_INDEX = 0xffff;
 
 export interface PrefilledTransaction {
-  /** Position in the block. A value above 65,535 is invalid, but can be received. */
+  /** Position of the transaction in the block. A value above 65,535 is invalid but can be parsed. */
   readonly index: number;
   readonly raw: Buffer;
 }
@@ -17,11 +20,11 @@ export interface PrefilledTransaction {
 export interface CompactBlockMessage {
   /** 112 bytes. */
   readonly header: Buffer;
-  /** Together with the header the key of the short ids; unsigned 64-bit. */
+  /** Random value from which, with the header, the key of the short ids is derived. Unsigned 64-bit. */
   readonly nonce: bigint;
-  /** Short ids of the transactions that are not prefilled, in order: 6 bytes each, little endian. */
+  /** Short ids of the transactions that are not prefilled, in block order: 6 bytes each, little endian. */
   readonly shortIds: Buffer;
-  /** Ascending by index. */
+  /** Transactions sent in full, ascending by index. */
   readonly prefilled: readonly PrefilledTransaction[];
 }
 

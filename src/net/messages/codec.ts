@@ -7,16 +7,16 @@ import type { Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 
-/** Maximum payload size in bytes. QUIRK: a block may be twice as large, and then cannot be sent. Source: net.h. */
+/** Maximum payload size in bytes. QUIRK: a block may be twice as large and then cannot be sent to peers. Source: net.h. */
 export const MAX_PAYLOAD_BYTES = 4_000_000;
 
 export interface MessageCodec<T> {
   readonly command: string;
-  /** Maximum size of a received payload. The reference has no limits for single commands, only the one for all. */
+  /** Maximum size in bytes of a received payload of this command. The reference has only one limit for all commands. */
   readonly maxSizeBytes: number;
   /**
-   * Bytes after the message are ignored. The result may have views of the reader's buffer. Throws `ReadError` if the
-   * reference cannot deserialize the payload.
+   * Parses a payload. Extra bytes at the end are ignored. The result may reference the reader's buffer. Throws `ReadError`
+   * if the reference cannot deserialize the payload.
    */
   parse(reader: Reader): T;
   format(writer: Writer, value: T): void;
@@ -32,7 +32,7 @@ export function formatPayload<T>(codec: MessageCodec<T>, value: T): Buffer {
   return writer.finish();
 }
 
-/** Codec of a message without payload. */
+/** Creates the codec of a message without payload. */
 export function emptyCodec(command: string): MessageCodec<null> {
   return {
     command,
@@ -43,11 +43,11 @@ export function emptyCodec(command: string): MessageCodec<null> {
 }
 
 export interface RawMessage {
-  /** The whole payload, not parsed. */
+  /** The whole payload, unparsed. */
   readonly raw: Buffer;
 }
 
-/** Codec of a message whose payload is not parsed here. */
+/** Creates the codec of a message whose payload stays unparsed. */
 export function rawCodec(command: string): MessageCodec<RawMessage> {
   return {
     command,
@@ -57,7 +57,10 @@ export function rawCodec(command: string): MessageCodec<RawMessage> {
   };
 }
 
-/** A latin1 string, so that bytes that are not UTF-8 are preserved. Throws `ReadError` above `limit` bytes. */
+/**
+ * Reads a string as latin1, which preserves bytes that are not valid UTF-8. Throws `ReadError` if the length exceeds `limit`
+ * bytes.
+ */
 export function readLimitedString(reader: Reader, limit: number): string {
   const length = reader.compactSize();
   if (length > limit) throw new ReadError('String length limit exceeded');
@@ -69,8 +72,9 @@ export function writeString(writer: Writer, text: string): void {
 }
 
 /**
- * A count and items of a fixed size. Returns at most `limit` + 1 items, which shows that there are too many, so that a peer
- * cannot make us build very many objects. Throws `ReadError` if items are missing.
+ * Reads a count and that number of items of fixed size. Returns at most `limit` + 1 items; the extra item shows that the
+ * limit is exceeded. This bounds the objects that a peer can make us build. Throws `ReadError` if the payload has fewer
+ * items than its count.
  */
 export function readItems<T>(reader: Reader, itemSizeBytes: number, limit: number, read: () => T): T[] {
   const count = reader.compactSize();

@@ -1,8 +1,11 @@
-/** Requests that transactions with a lower fee rate are not announced (BIP133). Source: Core protocol.h `FEEFILTER`. */
+/**
+ * Codec of the feefilter message: requests that transactions with a lower fee rate are not announced (BIP133). Source: Core
+ * protocol.h `FEEFILTER`.
+ */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface FeeFilterMessage {
-  /** Satoshis per 1,000 virtual bytes; signed 64-bit. A value outside the money range is ignored. */
+  /** Minimum fee rate in satoshis per 1,000 virtual bytes; signed 64-bit. A value outside the money range is ignored. */
   readonly feeRatePerKb: bigint;
 }
 

@@ -1,4 +1,7 @@
-/** Requests an inv of the blocks after the last common one. Source: Core protocol.h `GETBLOCKS`, `CBlockLocator`. */
+/**
+ * Codec of the getblocks message, which requests an inv of the blocks after the last common block. Source: Core protocol.h
+ * `GETBLOCKS`, `CBlockLocator`.
+ */
 import type { Reader } from '../../util/reader.js';
 import type { Writer } from '../../util/writer.js';
 import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './codec.js';
@@ -11,11 +14,11 @@ export interface LocatorMessage {
   /** Protocol version of the sender, signed 32-bit; ignored. */
   readonly version: number;
   /**
-   * Block ids from the tip downwards, at growing distances; 32 bytes each, wire order. At most `MAX_LOCATOR_HASHES` + 1,
-   * however many were received.
+   * Block ids from the tip downwards, at growing distances; 32 bytes each, wire order. At most `MAX_LOCATOR_HASHES` + 1 are
+   * parsed; the extra one shows that the locator was too long.
    */
   readonly locator: readonly Buffer[];
-  /** Last requested block; zeros for as many as may be sent. */
+  /** Id of the last requested block. All zeros request as many blocks as the receiver may send. */
   readonly stopHash: Buffer;
 }
 

@@ -1,4 +1,7 @@
-/** Requests transactions of a block by position (BIP152). Source: Core blockencodings.h `BlockTransactionsRequest`. */
+/**
+ * Codec of the getblocktxn message, which requests transactions of a block by position (BIP152). Source: Core
+ * blockencodings.h `BlockTransactionsRequest`.
+ */
 import { ReadError } from '../../util/reader.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
@@ -7,7 +10,7 @@ const MAX_INDEX = 0xffff;
 export interface GetBlockTxnMessage {
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** Positions in the block, ascending and distinct, at most 65,535. */
+  /** Positions of the requested transactions in the block: ascending, distinct, at most 65,535. */
   readonly indexes: readonly number[];
 }
 

@@ -1,4 +1,7 @@
-/** Requests the headers after the last common one. Source: Core protocol.h `GETHEADERS`. */
+/**
+ * Codec of the getheaders message, which requests the headers after the last common block. Source: Core protocol.h
+ * `GETHEADERS`.
+ */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 import { readLocatorMessage, writeLocatorMessage, type LocatorMessage } from './getblocks.js';
 

@@ -1,14 +1,17 @@
-/** Consecutive headers, each followed by an unused transaction count. Source: Core protocol.h `HEADERS`. */
+/**
+ * Codec of the headers message: consecutive block headers, each followed by an unused transaction count. Source: Core
+ * protocol.h `HEADERS`.
+ */
 import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
-/** Maximum number of headers in a message; more cost 20 points. */
+/** Maximum number of headers in a headers message. A peer that sends more gets 20 misbehaviour points. */
 export const MAX_HEADERS = 2000;
 
 export interface HeadersMessage {
-  /** 112 bytes each. */
+  /** Serialized headers of 112 bytes each. */
   readonly headers: readonly Buffer[];
-  /** The announced number, if it exceeds `MAX_HEADERS`: then the headers are not read. */
+  /** Announced number of headers if it exceeds `MAX_HEADERS`. The headers are not parsed in this case. */
   readonly tooMany?: number;
 }
 

@@ -1,10 +1,13 @@
-/** Response to a ping (BIP31). Source: Core protocol.h `PONG`. */
+/** Codec of the pong message, the response to a ping (BIP31). Source: Core protocol.h `PONG`. */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 const NONCE_SIZE = 8;
 
 export interface PongMessage {
-  /** Unsigned 64-bit; null if the payload is too short. That is not an error, but ends the ping. */
+  /**
+   * Nonce of the ping, unsigned 64-bit; null if the payload is too short. A pong without nonce is not an error but ends the
+   * pending ping.
+   */
   readonly nonce: bigint | null;
 }
 

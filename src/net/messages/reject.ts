@@ -1,8 +1,14 @@
-/** Rejection of a message of the receiver (BIP61). Source: Core protocol.h `REJECT`, validation.h. */
+/**
+ * Codec of the reject message, which reports that the sender rejected a message of the receiver (BIP61). Source: Core
+ * protocol.h `REJECT`, validation.h.
+ */
 import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
 
 const MAX_COMMAND_LENGTH = 12;
-/** Maximum length of a reason. Longer ones are truncated when sent, and malformed when received. */
+/**
+ * Maximum length of a reason in bytes. A longer reason is truncated when sent; a received message with a longer reason is
+ * malformed.
+ */
 export const MAX_REJECT_REASON_LENGTH = 111;
 
 export interface RejectMessage {

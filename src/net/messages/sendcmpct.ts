@@ -1,13 +1,16 @@
 /**
- * Announces support for a version of compact blocks, and may request high-bandwidth mode (BIP152). Source: Core protocol.h
- * `SENDCMPCT`.
+ * Codec of the sendcmpct message, which announces support for a version of compact blocks and may request high-bandwidth
+ * mode (BIP152). Source: Core protocol.h `SENDCMPCT`.
  */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 
 export interface SendCmpctMessage {
-  /** Whether new blocks should be sent as cmpctblock without a request. */
+  /** Whether the sender wants new blocks as cmpctblock without a request (high-bandwidth mode). */
   readonly announce: boolean;
-  /** 1: short ids of txids, transactions without witness. 2: short ids of wtxids, transactions with witness. Unsigned 64-bit. */
+  /**
+   * Version of compact blocks, unsigned 64-bit. Version 1 uses short ids of txids and transactions without witness. Version
+   * 2 uses short ids of wtxids and transactions with witness.
+   */
   readonly version: bigint;
 }
 

@@ -1,4 +1,4 @@
-/** All messages of protocol 70015, by command. Other commands are unknown, which is not an error. */
+/** Codecs of all messages of protocol version 70015, by command. Unknown commands are not an error. */
 import { addrCodec } from './addr.js';
 import { blockCodec } from './block.js';
 import { blocktxnCodec } from './blocktxn.js';
@@ -32,7 +32,10 @@ import { txCodec } from './tx.js';
 import { verackCodec } from './verack.js';
 import { versionCodec } from './version.js';
 
-/** In the reference's order (`allNetMessageTypes`), followed by those of BIP157 in the order of later Core versions. */
+/**
+ * Commands in the order of the reference (`allNetMessageTypes`), then the commands of BIP157 in the order of later Core
+ * versions.
+ */
 const codecs = {
   version: versionCodec,
   verack: verackCodec,
@@ -68,7 +71,7 @@ const codecs = {
   cfcheckpt: cfcheckptCodec,
 } as const;
 
-/** Without a prototype, because a peer may send a command such as `constructor`. */
+/** The table has no prototype, because a peer may send a command such as `constructor`. */
 export const MESSAGES = Object.freeze(Object.setPrototypeOf(codecs, null) as typeof codecs);
 
 export type Command = keyof typeof MESSAGES;

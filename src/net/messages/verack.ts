@@ -1,4 +1,7 @@
-/** Acknowledges the version message: other messages may follow. Source: Core protocol.h `VERACK`. */
+/**
+ * Codec of the verack message, which acknowledges the version message. Other messages may be sent afterwards. Source: Core
+ * protocol.h `VERACK`.
+ */
 import { emptyCodec } from './codec.js';
 
 export const verackCodec = emptyCodec('verack');

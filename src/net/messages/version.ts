@@ -1,36 +1,39 @@
 /**
- * The first message of each side. Fields after the receiver's address are optional, since very old versions do not send
- * them. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
+ * Codec of the version message, the first message of each side. Fields after the receiver's address are optional, because
+ * very old versions do not send them. Source: Core net_processing.cpp `ProcessMessage` (version), `PushNodeVersion`.
  */
 import { readNetAddress, writeNetAddress, NO_ADDRESS, type NetAddress } from '../netAddress.js';
 import { MAX_PAYLOAD_BYTES, readLimitedString, writeString, type MessageCodec } from './codec.js';
 
-/** Maximum length of a user agent; a longer one is malformed. */
+/** Maximum length of a user agent in bytes. A message with a longer user agent is malformed. */
 export const MAX_USER_AGENT_LENGTH = 256;
 
 export interface VersionMessage {
   /** Protocol version, signed 32-bit. */
   readonly version: number;
   readonly services: bigint;
-  /** The sender's clock, signed 64-bit. */
+  /** Unix time of the sender's clock; signed 64-bit. */
   readonly timeSec: bigint;
   /** Address of the receiver as seen by the sender. */
   readonly receiver: NetAddress;
   readonly receiverServices: bigint;
-  /** Unused; `NO_ADDRESS` when absent. */
+  /** Address of the sender. Unused; `NO_ADDRESS` when absent. */
   readonly sender: NetAddress;
   readonly senderServices: bigint;
-  /** Detects a connection of a node to itself; 1 when absent. */
+  /** Random number by which a node detects a connection to itself; 1 when absent. */
   readonly nonce: bigint;
   /** User agent, latin1; empty when absent. */
   readonly userAgent: string;
-  /** −1 when absent. */
+  /** Block height of the sender; −1 when absent. */
   readonly startHeight: number;
-  /** Whether transactions are wanted even before a filter is set (BIP37); true when absent. */
+  /** Whether the sender wants transactions even before it sets a bloom filter (BIP37); true when absent. */
   readonly relay: boolean;
 }
 
-/** QUIRK: this number means 300. Source: `ProcessMessage`. Test: test/unit/net/messages/codecs.test.ts. */
+/**
+ * QUIRK: the reference treats protocol version 10300 as 300. Source: `ProcessMessage`. Test:
+ * test/unit/net/messages/codecs.test.ts.
+ */
 const MISWRITTEN_300 = 10_300;
 
 export const versionCodec: MessageCodec<VersionMessage> = {

@@ -1,7 +1,7 @@
 /**
- * One TCP connection as a source and sink of frames: counts bytes, pauses reading while too many received bytes are
- * unhandled, and knows how many bytes wait to be sent. Does not know the protocol. Source: Core net.cpp `ReceiveMsgBytes`,
- * `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
+ * One TCP connection that sends and receives messages. Counts bytes, pauses reading while too many received bytes are
+ * unhandled, and reports how many bytes wait to be sent. Does not interpret messages. Source: Core net.cpp
+ * `ReceiveMsgBytes`, `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
  */
 import type { Socket } from 'node:net';
 import { FRAME_HEAD_BYTES, FrameError, FrameReader, formatFrame, type Frame } from '../framing.js';
@@ -10,25 +10,31 @@ import { SendQueue } from './sendQueue.js';
 
 export interface ConnectionOptions {
   magic: Buffer;
-  /** Reading pauses while more received bytes than this are unhandled (`-maxreceivebuffer`); the shared budget may lower it. */
+  /**
+   * Limit of received and unhandled bytes above which reading pauses (`-maxreceivebuffer`). The budget of all connections
+   * may lower the limit.
+   */
   maxReceiveBytes: number;
-  /** Number of waiting bytes from which `isSendFull` is true (`-maxsendbuffer`). */
+  /** Limit of unsent bytes above which `isSendFull` is true (`-maxsendbuffer`). */
   maxSendBytes: number;
-  /** Shared by all connections. */
+  /** Memory budget for received bytes, shared by all connections. */
   budget: ReceiveBudget;
   nowMs: () => number;
-  /** Notified of all bytes sent. */
+  /** Called with the size of each message sent. */
   onSent: (bytes: number) => void;
 }
 
 /**
- * Maximum number of bytes read ahead while a complete message is waiting: as much as is handled in one or two turns of the
- * event loop. Small messages that were read are handled even after the sender has disconnected. Arbitrary.
+ * Maximum number of bytes read from the socket while a complete message waits: about as much as one or two turns of the
+ * event loop handle. Small messages in these bytes are handled even if the sender disconnects. Arbitrary.
  */
 const READ_AHEAD_BYTES = 512 << 10;
-/** Unknown commands are counted together, so that a peer cannot fill the table with them. */
+/**
+ * Name under which bytes of all unknown commands are counted, so that a peer cannot fill the statistics with invented
+ * commands.
+ */
 const OTHER = '*other*';
-/** Time limit for sending a last message (a reject). */
+/** Time in ms allowed for sending the last message (a reject) after the connection is ended by us. */
 const LINGER_MS = 500;
 
 export class Connection {
@@ -37,21 +43,21 @@ export class Connection {
   bytesReceived = 0;
   lastSendMs = 0;
   lastReceiveMs = 0;
-  /** Time at which the other side last received data from us. */
+  /** Last time at which the remote side accepted data from us. */
   lastProgressMs = 0;
   readonly sentByCommand = new Map<string, number>();
   readonly receivedByCommand = new Map<string, number>();
   private readonly options: ConnectionOptions;
   private readonly reader: FrameReader;
   private readonly sending: SendQueue;
-  /** Size of the message that is being handled. */
+  /** Size in bytes of the message that is being handled. */
   private takenBytes = 0;
   private isPaused = false;
   private ended: string | null = null;
   private wakeReader: (() => void) | null = null;
   private readonly wakeWriters: (() => void)[] = [];
   private readonly knownCommands: ReadonlySet<string>;
-  /** Called once at the end of the connection, with the reason. */
+  /** Called once with the reason when the connection ends. */
   onEnd: (reason: string) => void = () => undefined;
 
   constructor(socket: Socket, options: ConnectionOptions, knownCommands: ReadonlySet<string>) {
@@ -72,7 +78,7 @@ export class Connection {
     socket.on('close', () => this.end('socket closed'));
   }
 
-  /** Only stores the bytes. They are parsed in the peer's turn. */
+  /** Stores received bytes. They are parsed later, in the peer's turn of the fair queue. */
   private receive(chunk: Buffer): void {
     if (this.ended !== null) return;
     this.bytesReceived += chunk.length;
@@ -86,19 +92,19 @@ export class Connection {
     if (this.reader.hasNext) this.wakeReader?.();
   }
 
-  /** Whether enough bytes are waiting. The rest of a partly received message is always read. */
+  /** Whether enough unhandled bytes are stored. An incomplete message is always read to its end. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
     const limit = Math.min(maxReceiveBytes, READ_AHEAD_BYTES);
     return (this.bufferedBytes > limit || budget.isExceeded) && this.reader.hasNext;
   }
 
-  /** Received bytes that are not parsed yet. */
+  /** Number of received bytes that are not parsed yet. */
   get bufferedBytes(): number {
     return this.reader.bufferedBytes;
   }
 
-  /** Whether `next` would return a message. */
+  /** Whether `next` would return a message or fail. */
   get hasFrame(): boolean {
     return this.ended === null && this.reader.hasNext;
   }
@@ -120,8 +126,8 @@ export class Connection {
   }
 
   /**
-   * Returns the next message; null if none is complete or the connection has ended. The previous message must be handled.
-   * Ends the connection if the stream is not of this network.
+   * Returns the next message, or null if none is complete or the connection has ended. The caller must have handled the
+   * previous message. Ends the connection if the stream is invalid.
    */
   next(): Frame | null {
     this.release();
@@ -142,7 +148,7 @@ export class Connection {
     return frame;
   }
 
-  /** The last message returned by `next` is handled. */
+  /** Marks the last message returned by `next` as handled. */
   private release(): void {
     this.options.budget.giveBack(this.takenBytes);
     this.takenBytes = 0;
@@ -165,7 +171,7 @@ export class Connection {
     this.sending.write(frame);
   }
 
-  /** Bytes that wait to be sent. */
+  /** Number of bytes that wait to be sent. */
   get sendQueueBytes(): number {
     return this.sending.sizeBytes;
   }
@@ -189,7 +195,7 @@ export class Connection {
     return this.ended !== null;
   }
 
-  /** Ends the connection. Data written before is still sent if the other side receives it soon. */
+  /** Ends the connection. Data written earlier is still sent if the remote side accepts it within `LINGER_MS`. */
   end(reason: string): void {
     if (this.ended !== null) return;
     this.ended = reason;

@@ -1,8 +1,8 @@
 /**
- * Opens connections: only to the nodes of `-connect`, or to eight addresses of the address book in different network groups,
- * with occasional feelers, and to the nodes of `-addnode`. It also requests addresses from seeds. It does not handle
- * messages. Source: Core net.cpp `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`,
- * `ProcessOneShot`.
+ * Opens outbound connections. With `-connect` it connects only to those nodes. Otherwise it selects eight addresses in
+ * different network groups from the address book, opens occasional feelers, and connects to the nodes of `-addnode`. It also
+ * requests addresses from seeds. It does not handle messages. Source: Core net.cpp `ThreadOpenConnections`,
+ * `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as systemSleep } from 'node:timers/promises';
@@ -24,12 +24,15 @@ import type { PeerManager } from './peerManager.js';
 import type { PeerSession } from './peerSession.js';
 
 export interface ConnectorOptions {
-  /** Nodes of `-connect`; null for automatic connections. An empty list disables all. */
+  /**
+   * Nodes set by `-connect`; null if the node selects peers automatically. An empty list disables outbound connections to
+   * selected peers.
+   */
   connect: readonly string[] | null;
   addNodes: readonly string[];
   seedNodes: readonly string[];
   maxConnections: number;
-  /** Maximum number of automatic connections. */
+  /** Maximum number of automatic outbound connections. */
   maxOutbound: number;
   defaultPort: number;
 }
@@ -42,34 +45,34 @@ export interface ConnectorDeps {
   nowMs(): number;
   adjustedTimeSec(): number;
   isBanned(address: NetAddress): boolean;
-  /** Whether the address is one of our own. */
+  /** Whether the address is an address of this node. */
   isOwn(address: NetAddress): boolean;
-  /** Whether options exclude its network (`-onlynet`). */
+  /** Whether the network of the address is excluded by the options (`-onlynet`). */
   isLimited(address: NetAddress): boolean;
-  /** Whether our tip is stale, so that one more outbound peer is wanted. */
+  /** Whether one outbound peer above the maximum is wanted because our tip is stale. */
   wantsExtraOutbound(): boolean;
-  /** Adds the addresses built into the program, when no others are available. */
+  /** Adds the addresses compiled into the program. Called when no other addresses are available. */
   addFixedSeeds(): void;
   dialer: Dialer;
-  /** Resolves after this many milliseconds, or rejects as soon as the signal aborts; by default the system's timers. */
+  /** Resolves after `ms` milliseconds, or rejects as soon as the signal aborts. Default: system timers. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 const MAX_ADDED = 8;
-/** Additional connections: for a feeler, or for one more peer while the tip is stale. */
+/** Number of connections above `maxOutbound`: a feeler, or an extra peer while the tip is stale. */
 const EXTRA_PLACES = 1;
 const ROUND_MS = 500;
 const FEELER_INTERVAL_MS = 120_000;
 const FEELER_NOISE_MS = 1000;
 const FIXED_SEEDS_AFTER_MS = 60_000;
 const MAX_DRAWS = 100;
-/** An address tried within this time is skipped in the first draws. */
+/** Addresses tried within this period are skipped in the first random draws from the address book. */
 const RETRY_SEC = 600;
 const ADDED_INTERVAL_MS = 60_000;
 
 export interface AddedNode {
   name: string;
-  /** Resolved address while connected. */
+  /** Current connection to the node, with the resolved address; null if not connected. */
   connected: { address: string; inbound: boolean } | null;
 }
 
@@ -81,9 +84,9 @@ export class Connector {
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
   private wakeAdded: AbortController = new AbortController();
-  /** Connections that use a slot of `-addnode`. Those of `-connect` and `addnode onetry` do not. Source: `semAddnode`. */
+  /** Peers that use a connection slot of `-addnode`. Peers of `-connect` and `addnode onetry` use none. Source: `semAddnode`. */
   private readonly inAddedPlaces = new Set<PeerSession>();
-  /** Connections being opened, by name or address. */
+  /** Names or address keys of connections that are being opened. */
   private readonly opening = new Set<string>();
 
   constructor(options: ConnectorOptions, deps: ConnectorDeps) {
@@ -111,7 +114,7 @@ export class Connector {
     await Promise.all(this.loops);
   }
 
-  /** Connects to a node once to request addresses. */
+  /** Queues a short connection to a node that only requests addresses. */
   addOneShot(name: string): void {
     this.oneShots.push(name);
   }
@@ -129,7 +132,7 @@ export class Connector {
     });
   }
 
-  /** False if it was already added. */
+  /** Adds a node to the list; returns false if the list already has it. */
   addNode(name: string): boolean {
     if (this.added.includes(name)) return false;
     this.added.push(name);
@@ -137,7 +140,7 @@ export class Connector {
     return true;
   }
 
-  /** False if it was not in the list. */
+  /** Removes a node from the list; returns false if the list does not have it. */
   removeNode(name: string): boolean {
     const at = this.added.indexOf(name);
     if (at < 0) return false;
@@ -164,7 +167,7 @@ export class Connector {
     if (name !== undefined) await this.open(name, 'oneShot', false);
   }
 
-  /** `-connect`: tries the same nodes repeatedly, with a growing pause after each round. */
+  /** Tries the nodes of `-connect` repeatedly, with a growing pause after each round. */
   private async openNamed(names: readonly string[]): Promise<void> {
     for (let round = 0; names.length > 0 || this.oneShots.length > 0; round++) {
       await this.processOneShot();
@@ -189,8 +192,8 @@ export class Connector {
         await this.pause(ROUND_MS);
       }
       if (this.stopping.signal.aborted) return;
-      // It is aborted when the node stops. A combined signal is not used, because the long-lived signal would retain each
-      // of them.
+      // The stop of the node aborts this controller directly. `AbortSignal.any` is not used, because the long-lived stop
+      // signal would retain every combined signal.
       this.wakeAdded = new AbortController();
       const pauseMs = tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30;
       await this.sleep(pauseMs, this.wakeAdded.signal).catch(() => undefined);
@@ -220,7 +223,7 @@ export class Connector {
       const address = this.draw(isFull, groups);
       if (address === null) continue;
       if (isFull) {
-        // A random delay, so that feelers of many nodes do not arrive at the same time.
+        // A random delay prevents that feelers of many nodes reach an address at the same time.
         await this.pause(deps.random.int(FEELER_NOISE_MS));
         deps.log.debug('net', `Making feeler connection to ${formatNetAddress(address)}`);
       }
@@ -233,7 +236,7 @@ export class Connector {
     return -Math.log(1 - this.deps.random.int(2 ** 30) / 2 ** 30) * meanMs;
   }
 
-  /** Network groups of the automatic connections: one connection for each group. */
+  /** Network groups of the connected automatic peers. Each group may have only one such peer. */
   private connectedGroups(): Set<string> {
     const groups = new Set<string>();
     for (const peer of this.deps.peers.peers()) {
@@ -260,7 +263,10 @@ export class Connector {
     return null;
   }
 
-  /** Opens a connection, unless one already exists or is not allowed; null if none was opened. */
+  /**
+   * Opens a connection. Returns null if no connection was opened, for example because the target is already connected or not
+   * allowed.
+   */
   private async open(
     target: NetAddress | string,
     kind: ConnectionKind,
@@ -271,7 +277,7 @@ export class Connector {
     const name = typeof target === 'string' ? target : undefined;
     const numeric = typeof target === 'string' ? parseNetAddress(target, this.options.defaultPort) : target;
     if (this.isConnected(name, numeric)) return null;
-    // A peer named by the operator is connected even if it is banned, or has the address of another peer.
+    // A peer named by the operator is connected even if its address is banned or already connected.
     if (name === undefined && this.isUnfit(numeric!)) return null;
     const key = name ?? addressKey(numeric!);
     if (this.opening.has(key)) return null;
@@ -324,7 +330,10 @@ export class Connector {
     });
   }
 
-  /** Whether an address of the book must not be used: a second connection to a host has no benefit. */
+  /**
+   * Whether an address of the address book must not be used: it is our own, banned, or already connected. A second
+   * connection to the same host has no benefit.
+   */
   private isUnfit(address: NetAddress): boolean {
     const { peers, isOwn, isBanned } = this.deps;
     if (isOwn(address) || isBanned(address)) return true;

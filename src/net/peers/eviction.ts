@@ -1,19 +1,20 @@
 /**
- * Selects the inbound peer to evict for a new one. Peers with properties that are hard to imitate are protected. Of the
- * others it selects the youngest in the largest network group. Pure. Source: Core net.cpp `AttemptToEvictConnection`.
+ * Selects the inbound peer to evict when a new peer connects and all slots are used. Peers with properties that are hard to
+ * imitate are protected. Of the remaining peers, the youngest one in the largest network group is selected. Pure. Source:
+ * Core net.cpp `AttemptToEvictConnection`.
  */
 
 export interface EvictionCandidate {
   readonly id: number;
   readonly connectedAtSec: number;
-  /** Infinity before the first round trip. */
+  /** Lowest round-trip time of a ping; Infinity before the first pong. */
   readonly minPingMs: number;
   readonly lastBlockMs: number;
   readonly lastTxMs: number;
   readonly hasDesirableServices: boolean;
   readonly relaysTransactions: boolean;
   readonly hasBloomFilter: boolean;
-  /** Network group, keyed so that others cannot predict it. */
+  /** Network group, hashed with a secret key so that an attacker cannot predict its value. */
   readonly keyedGroup: bigint;
 }
 
@@ -21,7 +22,7 @@ type Order = (a: EvictionCandidate, b: EvictionCandidate) => number;
 
 const compare = (a: number | bigint, b: number | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Sort orders; the peers at the end of each are protected. */
+/** Sort orders of peers. The peers at the end of each order are protected. */
 const byKeyedGroup: Order = (a, b) => compare(a.keyedGroup, b.keyedGroup);
 const byPing: Order = (a, b) => compare(b.minPingMs, a.minPingMs);
 const byAge: Order = (a, b) => compare(b.connectedAtSec, a.connectedAtSec);
@@ -39,7 +40,7 @@ function withoutBest(candidates: EvictionCandidate[], order: Order, count: numbe
   return [...candidates].sort(order).slice(0, Math.max(0, candidates.length - count));
 }
 
-/** The id of the peer to disconnect, or null if all are protected. Candidates are inbound and not whitelisted. */
+/** Returns the id of the peer to disconnect, or null if all are protected. The candidates must be inbound and not whitelisted. */
 export function selectEviction(candidates: readonly EvictionCandidate[]): number | null {
   let left = withoutBest([...candidates], byKeyedGroup, 4);
   left = withoutBest(left, byPing, 8);
@@ -48,7 +49,7 @@ export function selectEviction(candidates: readonly EvictionCandidate[]): number
   left = withoutBest(left, byAge, Math.floor(left.length / 2));
   const groups = new Map<bigint, EvictionCandidate[]>();
   let crowded: EvictionCandidate[] = [];
-  // Sorted from the youngest on, so the first of a group is its youngest.
+  // Peers are sorted from youngest to oldest, so the first peer of a group is its youngest.
   for (const candidate of left) {
     const group = groups.get(candidate.keyedGroup) ?? [];
     groups.set(candidate.keyedGroup, group);

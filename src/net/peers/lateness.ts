@@ -1,23 +1,23 @@
-/** Disconnection of slow peers. Source: Core net.cpp `InactivityCheck`. */
+/** Decides when a slow peer is disconnected. Source: Core net.cpp `InactivityCheck`. */
 import type { Connection } from './connection.js';
 import { PING_NONCE_VERSION } from './pings.js';
 
 const HANDSHAKE_LIMIT_MS = 60_000;
 const INACTIVITY_LIMIT_MS = 20 * 60_000;
-/** Maximum silence in ms of peers that do not respond to pings. */
+/** Time in ms without received data after which a peer that does not support pings with nonces is disconnected. */
 const SILENCE_LIMIT_MS = 90 * 60_000;
 
 export interface LatenessFacts {
   readonly ageMs: number;
   readonly connection: Pick<Connection, 'lastSendMs' | 'lastReceiveMs' | 'lastProgressMs' | 'sendQueueBytes'>;
-  /** 0 until the peer has sent it. */
+  /** Protocol version of the peer; 0 until its version message is received. */
   readonly protocolVersion: number;
   readonly isReady: boolean;
-  /** Age of the pending ping. */
+  /** Age of the pending ping in ms; 0 without one. */
   readonly pingWaitMs: number;
 }
 
-/** Reason for disconnecting a slow peer, or null. */
+/** Returns the reason for disconnecting a slow peer, or null if the peer is within all time limits. */
 export function lateness(facts: LatenessFacts, nowMs: number): string | null {
   if (facts.ageMs <= HANDSHAKE_LIMIT_MS) return null;
   const { lastSendMs, lastReceiveMs, lastProgressMs, sendQueueBytes } = facts.connection;

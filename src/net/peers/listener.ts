@@ -13,7 +13,7 @@ import type { PeerManager } from './peerManager.js';
 import type { PeerSession } from './peerSession.js';
 
 export interface Binding {
-  /** Numeric address; `::` and `0.0.0.0` mean all interfaces. */
+  /** Numeric address to bind; `::` and `0.0.0.0` mean all interfaces. */
   host: string;
   port: number;
   /** Whether peers that connect here are whitelisted (`-whitebind`). */
@@ -31,7 +31,7 @@ export interface ListenerDeps {
   isBanned(address: NetAddress): boolean;
   /** `-whitelist`. */
   isWhitelisted(address: NetAddress): boolean;
-  /** Whether the peer wants transactions, and whether it set a filter. */
+  /** Returns whether the peer wants transactions, and whether it has set a bloom filter. */
   relayOf(peer: PeerSession): { relaysTransactions: boolean; hasBloomFilter: boolean };
 }
 
@@ -45,7 +45,7 @@ export class Listener {
     this.deps = deps;
   }
 
-  /** Listens at all addresses where it is possible; returns one error line for each failed binding. */
+  /** Binds all configured addresses. Returns one error text for each binding that failed. */
   async listen(): Promise<string[]> {
     const failures: string[] = [];
     for (const binding of this.options.bindings) {
@@ -70,7 +70,7 @@ export class Listener {
             : `Unable to bind to ${where} on this computer (bind returned error ${systemReason(error)})`,
         );
       });
-      // IPv4 has its own binding.
+      // An IPv6 binding does not accept IPv4 connections, because IPv4 has a separate binding.
       server.listen({ host: binding.host, port: binding.port, ipv6Only: binding.host.includes(':') }, () => {
         server.on('error', (error) => this.deps.log.warn(`listening at ${where}: ${error.message}`));
         this.deps.log.info(`Bound to ${where}`);
@@ -82,7 +82,7 @@ export class Listener {
 
   private accept(socket: Socket, binding: Binding): void {
     const { peers, log } = this.deps;
-    // Ignores errors until the socket belongs to a peer, since an unhandled one would end the process.
+    // Ignores socket errors until the socket belongs to a peer, because an unhandled error event would end the process.
     socket.on('error', () => undefined);
     const remote = endOf(socket.remoteAddress, socket.remotePort);
     const local = endOf(socket.localAddress, socket.localPort);
@@ -136,13 +136,13 @@ export class Listener {
   }
 }
 
-/** Address of one end of a connection. A link-local address has the name of the interface attached, which is removed. */
+/** Returns the address of one end of a connection. The interface name after a link-local address (`%eth0`) is removed. */
 export function endOf(host = '', port = 0): NetAddress | null {
   const ip = parseHost(host.replace(/%.*$/, ''));
   return ip === null ? null : { ip, port };
 }
 
-/** The error text of the system, without the call and the address that Node.js adds. */
+/** Returns the error text of the operating system, without the call name and address that Node.js adds. */
 function systemReason({ errno, code, message }: NodeJS.ErrnoException): string {
   const said = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
   return said === undefined ? message : `${said} (${code})`;

@@ -1,7 +1,7 @@
 /**
- * All peers: creates peers for sockets, counts slots, schedules turns, punishes and bans, and disconnects. `connector.ts`
- * decides about outbound connections, `listener.ts` about inbound ones; the message handlers decide about messages. Source:
- * Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
+ * Manages all peers: creates peers for sockets, counts slots, schedules turns, updates misbehaviour scores, bans and
+ * disconnects. `connector.ts` decides about outbound connections, `listener.ts` about inbound connections, and the message
+ * handlers about messages. Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
  */
 import type { Socket } from 'node:net';
 import { sha256 } from '../../crypto/hash.js';
@@ -29,7 +29,7 @@ export interface PeerManagerOptions {
   magic: Buffer;
   /** `-banscore`. */
   banScore: number;
-  /** `-maxreceivebuffer` and `-maxsendbuffer`, in bytes. */
+  /** Limits of the receive buffer and the send buffer of a peer, in bytes (`-maxreceivebuffer`, `-maxsendbuffer`). */
   maxReceiveBytes: number;
   maxSendBytes: number;
   /** `-enablebip61`. */
@@ -39,11 +39,11 @@ export interface PeerManagerOptions {
   /** `-logips`. */
   logsAddresses: boolean;
   userAgent: string;
-  /** Whether transactions are wanted (false with `-blocksonly`). */
+  /** Whether this node wants transactions from peers (false with `-blocksonly`). */
   relaysTransactions: boolean;
 }
 
-/** Reports of the peer layer to the address book. */
+/** Events of the peer layer that update the address book. */
 export interface AddressNotes {
   good(address: NetAddress): void;
   connected(address: NetAddress): void;
@@ -58,22 +58,25 @@ export interface PeerManagerDeps {
   ban(address: NetAddress): void;
   nowMs(): number;
   nowSec(): number;
-  /** The network-adjusted time, sent in our version message. */
+  /** Network-adjusted time in seconds, sent in our version message. */
   adjustedTimeSec(): number;
-  /** Height of our chain. */
+  /** Height of the active chain. */
   height(): number;
   localServices(): bigint;
-  /** Called for all bytes sent to any peer. */
+  /** Called with the number of bytes of each message sent to any peer. */
   onSent(bytes: number): void;
-  /** Called with the version message of each peer, which has its clock and, from an inbound peer, our address as it sees it. */
+  /**
+   * Called with the version message of each peer. The message contains the peer's clock and, from an inbound peer, the
+   * address at which the peer sees us.
+   */
   onVersion(peer: Peer, message: VersionMessage): void;
-  /** Fair queue of the peers, by default one for the process. */
+  /** Fair queue that schedules the turns of all peers. Default: one queue for the process. */
   turns?: PeerQueue;
 }
 
-/** Interval of the ticks, in which message handlers send due messages. */
+/** Interval in ms of the ticks in which message handlers send due messages. */
 const TICK_MS = 100;
-/** Maximum time of one tick without a yield; the remaining peers are served in their turns. */
+/** Maximum time in ms of one tick without a yield. Peers that are left over are served later, in their own turns. */
 const TICK_LIMIT_MS = 2;
 
 export class PeerManager implements SessionHost {
@@ -88,7 +91,7 @@ export class PeerManager implements SessionHost {
   private readonly sessions = new Map<number, PeerSession>();
   private readonly goneListeners = new Set<(peer: PeerSession) => void>();
   private readonly commands: ReadonlySet<string> = new Set(Object.keys(MESSAGES));
-  /** Key of the hash of network groups, so that a peer cannot predict which peers are protected from eviction. */
+  /** Secret key for hashes of network groups. It prevents peers from predicting which peers are protected from eviction. */
   private readonly groupKey: Buffer;
   private nextId = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -116,7 +119,7 @@ export class PeerManager implements SessionHost {
   get logsAddresses(): boolean {
     return this.options.logsAddresses;
   }
-  /** Whether the network is enabled (`setnetworkactive`). */
+  /** Whether the node may have connections (`setnetworkactive`). */
   get isActive(): boolean {
     return this.active;
   }
@@ -127,7 +130,7 @@ export class PeerManager implements SessionHost {
     return this.deps.nowSec();
   }
 
-  /** Connected peers, in order of connection. */
+  /** Connected peers, in the order in which they connected. */
   peers(): IterableIterator<PeerSession> {
     return this.sessions.values();
   }
@@ -146,7 +149,7 @@ export class PeerManager implements SessionHost {
     return this.sessions.get(id);
   }
 
-  /** Bytes of all connections since the start. */
+  /** Bytes sent and received on all connections since the start. */
   totals(): { bytesSent: number; bytesReceived: number } {
     let [bytesSent, bytesReceived] = [this.bytesSentBefore, this.bytesReceivedBefore];
     for (const { connection } of this.sessions.values()) {
@@ -160,7 +163,7 @@ export class PeerManager implements SessionHost {
     this.goneListeners.add(listener);
   }
 
-  /** Starts the ticks. `onBug` is called for errors that peers must not be able to cause. */
+  /** Starts the periodic ticks. `onBug` is called for internal errors, which peers must not be able to cause. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     this.tickDueMs = this.deps.nowMs() + TICK_MS;
@@ -187,7 +190,7 @@ export class PeerManager implements SessionHost {
     this.tickDueMs = nowMs + TICK_MS;
     try {
       if (lateMs > TICK_MS) for (const part of this.parts) part.onHeldUp?.(lateMs);
-      // Starts with a random peer, so that none is always first.
+      // The tick starts with a random peer, so that no peer is always served first.
       const order = [...this.sessions.values()];
       const first = order.length === 0 ? 0 : this.random.int(order.length);
       const since = this.turns.nowMs();
@@ -201,7 +204,7 @@ export class PeerManager implements SessionHost {
     }
   }
 
-  /** Creates a peer for a connected socket. `name` is the operator's name for it, if it was requested. */
+  /** Creates a peer for a connected socket. `name` is the text by which the operator added the peer, if any. */
   add(
     socket: Socket,
     what: {
@@ -280,7 +283,10 @@ export class PeerManager implements SessionHost {
     return null;
   }
 
-  /** Whether the nonce is that of an outbound connection of ours that is not acknowledged yet. */
+  /**
+   * Whether the nonce belongs to one of our outbound connections whose handshake is not complete. The peer is then this node
+   * itself.
+   */
   private isOwnNonce(nonce: bigint): boolean {
     for (const session of this.sessions.values()) {
       if (!session.isInbound && !session.isReady && session.info.nonce === nonce) return true;
@@ -313,7 +319,7 @@ export class PeerManager implements SessionHost {
     }
   }
 
-  /** Other connections from the same address are closed too. */
+  /** Bans the address of a peer and disconnects all peers with that address. */
   private banAddressOf({ remote }: PeerSession): void {
     this.deps.ban(remote);
     if (isValid(remote)) this.disconnectWhere(({ ip }) => ip.equals(remote.ip), 'banned');
@@ -330,7 +336,7 @@ export class PeerManager implements SessionHost {
     for (const listener of this.goneListeners) listener(peer);
   }
 
-  /** Disconnects all peers with a matching address (a ban). */
+  /** Disconnects all peers whose address matches, for example after a ban. */
   disconnectWhere(matches: (address: NetAddress) => boolean, reason: string): void {
     for (const session of [...this.sessions.values()])
       if (matches(session.remote)) session.disconnect(reason);

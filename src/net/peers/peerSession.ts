@@ -1,7 +1,7 @@
 /**
- * One peer for its whole lifetime: handshake, dispatch of messages one by one to their handlers, each in a turn of the peer,
- * and punishment. Does not know other peers. Source: Core net_processing.cpp `ProcessMessages`, `ProcessMessage` (version,
- * verack, ping, pong).
+ * One peer from connection to disconnection. Performs the handshake, passes messages one by one to their handlers in the
+ * peer's turns, and applies misbehaviour points. Does not access other peers. Source: Core net_processing.cpp
+ * `ProcessMessages`, `ProcessMessage` (version, verack, ping, pong).
  */
 import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
@@ -19,19 +19,22 @@ import { PING_NONCE_VERSION, Pings } from './pings.js';
 import { cleanUserAgent } from './userAgent.js';
 
 export const PROTOCOL_VERSION = 70_015;
-/** Older peers do not support `getheaders`. */
+/** Minimum protocol version of a peer. Older versions do not support `getheaders`. */
 const MIN_PEER_VERSION = 31_800;
 
 /** BIP61. */
 export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
 
 /**
- * Messages with lists that need much more memory when parsed. Only one of them is processed at a time, over all peers; their
- * handlers do not wait for the peer.
+ * Commands whose lists need much more memory when parsed. Of such messages above `HEAVY_BYTES`, only one over all peers is
+ * processed at a time. Their handlers must not wait for the peer.
  */
 const HEAVY: ReadonlySet<Command> = new Set<Command>(['inv', 'addr', 'notfound', 'headers']);
 const HEAVY_BYTES = 32 << 10;
-/** Commands that are handled before earlier effects are complete. Blocks are still stored and connected in order. */
+/**
+ * Commands that are handled before the effects of earlier messages are complete. Blocks are still stored and connected in
+ * order.
+ */
 const RUNS_AHEAD: ReadonlySet<Command> = new Set<Command>(['block']);
 
 export interface SessionHost {
@@ -39,20 +42,23 @@ export interface SessionHost {
   readonly random: RandomSource;
   readonly parts: readonly MessageHandler[];
   readonly sendsRejects: boolean;
-  /** One of this many received messages is dropped, to simulate a lossy peer; 0 for none. */
+  /** Drops one of this many received messages at random, to simulate a lossy connection; 0 drops none. */
   readonly dropsOneIn: number;
-  /** Whether addresses of peers are logged. */
+  /** Whether logs show IP addresses of peers. */
   readonly logsAddresses: boolean;
   readonly heavyMessages: SerialQueue;
   readonly turns: PeerQueue;
   nowMs(): number;
   nowSec(): number;
-  /** Our version message to this peer. */
+  /** Returns the version message that we send to this peer. */
   ownVersion(peer: PeerSession): VersionMessage;
-  /** Reason why the peer is disconnected because of its version, or null. It may already have been sent to the peer. */
+  /**
+   * Returns the reason for disconnecting the peer because of its version message, or null to accept it. A reject message may
+   * already have been sent to the peer.
+   */
   refuseVersion(peer: PeerSession, version: VersionMessage): string | null;
   versionAccepted(peer: PeerSession, version: VersionMessage): void;
-  /** The peer's score was increased; `before` is the former score. */
+  /** Called after the peer's misbehaviour score increased. `before` is the previous score. */
   misbehaved(peer: PeerSession, before: number, reason: string): void;
   gone(peer: PeerSession): void;
 }
@@ -61,13 +67,13 @@ export interface SessionInfo {
   id: number;
   kind: ConnectionKind;
   remote: NetAddress;
-  /** Our side of the connection; null behind a proxy. */
+  /** Local address of the connection; null if connected through a proxy. */
   local: NetAddress | null;
   name: string;
   isWhitelisted: boolean;
-  /** Nonce that detects a connection to ourselves. */
+  /** Random number in our version message by which we detect a connection to ourselves. */
   nonce: bigint;
-  /** Keyed hash of the network group of the address, which a peer cannot predict. */
+  /** Hash of the address's network group with a secret key, which a peer cannot predict. */
   keyedGroup: bigint;
 }
 
@@ -76,7 +82,7 @@ export class PeerSession implements Peer {
   readonly connection: Connection;
   readonly connectedAtSec: number;
   version: PeerVersion | null = null;
-  /** Our address as seen by the peer. */
+  /** Our address as the peer sees it, from its version message; null if unknown. */
   seenUsAt: NetAddress | null = null;
   timeOffsetSec = 0;
   isReady = false;
@@ -131,11 +137,11 @@ export class PeerSession implements Peer {
   get isSendFull(): boolean {
     return this.connection.isSendFull;
   }
-  /** Age of the pending ping in milliseconds; 0 without one. */
+  /** Age of the pending ping in ms; 0 without one. */
   get pingWaitMs(): number {
     return this.pings.waitMs(this.host.nowMs());
   }
-  /** Round-trip time of pings in milliseconds; −1 before the first. */
+  /** Last round-trip time of a ping in ms; −1 before the first pong. */
   get pingMs(): number {
     return this.pings.lastTookMs;
   }
@@ -185,18 +191,21 @@ export class PeerSession implements Peer {
     this.pings.isWanted = true;
   }
 
-  /** Handles messages until the connection ends, each in a turn of this peer and after the effects of earlier ones. */
+  /**
+   * Handles the peer's messages in order until the connection ends. Each message is handled in a turn of this peer and after
+   * the effects of earlier messages.
+   */
   async run(): Promise<void> {
     if (!this.isInbound) this.sendOwnVersion();
     while (await this.connection.readable()) {
-      // The next message of a peer that does not read our responses is not handled yet.
+      // Waits until the peer has read our responses before the next message is handled.
       await this.sendRoom();
       await this.host.turns.nextTurn(this);
       await this.takeTurn();
     }
   }
 
-  /** Handles the waiting messages until the turn is over. */
+  /** Handles the waiting messages until the peer's time slice is used up. */
   private async takeTurn(): Promise<void> {
     const { turns } = this.host;
     const { turn } = turns;
@@ -206,7 +215,7 @@ export class PeerSession implements Peer {
       const work = this.handle(frame);
       if (work) await work;
       if (this.isGone) return;
-      // Due messages are sent at once instead of at the next tick.
+      // Sends due messages immediately instead of at the next tick.
       if (!this.connection.hasFrame) {
         this.tick(this.host.nowMs());
         return;
@@ -235,7 +244,10 @@ export class PeerSession implements Peer {
     return this.handleNow(command, name, payload);
   }
 
-  /** Resolves when the effects of the peer's earlier messages are complete; null if they are. */
+  /**
+   * Returns a promise that resolves when the effects of the peer's earlier messages are complete, or null if they already
+   * are.
+   */
   private pendingEffect(): Promise<void> | null {
     for (const part of this.host.parts) {
       const pending = part.pendingEffect?.(this) ?? null;
@@ -265,8 +277,8 @@ export class PeerSession implements Peer {
   }
 
   /**
-   * Parses a message and calls its handlers. It is not async, so that parsed data is only held by the handlers, which may
-   * wait for the peer for a long time.
+   * Parses a message and calls its handlers. Not async: an async function would hold the parsed data while the handlers wait
+   * for the peer, possibly for a long time.
    */
   private dispatch(name: Command, payload: Buffer): void | Promise<void> {
     const own = this.own.get(name);
@@ -304,13 +316,19 @@ export class PeerSession implements Peer {
     }
   }
 
-  /** No reject is sent for a reject, which could loop, nor for `notfound`, which the reference does not parse. */
+  /**
+   * Reports a malformed message with a reject. A malformed `reject` is not answered, because that could loop. A malformed
+   * `notfound` is not answered, because the reference does not parse it.
+   */
   private refuseMalformed(command: Command): void {
     if (command === 'reject' || command === 'notfound') return;
     this.reject(command, REJECT_CODE.malformed, 'error parsing message');
   }
 
-  /** Checks the order of the handshake: version, verack, then other messages. Other orders cost a point. */
+  /**
+   * Checks the order of the handshake: version, verack, then other messages. A message out of order costs one misbehaviour
+   * point.
+   */
   private mayHandle(command: string): boolean {
     if (this.version === null) {
       if (command === 'version') return true;
@@ -369,7 +387,7 @@ export class PeerSession implements Peer {
     for (const part of host.parts) part.onVersion?.(this);
   }
 
-  /** End of log lines about the peer. */
+  /** Address of the peer for the end of log lines; empty unless addresses are logged. */
   private get shownAddress(): string {
     return this.host.logsAddresses ? `, peeraddr=${formatNetAddress(this.remote)}` : '';
   }
@@ -400,7 +418,7 @@ export class PeerSession implements Peer {
     this.pings.answered(nonce, this.host.nowMs());
   }
 
-  /** Sends pings and checks time limits; called about every 100 ms. */
+  /** Sends due pings and checks time limits. Called about every 100 ms. */
   tick(nowMs: number): void {
     const { connection, isReady, version } = this;
     const ageMs = nowMs - this.startedMs;
@@ -420,7 +438,7 @@ export class PeerSession implements Peer {
     }
   }
 
-  /** The same in a turn of this peer, if there is much to do. */
+  /** Runs `tick` in a turn of this peer. Used when other peers have used up the time of the current tick. */
   async tickInTurn(): Promise<void> {
     if (this.isTickQueued) return;
     this.isTickQueued = true;
@@ -430,7 +448,7 @@ export class PeerSession implements Peer {
   }
 }
 
-/** A command in a form that is safe for logs. */
+/** Returns the command with unprintable characters replaced, for logs. */
 function printable(command: string): string {
   return command.replace(/[^\x20-\x7e]/g, '?');
 }

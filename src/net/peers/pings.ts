@@ -1,4 +1,4 @@
-/** Pings to one peer: the pending ping, and the round-trip times. Source: Core net_processing.cpp `SendPings`, `PONG`. */
+/** Pings to one peer: the pending ping and the measured round-trip times. Source: Core net_processing.cpp `SendPings`, `PONG`. */
 import type { RandomSource } from '../messageHandler.js';
 
 /** First protocol version with nonces in pings (BIP31). */
@@ -6,13 +6,13 @@ export const PING_NONCE_VERSION = 60_001;
 const INTERVAL_MS = 2 * 60_000;
 
 export class Pings {
-  /** Round-trip time in milliseconds; −1 before the first. */
+  /** Last and lowest round-trip time in ms; −1 before the first pong. */
   lastTookMs = -1;
   leastMs = -1;
-  /** Whether a ping is requested for the next tick. */
+  /** Whether a ping was requested and is due at the next tick. */
   isWanted = false;
   private readonly random: Pick<RandomSource, 'u64'>;
-  /** The nonce of the pending ping; 0 without one. */
+  /** Nonce of the pending ping; 0 if no ping is pending. */
   private nonce = 0n;
   private sentMs = 0;
   private lastMs = -Infinity;
@@ -21,7 +21,7 @@ export class Pings {
     this.random = random;
   }
 
-  /** Age of the pending ping in milliseconds; 0 without one. */
+  /** Age of the pending ping in ms; 0 without one. */
   waitMs(nowMs: number): number {
     return this.nonce === 0n ? 0 : nowMs - this.sentMs;
   }
@@ -30,7 +30,7 @@ export class Pings {
     return this.isWanted || (this.nonce === 0n && nowMs - this.lastMs > INTERVAL_MS);
   }
 
-  /** Starts a ping; returns the nonce to send, or null if the peer's version has no nonces. */
+  /** Starts a ping. Returns the nonce to send, or null if the peer's protocol version has no nonces. */
   begin(nowMs: number, protocolVersion: number): bigint | null {
     this.isWanted = false;
     this.lastMs = nowMs;
@@ -41,7 +41,7 @@ export class Pings {
     return this.nonce;
   }
 
-  /** Handles a pong. Without a nonce it is too short, and ends the ping in any case. */
+  /** Handles a pong. A pong that is too short for a nonce (null) always ends the pending ping. */
   answered(nonce: bigint | null, nowMs: number): void {
     const isOurs = this.nonce !== 0n && nonce === this.nonce;
     if (isOurs || nonce === null || nonce === 0n) this.nonce = 0n;

@@ -1,9 +1,10 @@
 /**
- * Total size of received and unhandled messages of all connections. Above the limit each connection may hold only one
- * message. The reference only limits each connection, so many connections together can use much more memory.
+ * Total size of received and unhandled messages of all connections. Above the limit, each connection may hold only one
+ * unhandled message. The reference limits only each single connection, so many connections together can use much more
+ * memory.
  */
 
-/** Arbitrary: as much as a dozen connections may hold. */
+/** Limit in bytes. Arbitrary: as much as a dozen connections may hold with default options. */
 const LIMIT_BYTES = 64 << 20;
 
 export class ReceiveBudget {

@@ -1,16 +1,16 @@
 /**
- * Messages that wait to be sent on a socket. Small waiting messages are copied into blocks, so that a peer that sends many
- * small requests and does not read the responses does not cost an object for each.
+ * Queue of messages that wait to be sent on a socket. Small waiting messages are copied into blocks. Otherwise a peer that
+ * sends many small requests and does not read the responses would cost one object for each response.
  */
 import type { Socket } from 'node:net';
 
 const BLOCK_BYTES = 16 << 10;
-/** Maximum size of a message that is copied into a block. */
+/** Maximum size in bytes of a message that is copied into a block. */
 const SMALL_BYTES = BLOCK_BYTES / 8;
 
 export class SendQueue {
   private readonly socket: Socket;
-  /** The current block, which is not passed to the socket yet. */
+  /** Block that collects small messages; not written to the socket yet. */
   private block: Buffer | null = null;
   private blockBytes = 0;
 
@@ -18,13 +18,13 @@ export class SendQueue {
     this.socket = socket;
   }
 
-  /** Bytes that wait. */
+  /** Number of bytes that wait to be sent. */
   get sizeBytes(): number {
     return this.socket.writableLength + this.blockBytes;
   }
 
   write(frame: Buffer): void {
-    // If the socket needs no drain, the block is empty, because `drain` has called `flush`.
+    // While the socket accepts data the block is empty, because the `drain` event calls `flush`.
     if (!this.socket.writableNeedDrain || frame.length > SMALL_BYTES) {
       this.flush();
       this.socket.write(frame);
@@ -35,7 +35,7 @@ export class SendQueue {
     this.blockBytes += frame.copy(this.block, this.blockBytes);
   }
 
-  /** Call it when the socket has drained, and before it is ended. */
+  /** Writes the collected block to the socket. Must be called when the socket has drained and before the socket is ended. */
   flush(): void {
     if (this.block === null) return;
     const block = this.block.subarray(0, this.blockBytes);

@@ -1,4 +1,7 @@
-/** Characters that a user agent may show, ours or a peer's. Source: Core utilstrencodings.cpp `SanitizeString`. */
+/**
+ * Characters that are removed from user agents, from ours and from those of peers. Source: Core utilstrencodings.cpp
+ * `SanitizeString`.
+ */
 
 const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
 

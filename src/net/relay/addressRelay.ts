@@ -1,6 +1,6 @@
 /**
- * Addresses of nodes: adds announced ones to the address book, relays fresh ones to one or two peers, sends a part of the
- * book on request, and announces our own address to all peers from time to time. Owns the known and pending addresses of
+ * Relays node addresses. Adds announced addresses to the address book, relays fresh addresses to one or two peers, sends
+ * part of the address book on request, and announces our own address periodically. Owns the known and pending addresses of
  * each peer. Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`;
  * net.h `PushAddress`.
  */
@@ -26,10 +26,10 @@ export interface AddressRelayDeps {
   readonly local: Pick<LocalAddresses, 'best' | 'toAdvertise'>;
   readonly networks: Pick<Networks, 'isLimited'>;
   readonly chain: Pick<Chain, 'isInitialDownload'>;
-  /** Our address as the peer sees it; null if it did not send it. */
+  /** Returns our address as the peer sees it, or null if the peer did not report it. */
   readonly seenUsAt: (peer: Peer) => NetAddress | null;
   readonly localServices: () => bigint;
-  /** The network's time. */
+  /** Network-adjusted time in seconds. */
   readonly adjustedTimeSec: () => number;
   readonly random: RandomSource;
   readonly log: Logger;
@@ -40,29 +40,32 @@ interface PeerAddresses {
   toSend: AddressEntry[];
   nextSendMs: number;
   nextLocalMs: number;
-  /** Whether we requested addresses and the response is not complete: received addresses are then not relayed. */
+  /** Whether we sent `getaddr` and the response is incomplete. Addresses received meanwhile are not relayed. */
   isAnswering: boolean;
-  /** Whether the peer has received a response to `getaddr`. */
+  /** Whether we have answered a `getaddr` of the peer. */
   wasTold: boolean;
 }
 
 const KNOWN_ITEMS = 5000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.001;
-/** Maximum number of pending addresses of one peer. Further ones replace random entries. Source: `MAX_ADDR_TO_SEND`. */
+/**
+ * Maximum number of addresses that wait to be sent to one peer. Above the limit, a new address replaces a random entry.
+ * Source: `MAX_ADDR_TO_SEND`.
+ */
 const MAX_TO_SEND = 1000;
 const SEND_INTERVAL_MS = 30_000;
 const LOCAL_INTERVAL_MS = 24 * 60 * 60_000;
 const MINUTE_SEC = 60;
 const DAY_SEC = 24 * 60 * 60;
-/** An address is fresh if its time is at most this far in the past or future. */
+/** Maximum difference in seconds between an address's last seen time and now for which the address is fresh. */
 const FRESH_SEC = 10 * MINUTE_SEC;
-/** Earlier times are invalid. */
+/** Earliest valid last seen time (Unix time). */
 const FIRST_TIME_SEC = 100_000_000;
-/** Age given to an address with an invalid time. */
+/** Age in seconds assumed for an address with an invalid last seen time. */
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
-/** Announced addresses are stored with a time that is earlier by this. */
+/** Seconds subtracted from the last seen time of an address that a peer announced. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
-/** A longer message is a response, whose addresses are not relayed. */
+/** Maximum number of addresses in a message that are relayed. A longer message is assumed to be a response to `getaddr`. */
 const MAX_RELAYED_MESSAGE = 10;
 
 export class AddressRelay implements MessageHandler {
@@ -72,7 +75,7 @@ export class AddressRelay implements MessageHandler {
   };
   private readonly deps: AddressRelayDeps;
   private readonly states = new Map<Peer, PeerAddresses>();
-  /** Key of the hash that selects the peers for an address, so that others cannot predict them. */
+  /** Secret key of the hash that selects the peers to which an address is relayed, so that the selection is unpredictable. */
   private readonly relayKey: Buffer;
 
   constructor(deps: AddressRelayDeps) {
@@ -101,7 +104,7 @@ export class AddressRelay implements MessageHandler {
     this.states.delete(peer);
   }
 
-  /** Sends our address to an outbound peer. */
+  /** Announces our address to an outbound peer. */
   private introduce(peer: Peer, state: PeerAddresses): void {
     const { local } = this.deps;
     this.tellLocal(peer, state, local.best(peer.remote) ?? this.localFor(peer));
@@ -118,7 +121,7 @@ export class AddressRelay implements MessageHandler {
     this.push(state, { address, services: localServices(), timeSec: adjustedTimeSec() });
   }
 
-  /** Queues an address for a peer, unless the peer knows it. */
+  /** Queues an address for a peer, unless the peer is known to have it. */
   private push({ known, toSend }: PeerAddresses, entry: AddressEntry): void {
     if (!isValid(entry.address) || known.contains(keyOf(entry))) return;
     if (toSend.length < MAX_TO_SEND) toSend.push(entry);
@@ -150,8 +153,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Relays an address to one or two peers, the same ones for a day, so that a peer does not receive it twice and it does not
-   * circulate forever.
+   * Relays an address to one or two peers. The selection stays the same for a day, so that a peer does not receive the
+   * address twice and the address does not circulate forever.
    */
   private relay(entry: AddressEntry, isReachable: boolean, nowSec: number): void {
     const hash = sha256d(entry.address.ip).readBigUInt64LE(0);
@@ -169,8 +172,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Only inbound peers get a response, and only once. Otherwise an attacker could send us addresses and later recognise us
-   * at another address by requesting them.
+   * Answers `getaddr`, only for inbound peers and only once. Otherwise an attacker could send us addresses and later
+   * recognise this node at another address by requesting them.
    */
   private onGetAddr(peer: Peer): void {
     const state = this.states.get(peer);

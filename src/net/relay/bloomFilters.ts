@@ -1,7 +1,6 @@
 /**
- * The bloom filters of peers (BIP37), and whether they want transactions at all. Owns the
- * filters of peers; the filter itself is `bloom/bloomFilter.ts`. Source: Core net_processing.cpp `ProcessMessage`
- * (filterload, filteradd, filterclear); BIP111.
+ * Bloom filters of peers (BIP37), and whether each peer wants transactions. `bloom/bloomFilter.ts` implements the filter
+ * itself. Source: Core net_processing.cpp `ProcessMessage` (filterload, filteradd, filterclear); BIP111.
  */
 import { BloomFilter, isWithinFilterLimits } from '../bloom/bloomFilter.js';
 import { MAX_FILTER_ITEM_SIZE, type FilterAddMessage } from '../messages/filters/filteradd.js';
@@ -20,7 +19,7 @@ const MATCH_ALL = BloomFilter.matchAll();
 
 interface PeerFilter {
   relays: boolean;
-  /** Null matches everything. */
+  /** Bloom filter of the peer; null if all transactions match. */
   filter: BloomFilter | null;
 }
 
@@ -49,22 +48,22 @@ export class BloomFilters implements MessageHandler {
     return { relaysTransactions: this.relaysTo(peer) };
   }
 
-  /** Whether the peer wants transactions: by its version message, or because it has set or cleared a filter since. */
+  /** Whether the peer wants transactions: its version message requests them, or the peer has set or cleared a filter since. */
   relaysTo(peer: Peer): boolean {
     return this.states.get(peer)?.relays ?? false;
   }
 
   /**
-   * The filter that the peer set; null if it set none or cleared it, so that it wants all transactions. Matching may change
-   * it.
+   * Returns the filter that the peer set, or null if the peer has no filter and wants all transactions. A match may change
+   * the filter.
    */
   filterOf(peer: Peer): BloomFilter | null {
     return this.states.get(peer)?.filter ?? null;
   }
 
   /**
-   * The filter for blocks that the peer wants filtered. QUIRK: in the reference each peer initially has a filter that
-   * matches everything, so without a filter a filtered block has all transactions. Test:
+   * Returns the filter for merkleblock responses to the peer. QUIRK: in the reference each peer initially has a filter that
+   * matches everything, so without a filter the response includes all transactions. Test:
    * test/unit/net/relay/bloomFilters.test.ts.
    */
   blockFilterOf(peer: Peer): BloomFilter {
@@ -72,8 +71,8 @@ export class BloomFilters implements MessageHandler {
   }
 
   /**
-   * Whether filters are served. Otherwise a peer that sets one is punished, or disconnected if its version does not know the
-   * service bit.
+   * Whether this node serves bloom filters. If not, a peer that sends a filter message is punished. A peer whose version
+   * does not know the service bit is disconnected instead.
    */
   private isServed(peer: Peer, command: string): boolean {
     if (this.options.servesFilters) return true;

@@ -1,6 +1,6 @@
 /**
- * Fee rates below which a transaction need not be announced (BIP133): the peers' rates, and ours, which is the minimum rate
- * of the mempool, rounded and sent with a delay. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
+ * Minimum fee rates of transaction announcements (BIP133): the rates that peers requested, and ours. Ours is the minimum fee
+ * rate of the mempool, rounded and sent with a delay. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
  * `SendMessages`.
  */
 import { isMoneyRange } from '../../consensus/limits.js';
@@ -15,7 +15,7 @@ import { forcesRelay, type RelayOptions } from './relayOptions.js';
 export interface FeeFilterOptions extends RelayOptions {
   /** `-feefilter`. */
   readonly sendsFeeFilters: boolean;
-  /** `-minrelaytxfee`, satoshis per 1,000 virtual bytes. */
+  /** Minimum fee rate of relayed transactions (`-minrelaytxfee`), in satoshis per 1,000 virtual bytes. */
   readonly minRelayFeeRatePerKb: bigint;
 }
 
@@ -26,21 +26,21 @@ export interface FeeFilterDeps {
 }
 
 interface PeerFees {
-  /** Fee filter of the peer. */
+  /** Minimum fee rate that the peer requested. */
   wantedRatePerKb: bigint;
-  /** Fee filter that was sent to the peer. */
+  /** Minimum fee rate that we sent to the peer. */
   sentRatePerKb: bigint;
   nextSendMs: number;
 }
 
-/** Older peers do not know the message. */
+/** Minimum protocol version of peers that understand feefilter. */
 const FEEFILTER_VERSION = 70_013;
 const SEND_INTERVAL_MS = 10 * 60_000;
-/** Maximum delay after a large change. */
+/** Maximum delay in seconds of a feefilter message after a large change of the rate. */
 const CHANGE_DELAY_SEC = 5 * 60;
 /**
- * Default minimum fee rate of a node, independent of this node's options, so that the rounding steps are the same for all
- * nodes. Source: `DEFAULT_MIN_RELAY_TX_FEE`.
+ * Minimum relay fee rate of a node with default options. It does not depend on this node's options, so that all nodes use
+ * the same rounding steps. Source: `DEFAULT_MIN_RELAY_TX_FEE`.
  */
 const DEFAULT_FEE_RATE_PER_KB = 1000n;
 

@@ -1,15 +1,15 @@
 /**
- * Rounds fee rates randomly before they are sent to peers, so that they do not identify the node. Source: Core
+ * Rounds fee rates randomly before they are sent to peers, because exact rates could identify the node. Source: Core
  * policy/fees.cpp `FeeFilterRounder`.
  */
 import type { RandomSource } from '../messageHandler.js';
 
 const MAX_RATE = 1e7;
-/** Factor between two steps. */
+/** Ratio of two consecutive rounding steps. */
 const SPACING = 1.1;
 
 export class FeeRounder {
-  /** Ascending, satoshis per 1,000 virtual bytes; the first is 0. */
+  /** Rounding steps, ascending, in satoshis per 1,000 virtual bytes. The first is 0. */
   private readonly steps: readonly number[];
   private readonly random: RandomSource;
 
@@ -22,7 +22,7 @@ export class FeeRounder {
     this.steps = steps;
   }
 
-  /** Returns the step above with probability 1/3, else the step below. */
+  /** Rounds a rate to a step: up with probability 1/3, otherwise down. */
   round(ratePerKb: bigint): bigint {
     const { steps } = this;
     let at = steps.findIndex((step) => step >= Number(ratePerKb));

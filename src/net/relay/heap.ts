@@ -1,10 +1,10 @@
-/** A binary heap: returns entries in order, and sorts only as many as are removed. The order is given by the caller. */
+/** A binary heap: returns entries in the caller's order, and sorts only those that are removed. */
 
 export class Heap<T> {
   private readonly items: T[];
   private readonly compare: (a: T, b: T) => number;
 
-  /** `compare` is negative if `a` comes before `b`. The heap uses `items` itself, and builds in linear time. */
+  /** Builds the heap in place from `items`, in linear time. `compare` is negative if `a` comes before `b`. */
   constructor(compare: (a: T, b: T) => number, items: T[] = []) {
     this.compare = compare;
     this.items = items;
@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** First entry, not removed. */
+  /** Returns the first entry without removing it. */
   peek(): T | undefined {
     return this.items[0];
   }

@@ -1,6 +1,6 @@
 /**
- * Decides whether an announced transaction is requested. It stores rejected transactions until the tip changes, since they
- * may become valid then. Until then they are not requested again from any peer. Source: Core net_processing.cpp
+ * Decides whether an announced transaction must be requested. Stores the ids of rejected transactions until the tip changes,
+ * because a new tip may make them valid. Until then they are not requested from any peer. Source: Core net_processing.cpp
  * `AlreadyHave`, `recentRejects`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -18,10 +18,13 @@ export interface KnownTransactionsDeps {
   readonly random: RandomSource;
 }
 
-/** Number of the smallest transactions that a fast peer can send in two minutes; 1.3 MB. */
+/**
+ * Number of rejected ids in the filter, which takes 1.3 MB. A fast peer can send about this many of the smallest
+ * transactions in two minutes.
+ */
 const MAX_REJECTS = 120_000;
 const FALSE_POSITIVE_RATE = 0.000001;
-/** Number of outputs that are looked up in the coin cache to detect a confirmed transaction. */
+/** Number of outputs that are looked up in the coin cache to detect that a transaction is confirmed. */
 const PROBED_OUTPUTS = 2;
 
 export class KnownTransactions {
@@ -36,7 +39,7 @@ export class KnownTransactions {
     this.rejectsTip = this.tip;
   }
 
-  /** The tip for which rejections are stored now. */
+  /** Current tip. Rejections are valid only for this tip. */
   get tip(): number {
     return this.deps.reader.chain.tip;
   }
@@ -54,7 +57,7 @@ export class KnownTransactions {
     return orphans.has(key) || mempool.hasKey(key) || this.isRejected(txid) || this.isConfirmed(txid);
   }
 
-  /** Whether it is confirmed, from the coin cache only. */
+  /** Whether the transaction is confirmed, as far as the coin cache shows. */
   private isConfirmed(txid: Bytes): boolean {
     this.outPoint.set(txid);
     for (let n = 0; n < PROBED_OUTPUTS; n++) {
@@ -69,7 +72,10 @@ export class KnownTransactions {
     return this.rejects.contains(txid);
   }
 
-  /** Stores a rejection, unless the tip has changed since `tip` was read: the result may then be different. */
+  /**
+   * Stores a rejection. Does nothing if the tip has changed since the caller read `tip`, because the transaction may now be
+   * valid.
+   */
   noteRejected(txid: Bytes, tip: number): void {
     this.refresh();
     if (tip === this.rejectsTip) this.rejects.insert(txid);

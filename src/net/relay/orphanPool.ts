@@ -1,7 +1,7 @@
 /**
- * Orphans: transactions with unknown parents, stored for a while in case the parents arrive. Number and size are limited; a
- * new one evicts a random one, so that an attacker cannot choose which. Does not decide about acceptance. Source: Core
- * net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
+ * Pool of orphans: transactions with unknown parents, stored for a while in case the parents arrive. Count and size are
+ * limited. A new orphan evicts a random one, so that an attacker cannot choose which. Does not decide about acceptance.
+ * Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
 import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -25,23 +25,23 @@ export interface OrphanPoolDeps {
 }
 
 export interface Orphan {
-  /** Id in wire order, latin1. */
+  /** Txid in wire order, as a latin1 string. */
   readonly key: string;
-  /** Serialized with witness in its own buffer, which is smaller than parsed objects. */
+  /** Transaction serialized with witness, in a separate buffer. Serialized bytes use less memory than parsed objects. */
   readonly bytes: Buffer;
   readonly weight: number;
-  /** The sender; the orphan is removed when the peer disconnects. */
+  /** Peer that sent the orphan. The orphan is removed when this peer disconnects. */
   readonly peer: Peer;
 }
 
 interface Kept extends Orphan {
   readonly expiresSec: number;
-  /** Position in the list from which random ones are drawn. */
+  /** Position in the list from which random orphans are drawn. */
   place: number;
 }
 
 const EXPIRY_SEC = 20 * 60;
-/** Minimum interval between searches for expired orphans. */
+/** Minimum interval in seconds between searches for expired orphans. */
 const SWEEP_INTERVAL_SEC = 5 * 60;
 
 export class OrphanPool {
@@ -49,7 +49,7 @@ export class OrphanPool {
   private readonly deps: OrphanPoolDeps;
   private readonly byKey = new Map<string, Kept>();
   private readonly list: Kept[] = [];
-  /** Orphans that spend an outpoint. */
+  /** Orphans that spend an outpoint, by outpoint. */
   private readonly spenders = new Map<string, readonly Kept[]>();
   private nextSweepSec = 0;
   /** Unsubscribes from the chain. */
@@ -69,7 +69,7 @@ export class OrphanPool {
     return this.byKey.has(key);
   }
 
-  /** Adds a transaction, then applies the limits; false if it was already stored or is too large. */
+  /** Adds an orphan and applies the limits. Returns false if the orphan is already stored or too large. */
   add(orphan: Orphan): boolean {
     const { log, nowSec } = this.deps;
     if (this.byKey.has(orphan.key)) return false;
@@ -91,7 +91,7 @@ export class OrphanPool {
     return true;
   }
 
-  /** Removes expired orphans, and random ones above the limit. */
+  /** Removes expired orphans, then random orphans until the number is within the limit. */
   private limit(): void {
     const { log, nowSec, random } = this.deps;
     if (this.nextSweepSec <= nowSec()) this.sweep(nowSec());
@@ -113,7 +113,10 @@ export class OrphanPool {
       this.deps.log.debug('mempool', `Erased ${expired.length} orphan tx due to expiration`);
   }
 
-  /** The orphans that spend an output of this transaction, each once; `outputCount` is its number of outputs. */
+  /**
+   * Returns the orphans that spend an output of the transaction `key`, without duplicates. `outputCount` is the
+   * transaction's number of outputs.
+   */
   spendersOf(key: string, outputCount: number): Orphan[] {
     const found = new Set<Orphan>();
     const index = Buffer.alloc(4);
@@ -141,7 +144,7 @@ export class OrphanPool {
     return true;
   }
 
-  /** Removes the orphans of a peer. */
+  /** Removes all orphans that the peer sent. */
   removeOf(peer: Peer): void {
     const sent = this.list.filter((kept) => kept.peer === peer);
     for (const { key } of sent) this.remove(key);
@@ -149,7 +152,7 @@ export class OrphanPool {
       this.deps.log.debug('mempool', `Erased ${sent.length} orphan tx from peer=${peer.id}`);
   }
 
-  /** Removes orphans that the block contains or makes invalid. */
+  /** Removes orphans that a connected block contains or makes invalid. */
   private blockConnected({ raw, parsed }: ConnectedBlock): void {
     let erased = 0;
     const inputCount = parsed.inputs.length / INPUT_STRIDE;

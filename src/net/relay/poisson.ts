@@ -1,17 +1,17 @@
 /**
- * Random send times that do not reveal when data was received: a Poisson process. Source: Core
- * net.cpp `PoissonNextSend`, `PoissonNextSendInbound`.
+ * Random send times of a Poisson process, which do not reveal when this node received the data. Source: Core net.cpp
+ * `PoissonNextSend`, `PoissonNextSendInbound`.
  */
 import type { RandomSource } from '../messageHandler.js';
 
-/** Next time of a Poisson process with mean interval `averageMs`. */
+/** Returns the next event time of a Poisson process with the mean interval `averageMs`. */
 export function poissonNextMs(nowMs: number, averageMs: number, random: RandomSource): number {
   const share = Number(random.u64() >> 16n) / 2 ** 48;
   return nowMs - Math.log1p(-share) * averageMs;
 }
 
 /**
- * One timer for all inbound peers, so that many connections reveal no more than one.
+ * Random timer shared by all inbound peers. An attacker with many connections therefore learns no more than with one.
  */
 export class SharedTimer {
   private readonly random: RandomSource;
@@ -21,7 +21,7 @@ export class SharedTimer {
     this.random = random;
   }
 
-  /** The next time, shared by all requests before it. */
+  /** Returns the next send time. All calls before that time return the same value. */
   next(nowMs: number, averageMs: number): number {
     if (this.nextMs < nowMs) this.nextMs = poissonNextMs(nowMs, averageMs, this.random);
     return this.nextMs;

@@ -1,7 +1,7 @@
 /**
- * Announces local transactions again that no peer has requested: every ten to fifteen minutes, to all peers that do not have
- * them. So a transaction that was sent without suitable peers is still relayed. The mempool has the list of these
- * transactions. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`, `ProcessGetData`.
+ * Announces local transactions that no peer has requested again every ten to fifteen minutes, to all peers that do not have
+ * them. A transaction that was sent while no suitable peer was connected is thus still relayed. The mempool holds the list
+ * of these transactions. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`, `ProcessGetData`.
  */
 import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -17,10 +17,10 @@ export interface RebroadcastDeps {
 }
 
 const INTERVAL_MS = 10 * 60_000;
-/** Maximum of the random part of the interval, so that the time is not predictable. */
+/** Maximum random addition to the interval in ms, which makes the time unpredictable. */
 const INTERVAL_SPREAD_MS = 5 * 60_000;
 
-/** Wraps the announcer, and forwards requests of peers to it. */
+/** Wraps the transaction announcer: forwards requests of peers to it, and records which local transactions were requested. */
 export class Rebroadcast implements MessageHandler, InventoryServer {
   readonly handlers = {};
   private readonly deps: RebroadcastDeps;

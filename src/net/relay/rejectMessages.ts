@@ -1,10 +1,16 @@
-/** Reject messages of peers (BIP61): they are only logged. Source: Core net_processing.cpp `ProcessMessage` (reject). */
+/**
+ * Logs reject messages of peers (BIP61). They have no other effect. Source: Core net_processing.cpp `ProcessMessage`
+ * (reject).
+ */
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import type { RejectMessage } from '../messages/reject.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** Characters of a peer's text that are not logged; the message limits its length. Source: `SanitizeString`. */
+/**
+ * Characters of a peer's text that are removed before it is logged. The message codec limits the length. Source:
+ * `SanitizeString`.
+ */
 const UNSAFE = /[^A-Za-z0-9 .,;\-_/:?@()]/g;
 
 export class RejectMessages implements MessageHandler {

@@ -1,7 +1,7 @@
 /**
- * Recently announced transactions in serialized form: peers may request them for a quarter of an hour, even if they have
- * left the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`. The reference only limits the time; here
- * the oldest are removed above a size limit.
+ * Recently announced transactions in serialized form. Peers may request them for a quarter of an hour, even after they left
+ * the mempool. Source: Core net_processing.cpp `mapRelay`, `vRelayExpiration`. The reference limits only the time; this
+ * class also removes the oldest entries above a size limit.
  */
 
 export interface RelayMemoryOptions {
@@ -15,12 +15,12 @@ interface Relayed {
 }
 
 const LIFETIME_MS = 15 * 60_000;
-/** Memory of an entry besides the transaction. */
+/** Memory in bytes of an entry besides the transaction itself. */
 const ENTRY_BYTES = 150;
 
 export class RelayMemory {
   private readonly byKey = new Map<string, Relayed>();
-  /** In order of expiry, from `first` on. */
+  /** Entries in order of expiry. Entries before index `first` are removed. */
   private order: Relayed[] = [];
   private first = 0;
   private readonly maxBytes: number;
@@ -34,7 +34,7 @@ export class RelayMemory {
     return this.byKey.size;
   }
 
-  /** `bytes` are serialized with witness. The time of an existing entry does not change. */
+  /** Adds a transaction, serialized with witness. An existing entry keeps its expiry time. */
   add(key: string, bytes: Buffer, nowMs: number): void {
     this.expire(nowMs);
     if (this.byKey.has(key)) return;

@@ -1,12 +1,15 @@
-/** Options for relaying transactions, and whose transactions are accepted. */
+/** Options for relaying transactions, and for the peers from which transactions are accepted. */
 import type { Peer } from '../messageHandler.js';
 
 export interface RelayOptions {
-  /** False with `-blocksonly`. */
+  /** Whether transactions are relayed (false with `-blocksonly`). */
   readonly relaysTransactions: boolean;
-  /** `-whitelistrelay`: whitelisted peers may send transactions in any case. */
+  /** Whether whitelisted peers may send transactions even with `-blocksonly` (`-whitelistrelay`). */
   readonly whitelistRelay: boolean;
-  /** `-whitelistforcerelay`: their transactions are relayed even if already known or rejected by policy. */
+  /**
+   * Whether transactions of whitelisted peers are relayed even if they are already known or rejected by policy
+   * (`-whitelistforcerelay`).
+   */
   readonly whitelistForceRelay: boolean;
 }
 
@@ -15,7 +18,7 @@ export function takesTransactionsFrom(options: RelayOptions, peer: Peer): boolea
   return options.relaysTransactions || (peer.isWhitelisted && options.whitelistRelay);
 }
 
-/** Whether all transactions of the peer are relayed. */
+/** Whether all transactions of the peer are relayed, even known and rejected ones. */
 export function forcesRelay(options: RelayOptions, peer: Peer): boolean {
   return peer.isWhitelisted && options.whitelistForceRelay;
 }

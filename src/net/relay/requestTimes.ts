@@ -1,7 +1,8 @@
 /**
- * Time of the last or next request for each transaction, over all peers: requests to two peers are two minutes apart. It
- * stores the latest entries, at least half of its limit. Source: Core net.cpp `mapAlreadyAskedFor`. The reference removes
- * the entry with the earliest time; this class removes the half that was unused for the longest time.
+ * Time of the last or next request for each transaction, over all peers. Requests of one transaction to two peers must be
+ * two minutes apart. Entries are limited: at least the latest half of the limit is kept. Source: Core net.cpp
+ * `mapAlreadyAskedFor`. The reference removes the entry with the earliest time; this class removes the half that was unused
+ * longest.
  */
 
 export class RequestTimes {

@@ -1,8 +1,8 @@
-/** Rolling bloom filters with random keys. */
+/** Creates rolling bloom filters with random keys. */
 import { RollingBloomFilter } from '../bloom/rollingBloomFilter.js';
 import type { RandomSource } from '../messageHandler.js';
 
-/** A set of the last `items` items with the given false positive rate. */
+/** Creates a filter that contains at least the last `items` inserted items, with the given false positive rate. */
 export function rollingFilter(
   items: number,
   falsePositiveRate: number,

@@ -1,9 +1,10 @@
 /**
- * Announces transactions to peers, with delays and in batches to hide their origin, and sends requested ones. Each peer has
- * a queue of pending announcements and a filter of known transactions. Source: Core net_processing.cpp `RelayTransaction`,
- * `SendMessages` (inventory), `ProcessMessage` (mempool), `ProcessGetData`; net.h `PushInventory`; BIP35.
+ * Announces transactions to peers, with delays and in batches to hide their origin, and serves requests for them. Each peer
+ * has a queue of pending announcements and a filter of known transactions. Source: Core net_processing.cpp
+ * `RelayTransaction`, `SendMessages` (inventory), `ProcessMessage` (mempool), `ProcessGetData`; net.h `PushInventory`;
+ * BIP35.
  *
- * Deviations: the queue of a peer is limited, and a response to `mempool` is sent in parts, one for each turn.
+ * Deviations: the queue of a peer is limited, and a response to `mempool` is split over several turns.
  */
 import { feeRateOf } from '../../mempool/feeRate.js';
 import type { RelayEntry, RelaySource } from '../../mempool/mempoolReader.js';
@@ -26,7 +27,7 @@ import { RelayMemory } from './relayMemory.js';
 import { rollingFilter } from './rollingFilter.js';
 
 export interface TxAnnouncerOptions {
-  /** `-peerbloomfilters`: a peer may request the whole mempool. */
+  /** Whether a peer may request the whole mempool (`-peerbloomfilters`). */
   readonly servesFilters: boolean;
 }
 
@@ -34,41 +35,47 @@ export interface TxAnnouncerDeps {
   readonly mempool: RelaySource;
   readonly filters: Pick<BloomFilters, 'relaysTo' | 'filterOf'>;
   readonly fees: Pick<FeeFilters, 'rateOf'>;
-  /** Whether so much was sent today that `mempool` is not served any more (`-maxuploadtarget`). */
+  /** Upload limit of the day (`-maxuploadtarget`). When it is reached, `mempool` requests are not served. */
   readonly uploadTarget: Pick<UploadTarget, 'isReached'>;
   readonly random: RandomSource;
   readonly nowMs: () => number;
-  /** The clock of the mempool's arrival times. */
+  /** Clock in seconds with which the mempool dates its transactions. */
   readonly nowSec: () => number;
 }
 
 interface PeerInventory {
-  /** Created on first use: half a megabyte. */
+  /** Transactions that the peer is known to have. Created on first use, because it takes half a megabyte. */
   known: RollingBloomFilter | null;
   readonly toSend: Set<string>;
   nextSendMs: number;
   wantsMempool: boolean;
-  /** The running response to `mempool`, and its progress. */
+  /** Response to `mempool` that is being sent, and the number of its entries already processed. */
   answer: readonly RelayEntry[];
   answered: number;
-  /** Time of the last `mempool` request of the peer; 0 for never. */
+  /** Time of the peer's last `mempool` request in seconds; 0 if it sent none. */
   mempoolSec: number;
 }
 
 const INBOUND_INTERVAL_MS = 5000;
 const OUTBOUND_INTERVAL_MS = 2000;
-/** Maximum number of transactions in one batch: seven for each second between batches. Source: `INVENTORY_BROADCAST_MAX`. */
+/**
+ * Maximum number of transactions in one batch: seven per second of the interval between batches. Source:
+ * `INVENTORY_BROADCAST_MAX`.
+ */
 const BATCH = 7 * 5;
-/** Maximum size of a peer's queue. Arbitrary: far more than can be sent in an hour. */
+/** Maximum number of transactions in a peer's queue. Arbitrary: far more than can be announced in an hour. */
 const MAX_TO_SEND = 50_000;
-/** Limit of the queue after a reduction. */
+/** Number of transactions to which a full queue is reduced. */
 const KEPT_TO_SEND = MAX_TO_SEND * 0.9;
-/** Source: net.cpp `filterInventoryKnown`. */
+/** Size and false positive rate of the filter of known transactions. Source: net.cpp `filterInventoryKnown`. */
 const KNOWN_ITEMS = 50_000;
 const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
-/** Mempool transactions processed in one turn of a peer. */
+/** Maximum number of mempool transactions processed in one turn of a peer for a `mempool` response. */
 const ANSWER_PART = 1000;
-/** Bytes of transactions matched with a peer's filter in one of its turns: some milliseconds in the worst case. */
+/**
+ * Maximum number of transaction bytes that one turn matches with a peer's filter. This takes some milliseconds in the worst
+ * case.
+ */
 const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
 
@@ -79,7 +86,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   private readonly states = new Map<Peer, PeerInventory>();
   private readonly inboundTimer: SharedTimer;
   private readonly relayed = new RelayMemory({ maxBytes: RELAY_MEMORY_BYTES });
-  /** Cache of the sorted mempool, valid while it is unchanged. */
+  /** Cached sorted mempool, valid while the mempool's change count is the same. */
   private ordered: { changeCount: number; entries: MaybePromise<readonly RelayEntry[]> } | null = null;
 
   constructor(options: TxAnnouncerOptions, deps: TxAnnouncerDeps) {
@@ -105,7 +112,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Announces a mempool transaction to all peers that do not know it. */
+  /** Queues a mempool transaction for all peers that are not known to have it. */
   announce(txid: Bytes): void {
     const key = toLatin1(txid);
     for (const state of this.states.values()) {
@@ -115,7 +122,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Removes transactions that left the mempool; if that is not enough, the oldest. */
+  /** Shortens a queue: removes transactions that left the mempool, then the oldest entries if the queue is still too long. */
   private shorten(toSend: Set<string>): void {
     for (const key of toSend) if (!this.deps.mempool.hasKey(key)) toSend.delete(key);
     for (const key of toSend) {
@@ -124,7 +131,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Number of transactions in the peer's queue. */
+  /** Number of transactions that wait to be announced to the peer. */
   pendingCount(peer: Peer): number {
     return this.states.get(peer)?.toSend.size ?? 0;
   }
@@ -174,7 +181,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     return true;
   }
 
-  /** Removes the best entries from the peer's queue: those with few ancestors first, then those with the highest fee rate. */
+  /** Takes the best transactions from the peer's queue: first those with few ancestors, then those with the highest fee rate. */
   private takeBatch(peer: Peer, state: PeerInventory, nowMs: number, items: InvItem[]): void {
     if (state.toSend.size === 0) return;
     const wants = this.wishesOf(peer);
@@ -195,7 +202,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Queued transactions that are still in the mempool; others are removed. */
+  /** Returns the queued transactions that are still in the mempool, and removes the others from the queue. */
   private entriesToSend(toSend: Set<string>): RelayEntry[] {
     const entries: RelayEntry[] = [];
     for (const key of toSend) {
@@ -206,7 +213,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     return entries;
   }
 
-  /** A test whether a transaction pays enough for the peer and matches its filter. */
+  /** Returns a predicate: whether a transaction pays the peer's minimum fee rate and matches its bloom filter. */
   private wishesOf(peer: Peer): (entry: RelayEntry) => boolean {
     const rate = this.deps.fees.rateOf(peer);
     const filter = this.deps.filters.filterOf(peer);
@@ -216,7 +223,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     };
   }
 
-  /** Cost of matching a transaction with the peer's filter; 0 without a filter. */
+  /** Number of bytes that matching a transaction with the peer's filter has to process; 0 without a filter. */
   private filteredBytes(peer: Peer, { bytes }: RelayEntry): number {
     return this.deps.filters.filterOf(peer) === null ? 0 : bytes.length;
   }
@@ -233,7 +240,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     else answer(entries);
   }
 
-  /** The sorted mempool; synchronous if it is small or already sorted for another peer. */
+  /** Returns the sorted mempool, without a promise if the mempool is small or was already sorted for another peer. */
   private orderFor(peer: Peer): MaybePromise<readonly RelayEntry[]> {
     const { mempool } = this.deps;
     const { changeCount } = mempool;
@@ -265,7 +272,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     this.forgetOrder();
   }
 
-  /** Releases the sorted mempool when no response needs it. */
+  /** Releases the cached sorted mempool if no response uses it. */
   private forgetOrder(): void {
     for (const { answer } of this.states.values()) if (answer.length > 0) return;
     this.ordered = null;
@@ -276,8 +283,8 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
   }
 
   /**
-   * Sends a requested transaction if it was announced recently to any peer, or was in the mempool when the peer requested
-   * the whole mempool. Other transactions are not sent. False if none was sent.
+   * Sends a requested transaction if it was recently announced to any peer, or was in the mempool when this peer requested
+   * the whole mempool. Returns false if the transaction was not sent.
    */
   serve(peer: Peer, { type, hash }: InvItem): boolean {
     const bytes = this.bytesFor(peer, toLatin1(hash));

@@ -1,11 +1,11 @@
 /**
- * Handles transactions of peers: adds them to the mempool and relays them, stores orphans and processes them again when a
- * parent arrives, and stores and reports rejections. Transactions of all peers are processed one by one, so that the mempool
- * does not change between check and addition. Only one large transaction is parsed at a time, in turns of its peer; small
- * ones need not wait for it. Source: Core net_processing.cpp `ProcessMessage` (tx).
+ * Handles transactions from peers: adds them to the mempool and relays them, stores orphans and processes them again when a
+ * parent arrives, and records rejections. Transactions of all peers are processed one by one, so that the mempool does not
+ * change between check and addition. Only one large transaction is parsed at a time, in turns of its peer; small
+ * transactions need not wait for it. Source: Core net_processing.cpp `ProcessMessage` (tx).
  *
- * Deviation: a known transaction is not stored as rejected, as in later releases of Core, because its children would be
- * treated as children of a rejected one.
+ * Deviation: a known transaction is not recorded as rejected, as in later releases of Core. Otherwise its children would be
+ * treated as children of a rejected transaction.
  */
 import { REJECT_CODE, formatVerdict, type ValidationError } from '../../consensus/reject.js';
 import type { AcceptVerdict } from '../../mempool/acceptance.js';
@@ -44,14 +44,20 @@ export interface TxReceiverDeps {
   readonly orphans: OrphanPool;
   readonly requests: Pick<TxRequests, 'request' | 'noteReceived'>;
   readonly announcer: Pick<TxAnnouncer, 'announce' | 'noteKnown'>;
-  /** Receives transactions that were not accepted, or were replaced, and may still be in a block. */
+  /**
+   * Stores transactions that were not accepted or were replaced. They are used to reconstruct compact blocks that contain
+   * them.
+   */
   readonly extras: { add(transaction: { readonly wtxid: Bytes; readonly bytes: Bytes }): void };
   readonly log: Logger;
 }
 
-/** Larger transactions are parsed in slices; this size takes a millisecond or two. */
+/**
+ * Maximum size in bytes of a transaction that is parsed at once, which takes a millisecond or two. Larger ones are parsed in
+ * slices.
+ */
 const AT_ONCE_BYTES = 65_536;
-/** Rejected transactions of at least this size are not stored for compact blocks. */
+/** Rejected transactions of at least this size in bytes are not stored for compact blocks. */
 const MAX_EXTRA_BYTES = 100_000;
 
 export class TxReceiver implements MessageHandler {
@@ -78,7 +84,7 @@ export class TxReceiver implements MessageHandler {
     this.deps.orphans.removeOf(peer);
   }
 
-  /** Accepts no more transactions; resolves when the present one is processed. */
+  /** Stops accepting transactions. Resolves when the transaction in progress is processed. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopListening();
@@ -155,7 +161,7 @@ export class TxReceiver implements MessageHandler {
     });
   }
 
-  /** An orphan with a rejected parent is dropped; otherwise its parents are requested. */
+  /** Handles an orphan: drops it if a parent was rejected, otherwise stores it and requests the missing parents. */
   private keepOrphan(peer: Peer, tx: Transaction, txid: Buffer, tip: number): void {
     const { known, log, orphans, requests, announcer } = this.deps;
     if (tx.inputs.some(({ prevout }) => known.isRejected(prevout.hash))) {
@@ -190,8 +196,8 @@ export class TxReceiver implements MessageHandler {
   }
 
   /**
-   * The witness is not part of the id. If a transaction has a witness, or one may have been removed, a valid transaction may
-   * have the same id, so the id is not stored as rejected.
+   * Records the txid of a rejected transaction. The txid does not cover the witness. If the transaction has a witness or may
+   * have been stripped of it, a valid transaction may have the same txid, so the txid is not recorded.
    */
   private remember(tx: Transaction, txid: Buffer, error: ValidationError, tip: number): void {
     const isWitness = hasWitness(tx);
@@ -202,7 +208,10 @@ export class TxReceiver implements MessageHandler {
     this.deps.extras.add({ wtxid: wtxidOf(tx), bytes: Buffer.from(bytes) });
   }
 
-  /** Relays a whitelisted peer's transaction that is in the mempool, unless the peer must be punished. */
+  /**
+   * Relays a whitelisted peer's transaction again if it is in the mempool, unless the error is one for which the peer must
+   * be punished.
+   */
   private forceRelay(peer: Peer, txid: Bytes, error: ValidationError | null): void {
     if (!forcesRelay(this.options, peer)) return;
     const { announcer, log } = this.deps;
@@ -216,16 +225,16 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** Processes the orphans that waited for a transaction, then the orphans that waited for those, and so on. */
+  /** Processes the orphans that depend on an accepted transaction, then the orphans that depend on those, and so on. */
   private async resolveOrphans(key: string, outputCount: number): Promise<void> {
     const { orphans } = this.deps;
     const parents = [{ key, outputCount }];
     const blamed = new Set<Peer>();
-    // The list grows during the loop.
+    // `parents` grows during the loop, because each accepted orphan is appended.
     for (const parent of parents) {
       for (const orphan of orphans.spendersOf(parent.key, parent.outputCount)) {
         if (this.isClosed) return;
-        // The orphan may have been removed meanwhile.
+        // Skips an orphan that was removed while earlier ones were processed.
         if (blamed.has(orphan.peer) || !orphans.has(orphan.key)) continue;
         const tx = parseTransaction(new Reader(orphan.bytes));
         const verdict = await this.resolve(orphan, tx);
@@ -235,7 +244,7 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** Only the sender of the orphan is punished, not the sender of the parent. */
+  /** Processes one orphan. If it is invalid, its own sender is punished, not the sender of the parent. */
   private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
     const { announcer, known, log, mempool, orphans } = this.deps;
     const { tip } = known;

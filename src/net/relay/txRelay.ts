@@ -1,4 +1,7 @@
-/** Creates the message handlers for transactions in their order, and provides their interface to other modules. No rules. */
+/**
+ * Creates the message handlers for transactions in their required order, and exposes their interface to other modules.
+ * Contains no rules.
+ */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -21,7 +24,7 @@ export interface TxRelayOptions extends RelayOptions {
   readonly servesFilters: boolean;
   /** `-feefilter`. */
   readonly sendsFeeFilters: boolean;
-  /** `-minrelaytxfee`, satoshis per 1,000 virtual bytes. */
+  /** Minimum fee rate of relayed transactions (`-minrelaytxfee`), in satoshis per 1,000 virtual bytes. */
   readonly minRelayFeeRatePerKb: bigint;
   /** `-maxorphantx`. */
   readonly maxOrphans: number;
@@ -42,11 +45,11 @@ export interface TxRelayDeps {
 export interface TxRelay {
   readonly parts: readonly MessageHandler[];
   readonly filters: BloomFilters;
-  /** Serves requests of peers for transactions. */
+  /** Serves peers' requests for transactions. */
   readonly server: InventoryServer;
-  /** Announces a mempool transaction to all peers. */
+  /** Queues a mempool transaction for announcement to all peers. */
   announce(txid: Bytes): void;
-  /** Accepts no more transactions; resolves when the present one is processed. */
+  /** Stops accepting transactions. Resolves when the transaction in progress is processed. */
   stop(): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Requests announced transactions: from the first announcing peer at once, from each further peer two minutes later if the
- * transaction was not received. Owns the pending requests; received transactions are handled in `txReceiver.ts`. Source:
+ * Requests announced transactions. The first announcing peer is asked at once; each further peer is asked two minutes later
+ * if the transaction is still missing. Owns the pending requests; `txReceiver.ts` handles received transactions. Source:
  * Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
  *
- * Deviations: the total number of requests is limited, with an equal share for each peer if there are many; and a
- * transaction that a peer reported as not found may be requested from it again.
+ * Deviations: the total number of requests is limited, and each peer gets an equal share when there are many. A transaction
+ * that a peer reported as not found may be requested from that peer again.
  */
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -21,7 +21,7 @@ import { RequestTimes } from './requestTimes.js';
 export interface TxRequestsDeps {
   readonly chain: Pick<Chain, 'isInitialDownload' | 'importing'>;
   readonly known: Pick<KnownTransactions, 'alreadyHave'>;
-  /** Notified of transactions that a peer has, which need not be announced to it. */
+  /** Receives the transactions that a peer announced, which need not be announced back to the peer. */
   readonly announcer: { noteKnown(peer: Peer, txid: Bytes): void };
   readonly localServices: () => bigint;
   readonly nowMs: () => number;
@@ -30,7 +30,7 @@ export interface TxRequestsDeps {
 
 interface Request {
   readonly dueMs: number;
-  /** Order of entries with equal times. */
+  /** Sequence number that orders requests with equal due times. */
   readonly order: number;
   readonly type: number;
   readonly key: string;
@@ -39,20 +39,20 @@ interface Request {
 interface PeerRequests {
   /** Pending requests. */
   readonly queue: Heap<Request>;
-  /** Keys of queued transactions (false), and of requested transactions that were not received (true). */
+  /** State by transaction key: false for a queued request, true for a sent request whose transaction was not received. */
   readonly asked: Map<string, boolean>;
 }
 
-/** Limits for one peer. Source: `MAPASKFOR_MAX_SZ`, `SETASKFOR_MAX_SZ`. */
+/** Limits of queued and of all pending requests per peer. Source: `MAPASKFOR_MAX_SZ`, `SETASKFOR_MAX_SZ`. */
 const MAX_QUEUED = MAX_INV_ITEMS;
 const MAX_ASKED = 2 * MAX_INV_ITEMS;
-/** Total number of requests, about 150 bytes each, from which each peer is limited to its share. Arbitrary. */
+/** Total number of pending requests, about 150 bytes each, above which each peer is limited to an equal share. Arbitrary. */
 const MAX_ASKED_TOTAL = 250_000;
 const RETRY_MS = 2 * 60_000;
-/** A first request is dated one second earlier. */
+/** Time in ms that is subtracted from the due time of a first request, so that it is due at once. */
 const HEAD_START_MS = 1000;
 const GETDATA_BATCH = 1000;
-/** Limit of requests in one turn, for fairness. */
+/** Maximum number of getdata batches per tick, so that one peer cannot take too much time. */
 const BATCHES_PER_TICK = 5;
 
 const goesFirst = (a: Request, b: Request): number => a.dueMs - b.dueMs || a.order - b.order;
@@ -83,7 +83,7 @@ export class TxRequests implements MessageHandler {
     this.states.delete(peer);
   }
 
-  /** Handles announcements of transactions. Other handlers process those of blocks, and punish for too many items. */
+  /** Queues announced transactions. Other handlers process block announcements and punish messages with too many items. */
   private async onInv(peer: Peer, items: readonly InvItem[]): Promise<void> {
     if (items.length > MAX_INV_ITEMS) return;
     const { announcer, log } = this.deps;
@@ -110,7 +110,7 @@ export class TxRequests implements MessageHandler {
     if (!have && !chain.importing && !chain.isInitialDownload()) this.request(peer, txid);
   }
 
-  /** Queues a transaction to be requested from the peer, unless it is already queued or the queue is full. */
+  /** Queues a request to the peer for a transaction. Does nothing if the request is already queued or the queue is full. */
   request(peer: Peer, txid: Bytes): void {
     const state = this.states.get(peer);
     if (!state || this.isFull(state)) return;
@@ -130,20 +130,23 @@ export class TxRequests implements MessageHandler {
     return this.askedTotal >= MAX_ASKED_TOTAL && asked.size >= MAX_ASKED_TOTAL / this.states.size;
   }
 
-  /** Inventory type; with witness if both sides support it. */
+  /** Returns the inventory type of a request. The witness is requested if both sides support it. */
   private typeFor(peer: Peer): number {
     const both = this.deps.localServices() & peer.version!.services;
     return (both & NODE.witness) !== 0n ? INV.witnessTx : INV.tx;
   }
 
-  /** Handles the arrival of a transaction, requested or not. */
+  /** Updates the requests after a transaction was received, whether it was requested or not. */
   noteReceived(peer: Peer, txid: Bytes): void {
     const key = toLatin1(txid);
     this.times.delete(key);
     this.noteAnswered(peer, key);
   }
 
-  /** A queued transaction stays in the queue, so that the queue cannot exceed the counted size. */
+  /**
+   * Ends a sent request of the peer. A request that is only queued stays in the queue, so that the queue cannot exceed the
+   * counted size.
+   */
   private noteAnswered(peer: Peer, key: string): void {
     const state = this.states.get(peer);
     if (state?.asked.get(key) === true) this.forget(state, key);
@@ -189,7 +192,7 @@ export class TxRequests implements MessageHandler {
     return items;
   }
 
-  /** Numbers of requests of all peers, and of request times. */
+  /** Number of pending requests of all peers, and number of stored request times. */
   get sizes(): { asked: number; times: number } {
     return { asked: this.askedTotal, times: this.times.size };
   }

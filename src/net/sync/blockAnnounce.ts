@@ -1,7 +1,7 @@
 /**
- * Announces new blocks to peers: by header, in compact form or by id, as the peer requested. Each block is announced once,
- * and only if the peer has its parent. A block that follows the tip is sent in compact form before it is connected. Source:
- * Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
+ * Announces new blocks to peers: by header, as compact block or by inv, as each peer requested. Each block is announced
+ * once, and only to peers that have its parent. A block on top of the tip is sent as compact block before it is connected.
+ * Source: Core net_processing.cpp `NewPoWValidBlock`, `UpdatedBlockTip`, `SendMessages` (announcements, inventory).
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
@@ -14,15 +14,18 @@ import type { SyncPeer } from './peerTable.js';
 import type { RecentBlocks } from './recentBlocks.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** Maximum number of new blocks that are announced one by one. */
+/** Maximum number of new blocks in one announcement. If there are more, only the last one is announced. */
 export const MAX_BLOCKS_TO_ANNOUNCE = 8;
 /** First protocol version with `sendheaders` (BIP130). */
 const SENDHEADERS_VERSION = 70_012;
-/** First protocol version that does not ban for an invalid compact block. */
+/**
+ * First protocol version whose nodes do not ban the sender of an invalid compact block. Such nodes may receive blocks that
+ * are not fully checked.
+ */
 const UNCHECKED_COMPACT_VERSION = 70_015;
-/** Number of headers cached for announcements: those of a longest one, and of the one before. */
+/** Number of headers cached for announcements: enough for two announcements of maximum length. */
 const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
-/** A peer whose start height exceeds our height by more than this gets no announcements. */
+/** Maximum difference between a peer's start height and our height. A peer that is further ahead gets no announcements. */
 const START_HEIGHT_SLACK = 2000;
 
 export interface BlockAnnounceDeps extends SyncDeps {
@@ -32,9 +35,9 @@ export interface BlockAnnounceDeps extends SyncDeps {
 
 interface AnnouncePeer {
   prefersHeaders: boolean;
-  /** New blocks of the active chain to announce, by header id, in order. */
+  /** Header ids of new blocks of the active chain that wait to be announced to the peer, in order. */
   pending: number[];
-  /** Whether headers are being read for it; the next announcement waits. */
+  /** Whether an announcement to the peer is being prepared and reads headers from disk. The next announcement waits. */
   isBusy: boolean;
 }
 
@@ -48,7 +51,7 @@ export class BlockAnnounce implements MessageHandler {
   private readonly deps: BlockAnnounceDeps;
   private readonly own = new Map<number, AnnouncePeer>();
   private readonly listeners: (() => void)[];
-  /** Height of the highest block announced before it was connected. */
+  /** Height of the highest block that was announced before it was connected. */
   private highestFast = 0;
   /** Headers of the last connected blocks, by header id. */
   private readonly lastHeaders = new Map<number, Buffer>();
@@ -83,7 +86,10 @@ export class BlockAnnounce implements MessageHandler {
     this.own.delete(peer.id);
   }
 
-  /** Announces a block that follows the tip and passed all checks that are possible without connecting it. */
+  /**
+   * Sends a found block as compact block before it is connected. The block follows the tip and has passed all checks that
+   * need no UTXOs.
+   */
   private announceFound(found: ChainEventMap['blockFound']): void {
     const { chain, compact, peers, recent, log } = this.deps;
     const { headers, versionBits } = chain.index;
@@ -112,8 +118,9 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Announces new blocks of the active chain at once, as the reference wakes its sending thread. So blocks in quick
-   * succession are announced one by one, and not as a group above the limit.
+   * Announces new blocks of the active chain immediately, not at the next tick. Blocks found in quick succession are
+   * therefore announced one by one, instead of as a group that exceeds the limit. The reference wakes its send thread for
+   * this purpose.
    */
   private queueNew({ id, height, forkId, initialDownload }: ChainEventMap['tipChanged']): void {
     if (initialDownload) return;
@@ -128,9 +135,11 @@ export class BlockAnnounce implements MessageHandler {
       const own = this.own.get(peer.id);
       if (!own || height <= (startHeight === -1 ? 0 : startHeight - START_HEIGHT_SLACK)) continue;
       own.pending.push(...fresh);
-      // If there are too many to announce one by one, only the last is announced.
+      // Keeps at most one block more than the limit, so that `announce` detects the excess and announces only the last
+      // block.
       own.pending.splice(0, own.pending.length - MAX_BLOCKS_TO_ANNOUNCE - 1);
-      // If the peer does not read, or headers are being read for it, the announcement follows at its next tick.
+      // If the peer does not read, or headers are being read for an earlier announcement, the blocks are announced at the
+      // peer's next tick.
       if (!peer.isSendFull && !own.isBusy) this.announce(state, own, own.pending.splice(0));
     }
   }
@@ -160,8 +169,8 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * The first of these blocks that the peer does not have, and all after it; null if their headers would not connect, or the
-   * active chain has changed.
+   * Returns the first of `ids` that the peer does not have, and all after it. Returns null if their headers would not
+   * connect for the peer, or if the active chain has changed.
    */
   private unknownTo(state: SyncPeer, ids: readonly number[]): number[] | null {
     const { peers, chain } = this.deps;
@@ -181,7 +190,7 @@ export class BlockAnnounce implements MessageHandler {
     return unknown;
   }
 
-  /** Sends a block in compact form, if it is in memory. */
+  /** Sends a block as compact block if the block is in the cache of recent blocks. Returns whether it was sent. */
   private sendCompact(state: SyncPeer, id: number): boolean {
     const { recent, compact, log } = this.deps;
     const block = recent.find(id);
@@ -222,7 +231,7 @@ export class BlockAnnounce implements MessageHandler {
     }
   }
 
-  /** Announces only the last block, unless the peer has it. It was our tip, even if it is not any more. */
+  /** Announces only the last block by inv, unless the peer has it. The block was our tip but may have been disconnected since. */
   private announceById(state: SyncPeer, id: number): void {
     if (this.deps.peers.hasHeader(state, id)) return;
     const hash = Buffer.from(this.deps.chain.index.headers.hash(id));

@@ -1,28 +1,31 @@
 /**
- * Activates the best chain in the background while blocks arrive, and counts accepted blocks that are not connected yet. At
- * most one run is active and one waits. It reports no errors, because the chain has already reported them.
+ * Activates the best chain in the background while blocks arrive. Counts accepted blocks that are not connected yet. At most
+ * one activation is running and one is queued. Errors are not reported here, because the chain reports them.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 
-/** Size of accepted, unconnected blocks above which peers that send blocks must wait. */
+/** Total size of accepted, unconnected blocks above which peers that send blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;
-/** Size at which they may continue. */
+/** Total size of unconnected blocks at which waiting peers may continue. */
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class BlockConnector {
   private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;
-  /** Whether the present run may already have made its last check of the candidates. */
+  /** Whether the current activation has started. It may then miss blocks that are accepted later. */
   private started = false;
-  /** Sizes of accepted blocks whose connection has not been tried, by header id. */
+  /** Sizes of accepted blocks that have not been tried as tip, by header id. */
   private readonly ahead = new Map<number, number>();
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
-  /** The tip for which no further work is pending. During a run the chain may be further. */
+  /**
+   * Tip after the last complete step, up to which all effects are complete. During an activation the chain may already be
+   * further.
+   */
   private standing: number = NO_HEADER;
-  /** Callers that wait until a block is the tip or was rejected. */
+  /** Callers that wait until a certain block is connected or found invalid. */
   private targets: { id: number; reached: () => void }[] = [];
   readonly stop: () => void;
 
@@ -47,7 +50,7 @@ export class BlockConnector {
   private async run(): Promise<void> {
     await null;
     this.started = true;
-    // A failure stops the node: the chain has reported it, and rejects all later calls.
+    // The error is ignored here: the chain has reported it, stops the node, and rejects all later calls.
     await this.chain.activateBestChain().catch(() => undefined);
     this.started = false;
     this.running = null;
@@ -61,7 +64,7 @@ export class BlockConnector {
     await (this.running ??= this.run());
   }
 
-  /** Called when nothing more can be connected: the remaining blocks wait for an ancestor or have less work. */
+  /** Called when no further block can be connected. The remaining blocks wait for an ancestor or have less work than the tip. */
   private settle(): void {
     this.ahead.clear();
     this.aheadBytes = 0;
@@ -71,8 +74,8 @@ export class BlockConnector {
   }
 
   /**
-   * Resolves when the best of all complete branches has been connected or found invalid; null if that is already so. In
-   * contrast to `request` it does not wait for blocks that arrive later.
+   * Resolves when the complete branch with the most work at the time of the call is connected or found invalid. Returns null
+   * if that is already the case. Unlike `request` it does not wait for blocks that arrive later.
    */
   pending(): Promise<void> | null {
     if (this.running === null && this.waiting === null) return null;
@@ -96,7 +99,7 @@ export class BlockConnector {
     for (const target of reached) target.reached();
   }
 
-  /** Records a block that was just stored. */
+  /** Records a stored block that is not connected yet. */
   noteAccepted(id: number, sizeBytes: number): void {
     if (this.ahead.has(id)) return;
     this.ahead.set(id, sizeBytes);
@@ -117,7 +120,7 @@ export class BlockConnector {
     return this.aheadBytes > BACKLOG_LIMIT_BYTES;
   }
 
-  /** Resolves when much of the backlog is connected. Call `request` before. */
+  /** Resolves when half of the backlog is connected. The caller must call `request` before. */
   async room(): Promise<void> {
     if (this.isCongested) await new Promise<void>((resolve) => this.wakers.push(resolve));
   }

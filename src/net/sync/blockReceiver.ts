@@ -1,6 +1,6 @@
 /**
- * Handles received blocks: they are parsed, stored at once, and connected in the background. A peer that sends blocks faster
- * than they are connected must wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
+ * Handles received blocks: parses and stores them at once, and connects them in the background. A peer that sends blocks
+ * faster than they are connected must wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
  */
 import { loadBlock, type LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { REJECT_CODE } from '../../consensus/reject.js';
@@ -22,11 +22,11 @@ export interface BlockReceiverDeps extends Pick<SyncDeps, 'chain' | 'log'> {
   readonly sources: BlockSources;
 }
 
-/** Circumstances of a received block. */
+/** How a block was received. */
 export interface Delivery {
-  /** Whether we requested it: then it is stored even if it cannot become the tip. */
+  /** Whether this node requested the block. A requested block is stored even if it cannot become the tip. */
   requested: boolean;
-  /** Whether the peer is punished if it is invalid. */
+  /** Whether the peer is punished if the block is invalid. */
   mayPunish: boolean;
 }
 
@@ -35,7 +35,7 @@ export class BlockReceiver implements MessageHandler {
     block: (peer: Peer, { raw }: Payload<'block'>) => this.onBlock(peer, raw),
   };
   private readonly deps: BlockReceiverDeps;
-  /** Peers that sent a block which may not be connected yet. */
+  /** Ids of peers that sent a block whose connection may be incomplete. */
   private readonly awaited = new Set<number>();
 
   constructor(deps: BlockReceiverDeps) {
@@ -57,7 +57,8 @@ export class BlockReceiver implements MessageHandler {
     log.debug('net', () => `received block ${hashToHex(block.hash)} peer=${peer.id}`);
     const id = chain.index.headers.find(block.hash);
     const requested = id !== NO_HEADER && inFlight.receive(id);
-    // Whether an unrequested block is wanted depends on the tip.
+    // For an unrequested block, first waits for the peer's earlier blocks, because the tip decides whether the block is
+    // wanted.
     if (!requested) await this.pendingEffect(peer);
     await this.take(peer, block, { requested, mayPunish: true });
   }
@@ -66,7 +67,7 @@ export class BlockReceiver implements MessageHandler {
     this.awaited.delete(peer.id);
   }
 
-  /** Resolves when the peer's blocks are connected as far as possible. */
+  /** Returns a promise that resolves when the peer's blocks are connected as far as possible; null if none are pending. */
   pendingEffect(peer: Peer): Promise<void> | null {
     if (!this.awaited.has(peer.id)) return null;
     const { connector, inFlight } = this.deps;
@@ -77,8 +78,8 @@ export class BlockReceiver implements MessageHandler {
   }
 
   /**
-   * Stores a block and starts to connect it in the background. Resolves at once, unless the backlog is too large. Rejects
-   * only on errors of the environment.
+   * Stores a block and connects it in the background. Resolves after the block is stored, or later if the backlog is too
+   * large. Rejects only for errors of the environment, such as a full disk.
    */
   async take(peer: Peer, block: LoadedBlock, { requested, mayPunish }: Delivery): Promise<void> {
     const { chain, inFlight, connector, requests, sources, log } = this.deps;

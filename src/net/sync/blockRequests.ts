@@ -1,7 +1,7 @@
 /**
- * Chooses the peer for each block download. Blocks are downloaded from all suitable peers concurrently, within a window
- * above the last common block. A peer that stalls the window is disconnected, as is a peer that takes too long. It has no
- * state across restarts, because the chain knows its blocks. Source: Core net_processing.cpp `FindNextBlocksToDownload`,
+ * Selects the peer for each block download. Blocks are downloaded from all suitable peers concurrently, within a window
+ * above the last common block. A peer that stalls the window or exceeds the time limit of a block is disconnected. Stores
+ * nothing on disk, because the chain knows its blocks. Source: Core net_processing.cpp `FindNextBlocksToDownload`,
  * `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
@@ -12,41 +12,42 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { blockTypeFor, type SyncPeer } from './peerTable.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
 
-/** Maximum number of blocks requested from one peer. */
+/** Maximum number of blocks requested from one peer at a time. */
 export const MAX_BLOCKS_IN_TRANSIT = 16;
 /** Source: `BLOCK_DOWNLOAD_WINDOW`. */
 const DOWNLOAD_WINDOW = 1024;
 /** Source: `BLOCK_STALLING_TIMEOUT`. */
 const STALLING_LIMIT_MS = 2000;
-/** Time limit of a block in target spacings: a base, and an addition for each other peer that blocks are requested from. */
+/** Time limit for one block, in target spacings: a base, and an addition for each other peer with requested blocks. */
 const DOWNLOAD_LIMIT_SPACINGS = 1;
 const DOWNLOAD_LIMIT_SPACINGS_PER_PEER = 0.5;
 /**
- * Depth below its best block up to which a limited peer surely has blocks: two fewer than it promises, to avoid races. The
- * reference also requests older blocks, which a node needs after half a day offline, and is disconnected for it.
+ * Number of last blocks that a pruned peer (NODE_NETWORK_LIMITED) surely has, two fewer than it promises, to avoid races.
+ * Older blocks are not requested from the peer. The reference requests them after half a day offline and is disconnected for
+ * it.
  */
 const LIMITED_DEPTH = 288 - 2;
-/** Headers walked in one step: only the ancestors of the best header are found quickly. */
+/** Number of headers collected in one step of a branch walk. Steps are needed because headers only link to their parents. */
 const WALK_BATCH = 128;
-/** Number of pending blocks of a peer below which more are requested at once, without waiting for its tick. */
+/** If a peer has at most this many pending blocks, more are requested immediately instead of at its next tick. */
 const TOP_UP_BELOW = MAX_BLOCKS_IN_TRANSIT / 2;
 
 export interface BlockRequestsOptions {
-  /** Branches with less work are not downloaded. */
+  /** Minimum chain work of a branch whose blocks are downloaded. */
   minimumChainWork: bigint;
-  /** Size of the download window above the last common block; 1,024 except in tests. */
+  /** Size of the download window in blocks above the last common block. 1,024 except in tests. */
   downloadWindow?: number;
 }
 
 export interface BlockRequestsDeps extends SyncDeps {
   readonly inFlight: BlocksInFlight;
-  /** Peers that send compact blocks in the wanted form. */
+  /** Tells which peers send compact blocks in the version that we want. */
   readonly compact: { supportsWanted(peer: Peer): boolean };
 }
 
 interface NextBlocks {
   wanted: number[];
-  /** The peer that stalls the download window. */
+  /** Peer whose missing block prevents the download window from advancing; null if none. */
   staller: Peer | null;
 }
 
@@ -84,7 +85,7 @@ export class BlockRequests implements MessageHandler {
     this.deps.inFlight.excuse(ms);
   }
 
-  /** Reason for not waiting for a slow peer, or null. */
+  /** Returns the reason for disconnecting a slow peer, or null if the peer is within its time limits. */
   private lateness(peer: Peer): string | null {
     const { inFlight, params, chain } = this.deps;
     if (inFlight.stallingMs(peer) > STALLING_LIMIT_MS) return `Peer=${peer.id} is stalling block download`;
@@ -95,7 +96,7 @@ export class BlockRequests implements MessageHandler {
     return `Timeout downloading block ${hashToHex(chain.index.headers.hash(first))} from peer=${peer.id}`;
   }
 
-  /** Requests the next blocks from the peer if it has few pending. */
+  /** Requests the next blocks from the peer if only a few of its requests are pending. */
   topUp(peer: Peer): void {
     if (!peer.isSendFull && this.deps.inFlight.countFrom(peer) <= TOP_UP_BELOW) this.askForMore(peer);
   }
@@ -133,7 +134,7 @@ export class BlockRequests implements MessageHandler {
     state.peer.send('getdata', { items: [{ type: blockTypeFor(state), hash }] });
   }
 
-  /** Headers above `from` on the branch that ends at `to`, up to a height, ascending. */
+  /** Yields the header ids above `from` on the branch that ends at `to`, ascending, up to `maxHeight`. */
   private *branch(from: number, to: number, maxHeight: number): Generator<number> {
     const { headers } = this.deps.chain.index;
     for (let at = from; headers.height(at) < maxHeight;) {
@@ -145,7 +146,10 @@ export class BlockRequests implements MessageHandler {
     }
   }
 
-  /** Up to `count` blocks that the peer has and that are not requested; advances `lastCommon` as far as possible. */
+  /**
+   * Returns up to `count` blocks that the peer has and that are neither stored nor requested. Advances `lastCommon` as far
+   * as possible.
+   */
   private findNext(state: SyncPeer, count: number): NextBlocks {
     const found: NextBlocks = { wanted: [], staller: null };
     const { chain, headerChain, inFlight, peers } = this.deps;
@@ -154,13 +158,13 @@ export class BlockRequests implements MessageHandler {
     const best = state.bestKnown;
     if (best === NO_HEADER || headers.compareWork(best, chain.tip) < 0) return found;
     if (headers.work(best) < this.options.minimumChainWork) return found;
-    // An initial guess, which may be too high or too low; the next line corrects it.
+    // The initial value may be too high or too low. The call of `headerChain.lastCommon` below corrects it.
     if (state.lastCommon === NO_HEADER)
       state.lastCommon = active.at(Math.min(headers.height(best), active.height));
     state.lastCommon = headerChain.lastCommon(state.lastCommon, best);
     if (state.lastCommon === best) return found;
     const windowEnd = headers.height(state.lastCommon) + (this.options.downloadWindow ?? DOWNLOAD_WINDOW);
-    // One block beyond the window, to detect that the window is the limit.
+    // Includes one block beyond the window, to detect that the window limits the download.
     const maxHeight = Math.min(headers.height(best), windowEnd + 1);
     let waitingFor: Peer | null = null;
     for (const id of this.branch(state.lastCommon, best, maxHeight)) {
@@ -185,13 +189,13 @@ export class BlockRequests implements MessageHandler {
     return found;
   }
 
-  /** Up to `count` blocks below a snapshot that the peer has and that are not requested. */
+  /** Returns up to `count` blocks below a snapshot that the peer has and that are neither stored nor requested. */
   private findBehind(state: SyncPeer, count: number): number[] {
     const { chain, inFlight } = this.deps;
     const { headers, active } = chain.index;
     const range = chain.wantedBehind();
     if (range === null || state.isLimited || state.bestKnown === NO_HEADER) return [];
-    // The peer must have the chain of the snapshot.
+    // The peer's best chain must include the last wanted block.
     if (active.ancestorOf(state.bestKnown, range.last) !== active.at(range.last)) return [];
     const wanted: number[] = [];
     for (let height = range.first; height <= range.last && wanted.length < count; height++) {
@@ -203,13 +207,13 @@ export class BlockRequests implements MessageHandler {
     return wanted;
   }
 
-  /** Blocks with witness can only be requested from peers that store it. */
+  /** Whether the peer can serve the block with all data. A block with witness can only come from a peer that serves witnesses. */
   private canGive(state: SyncPeer, id: number): boolean {
     const { headers, versionBits } = this.deps.chain.index;
     return state.hasWitness || !versionBits.isActive('segwit', headers.prev(id));
   }
 
-  /** Requests the few blocks up to a new header, if its branch is not worse than the tip. */
+  /** Requests the blocks up to a newly announced header, if they are few and the branch has at least as much work as the tip. */
   fetchTowards(state: SyncPeer, id: number): void {
     const { chain, inFlight, log, compact } = this.deps;
     const { headers, active } = chain.index;

@@ -1,6 +1,6 @@
 /**
- * Sends blocks to peers: in full, without witness, filtered or in compact form. Old blocks of stale branches are not sent,
- * nor blocks below the offered depth, nor old blocks when the daily upload limit is nearly reached. Source: Core
+ * Serves blocks to peers: in full, without witness, filtered or as compact block. Does not serve old blocks of stale
+ * branches, blocks below the announced depth, or old blocks when the daily upload limit is nearly reached. Source: Core
  * net_processing.cpp `ProcessGetBlockData`, `BlockRequestAllowed`.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -26,13 +26,16 @@ import { RecentBlock, type RecentBlocks } from './recentBlocks.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
 import type { UploadTarget } from './uploadTarget.js';
 
-/** Maximum age of served blocks of stale branches, by their time and by the work built since. */
+/**
+ * Maximum age in seconds of served blocks of stale branches. Applies to the block's time, and to the time that mining the
+ * work above the block would take.
+ */
 const STALE_RELAY_AGE_SEC = 30 * 24 * 60 * 60;
-/** Age from which blocks are historical. */
+/** Minimum age in seconds of historical blocks, which are subject to the upload limit. */
 const HISTORICAL_AGE_SEC = 7 * 24 * 60 * 60;
-/** Depth offered with NETWORK_LIMITED, plus two to avoid races. */
+/** Number of last blocks that are served with NODE_NETWORK_LIMITED, plus two to avoid races. */
 const LIMITED_DEPTH = 288 + 2;
-/** Maximum depth at which a compact block is useful. */
+/** Maximum depth below the tip at which a block is sent as compact block. Deeper blocks are sent in full. */
 const MAX_COMPACT_DEPTH = 5;
 const KINDS: readonly number[] = [INV.block, INV.witnessBlock, INV.filteredBlock, INV.compactBlock];
 
@@ -45,11 +48,11 @@ export interface BlockServingDeps extends SyncDeps {
   readonly uploadTarget: UploadTarget;
   readonly random: RandomSource;
   readonly localServices: () => bigint;
-  /** The peer's filter for filtered blocks (BIP37). */
+  /** Returns the peer's bloom filter for filtered blocks (BIP37). */
   readonly blockFilterOf: (peer: Peer) => BlockFilter;
 }
 
-/** Whether any peer may have the block: an old block of a stale branch would identify this node. */
+/** Whether the block may be served. An old block of a stale branch would identify this node. */
 export function mayServe({ chain, params }: Pick<SyncDeps, 'chain' | 'params'>, id: number): boolean {
   const { headers, active, bestHeader } = chain.index;
   if (active.contains(id)) return true;
@@ -66,8 +69,8 @@ export class BlockServing implements InventoryServer, MessageHandler {
   readonly handlers = {};
   private readonly deps: BlockServingDeps;
   /**
-   * The last block of the response to getblocks, by peer: when the peer requests it, the tip is announced so that the peer
-   * continues.
+   * Last block of the response to getblocks, by peer id. When the peer requests this block, the tip is announced so that the
+   * peer requests more.
    */
   private readonly continueAt = new Map<number, Buffer>();
 
@@ -79,7 +82,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return KINDS.includes(type);
   }
 
-  /** Sets the block after which the tip is announced. `hash` in wire order. */
+  /** Sets the block after whose request the tip is announced to the peer. `hash` is in wire order. */
   setContinue(peer: Peer, hash: Buffer): void {
     this.continueAt.set(peer.id, hash);
   }
@@ -88,14 +91,15 @@ export class BlockServing implements InventoryServer, MessageHandler {
     this.continueAt.delete(peer.id);
   }
 
-  /** Blocks that are not stored or not served to this peer are ignored silently. */
+  /** Serves a requested block. Blocks that are not stored or not served to this peer are ignored without a response. */
   async serve(peer: Peer, { type, hash }: InvItem): Promise<true> {
     const { chain, connector, log } = this.deps;
     const { headers } = chain.index;
     const id = headers.find(hash);
     if (id === NO_HEADER) return true;
     const isUnchecked = headers.chainTxCount(id) > 0 && !headers.hasStatus(id, STATUS.validScripts);
-    // The block was announced in compact form and is being connected: waits for the result, unless that may take long.
+    // The block was announced as compact block and is still being connected. Waits for the result, except during the
+    // initial download, which may take long.
     if (isUnchecked && !headers.isFailed(id) && !chain.isInitialDownload()) await connector.request();
     if (peer.isGone || !this.isAllowed(peer, id, type) || !headers.hasStatus(id, STATUS.haveData))
       return true;
@@ -125,7 +129,8 @@ export class BlockServing implements InventoryServer, MessageHandler {
     }
     const services = localServices();
     const isLimited = (services & NODE.networkLimited) !== 0n && (services & NODE.network) === 0n;
-    // The response must not reveal how much is pruned, and the peer must not wait for the block.
+    // The peer is disconnected: the response must not reveal which blocks are pruned, and the peer must not wait for the
+    // block.
     if (isLimited && chain.height - headers.height(id) > LIMITED_DEPTH) {
       peer.disconnect('block request below NODE_NETWORK_LIMITED threshold');
       return false;
@@ -156,7 +161,7 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return this.deps.recent.find(id)?.block ?? readInTurn(this.deps.chain, peer, id);
   }
 
-  /** The stored block, or its form without witness. A corrupt block is not sent. */
+  /** Returns the stored block, with or without witness. A corrupt block is not sent. */
   private async payload(peer: Peer, id: number, withWitness: boolean): Promise<Buffer> {
     const { headers, versionBits } = this.deps.chain.index;
     const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
@@ -164,7 +169,10 @@ export class BlockServing implements InventoryServer, MessageHandler {
     return (await this.load(peer, id)).raw;
   }
 
-  /** Sends the proof and the transactions, because the peer could not request the latter. */
+  /**
+   * Sends the merkle proof and the matching transactions. The transactions are included because the peer cannot request
+   * confirmed transactions.
+   */
   private async sendFiltered(peer: Peer, id: number): Promise<void> {
     const block = await this.load(peer, id);
     if (peer.isGone) return;
@@ -193,12 +201,12 @@ export class BlockServing implements InventoryServer, MessageHandler {
   }
 }
 
-/** Reads a block and processes it in a turn of the requesting peer, so that many concurrent reads are fair. */
+/** Reads a block and processes it in a turn of the requesting peer, so that concurrent reads share the event loop fairly. */
 export function readInTurn(chain: Pick<Chain, 'readBlock'>, peer: Peer, id: number): Promise<LoadedBlock> {
   return chain.readBlock(id, () => peerQueue.nextTurn(peer));
 }
 
-/** The block's serialization without witnesses. */
+/** Returns the block serialized without witnesses. */
 function strippedBlock({ raw, parsed }: LoadedBlock): Buffer {
   if (parsed.strippedSizeBytes === raw.length) return raw;
   const writer = new Writer(parsed.strippedSizeBytes).raw(raw.subarray(0, HEADER_SIZE_BYTES));

@@ -1,6 +1,6 @@
 /**
- * Senders of blocks until the blocks are verified, so that the peer is punished or credited for the result of connecting
- * them. Source: Core net_processing.cpp `mapBlockSource`, `BlockChecked`.
+ * Records the sender of each block until the block is verified, so that the peer can be punished or credited for the result.
+ * Source: Core net_processing.cpp `mapBlockSource`, `BlockChecked`.
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import { REJECT_CODE, type ValidationError } from '../../consensus/reject.js';
@@ -11,8 +11,8 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import type { SyncDeps } from './syncDeps.js';
 
 /**
- * Limit of entries. Blocks that wait for an ancestor, or are never connected, would accumulate, so the oldest entries are
- * removed.
+ * Maximum number of entries. The oldest entries are removed, because blocks that wait for an ancestor or are never connected
+ * would accumulate.
  */
 const MAX_SOURCES = 4096;
 
@@ -28,7 +28,7 @@ export interface BlockSourcesDeps extends Pick<SyncDeps, 'chain'> {
 
 export class BlockSources {
   private readonly deps: BlockSourcesDeps;
-  /** Sources by header id. */
+  /** Sender of each unverified block, by header id. */
   private readonly sources = new Map<number, Source>();
   readonly stop: () => void;
 
@@ -37,7 +37,10 @@ export class BlockSources {
     this.stop = deps.chain.events.on('blockChecked', (event) => this.onChecked(event));
   }
 
-  /** Records the sender of a block. A peer that relayed it in good faith (BIP152) is not punished. */
+  /**
+   * Records the sender of a block. `mayPunish` is false for a compact block that the peer may relay before full validation
+   * (BIP152).
+   */
   note(id: number, peer: Peer, mayPunish: boolean): void {
     this.sources.set(id, { peer, mayPunish });
     if (this.sources.size > MAX_SOURCES) this.sources.delete(this.sources.keys().next().value!);
@@ -49,13 +52,13 @@ export class BlockSources {
     if (!source) return;
     const { chain, inFlight, compact } = this.deps;
     if (error) refuseBlock(source.peer, Buffer.from(hash), error, source.mayPunish);
-    // If no other block is in flight, this one is the best known, even if it is not the tip yet.
+    // If no other block is in flight, this block is the best known one, even if it is not the tip yet.
     else if (!chain.isInitialDownload() && inFlight.size === (inFlight.has(id) ? 1 : 0))
       compact.noteUseful(source.peer);
   }
 }
 
-/** Sends a peer the reason for rejecting its block, and punishes it. An error without a code of BIP61 is not punished. */
+/** Rejects a peer's block: sends the reason and punishes the peer. An error without a BIP61 code is neither sent nor punished. */
 export function refuseBlock(peer: Peer, hash: Buffer, error: ValidationError, mayPunish: boolean): void {
   const { rejectCode, reason, dosScore } = error;
   if (peer.isGone || rejectCode === REJECT_CODE.NONE || rejectCode >= REJECT_CODE.HIGH_FEE) return;

@@ -1,6 +1,6 @@
 /**
- * Creates the message handlers for blocks, in the order in which they are called, and provides their interface to other
- * modules. No rules.
+ * Creates the message handlers for blocks in their calling order, and exposes their interface to other modules. Contains no
+ * rules.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { NetworkParams } from '../../params/network.js';
@@ -31,7 +31,7 @@ export interface BlockSyncOptions extends BlockRequestsOptions {
   params: Pick<NetworkParams, 'targetSpacingSec'>;
   /** `-prune`. */
   prunes: boolean;
-  /** `-maxuploadtarget` in bytes; 0 for no limit. */
+  /** Daily upload limit in bytes (`-maxuploadtarget`); 0 for no limit. */
   uploadTargetBytes: number;
   /** `-blockreconstructionextratxn`. */
   extraTransactions: number;
@@ -44,22 +44,22 @@ export interface BlockSyncDeps {
   random: RandomSource;
   log: Logger;
   localServices: () => bigint;
-  /** The peer's filter for filtered blocks. */
+  /** Returns the peer's bloom filter for filtered blocks (BIP37). */
   blockFilterOf: (peer: Peer) => BlockFilter;
 }
 
 export interface BlockSync {
-  /** Message handlers in order; those of transactions and addresses may follow. */
+  /** Message handlers for blocks, in calling order. The handlers for transactions and addresses are called after them. */
   readonly parts: readonly MessageHandler[];
   readonly peers: PeerTable;
   readonly inFlight: BlocksInFlight;
   readonly connector: BlockConnector;
-  /** Servers of other inventory types are added here. */
+  /** Dispatcher of getdata. Servers of other inventory types are registered on it. */
   readonly getData: GetData;
   readonly staleTips: StaleTipEviction;
   readonly uploadTarget: UploadTarget;
   readonly extraTransactions: ExtraTransactions;
-  /** Unsubscribes from the chain. */
+  /** Removes all chain event listeners. */
   stop(): void;
 }
 
@@ -110,7 +110,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const getData = new GetData();
   getData.addServer(blocks);
   return {
-    // The table of peers comes first, because the others use it. Announcements are sent before requests.
+    // The peer table must come first, because the other handlers use it. Announcements are sent before requests.
     parts: [
       peers,
       headersSync,

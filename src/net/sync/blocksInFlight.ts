@@ -1,6 +1,6 @@
 /**
- * Requested blocks that were not received yet, with peer, time and order. A block is requested from one peer at a time. It
- * does not choose the peers. Source: Core net_processing.cpp `mapBlocksInFlight`, `MarkBlockAsInFlight`,
+ * Requested blocks that were not received yet, with peer, time and order. A block is requested from only one peer at a time.
+ * Does not select the peers. Source: Core net_processing.cpp `mapBlocksInFlight`, `MarkBlockAsInFlight`,
  * `MarkBlockAsReceived`.
  */
 import type { Peer } from '../messageHandler.js';
@@ -9,18 +9,18 @@ export interface BlockInFlight<Partial> {
   /** Header id. */
   readonly id: number;
   readonly peer: Peer;
-  /** Data of the block from its compact announcement. */
+  /** Partly reconstructed compact block; null if the block is requested in full. */
   partial: Partial | null;
 }
 
 interface Downloads<Partial> {
-  /** Blocks in order of request. */
+  /** Requested blocks by header id, in order of request. */
   readonly blocks: Map<number, BlockInFlight<Partial>>;
-  /** Time since which its first block has been the next expected one. */
+  /** Time in ms since which the peer's first pending block is expected. */
   sinceMs: number;
-  /** Time since which others have waited for this peer; 0 if none waits. */
+  /** Time in ms since which other peers have waited for this peer; 0 if none waits. */
   stallingSinceMs: number;
-  /** Number of reasons for which the peer's time limits are suspended, because we delay its messages. */
+  /** Number of reasons for which the peer's time limits are suspended, because this node delays the peer's messages. */
   holds: number;
 }
 
@@ -54,7 +54,7 @@ export class BlocksInFlight<Partial = unknown> {
     return [...(this.byPeer.get(peer.id)?.blocks.keys() ?? [])];
   }
 
-  /** Number of peers with requested blocks. */
+  /** Number of peers with at least one requested block. */
   get peerCount(): number {
     let count = 0;
     for (const { blocks } of this.byPeer.values()) if (blocks.size > 0) count++;
@@ -70,7 +70,10 @@ export class BlocksInFlight<Partial = unknown> {
     return downloads;
   }
 
-  /** Records that the block is requested from this peer, and from no other. An existing record of this peer is kept. */
+  /**
+   * Records that the block is requested from this peer only. Keeps an existing record of the same peer; replaces a record of
+   * another peer.
+   */
   request(peer: Peer, id: number): BlockInFlight<Partial> {
     const known = this.byId.get(id);
     if (known?.peer.id === peer.id) return known;
@@ -83,7 +86,7 @@ export class BlocksInFlight<Partial = unknown> {
     return entry;
   }
 
-  /** The block was received, or is not expected any more. Returns whether it was requested. */
+  /** Removes the record of a block that was received or is not expected any more. Returns whether it was requested. */
   receive(id: number): boolean {
     const entry = this.byId.get(id);
     if (!entry) return false;
@@ -96,33 +99,33 @@ export class BlocksInFlight<Partial = unknown> {
     return true;
   }
 
-  /** Removes a peer: its blocks may be requested from others. */
+  /** Removes a peer and its records, so that its blocks may be requested from other peers. */
   dropPeer(peer: Peer): void {
     for (const id of this.idsFrom(peer)) this.byId.delete(id);
     this.byPeer.delete(peer.id);
   }
 
-  /** Records that others wait for this peer. */
+  /** Records that other peers wait for this peer's blocks. */
   markStalling(peer: Peer): void {
     const downloads = this.byPeer.get(peer.id);
     if (downloads && downloads.stallingSinceMs === 0) downloads.stallingSinceMs = this.nowMs();
   }
 
-  /** Time in milliseconds for which others have waited for this peer; 0 if none waits. */
+  /** Time in ms for which other peers have waited for this peer; 0 if none waits. */
   stallingMs(peer: Peer): number {
     const downloads = this.byPeer.get(peer.id);
     if (!downloads || downloads.holds > 0 || downloads.stallingSinceMs === 0) return 0;
     return this.nowMs() - downloads.stallingSinceMs;
   }
 
-  /** Time in milliseconds for which the next block from this peer has been expected; 0 without one. */
+  /** Time in ms for which the peer's first pending block has been expected; 0 if none is pending. */
   waitingMs(peer: Peer): number {
     const downloads = this.byPeer.get(peer.id);
     if (!downloads || downloads.holds > 0 || downloads.blocks.size === 0) return 0;
     return this.nowMs() - downloads.sinceMs;
   }
 
-  /** Extends the time limits by a time in which nothing was read from peers. */
+  /** Extends all time limits by `ms`, a period in which this node read no messages. */
   excuse(ms: number): void {
     const nowMs = this.nowMs();
     for (const downloads of this.byPeer.values()) {
@@ -132,7 +135,7 @@ export class BlocksInFlight<Partial = unknown> {
     }
   }
 
-  /** Suspends the peer's time limits during a task that delays its messages; they start over afterwards. */
+  /** Runs a task that delays the peer's messages. The peer's time limits are suspended during the task and restart after it. */
   async holding(peer: Peer, task: () => Promise<void>): Promise<void> {
     const downloads = this.downloads(peer);
     downloads.holds++;

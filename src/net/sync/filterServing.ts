@@ -1,8 +1,8 @@
 /**
- * Serving compact block filters to light clients (BIP157, `-peerblockfilters`): the filters, their headers, and every
- * thousandth header. A peer with an impossible request is disconnected, as in later Core. There are no filters for stale
- * branches: a request for one gets no response. Source: Core 0.21 net_processing.cpp `PrepareBlockFilterRequest`,
- * `ProcessGetCFilters` and its like.
+ * Serves compact block filters to light clients (BIP157, `-peerblockfilters`): filters, filter headers, and the filter
+ * headers of every 1,000th block. A peer that sends an impossible request is disconnected, as in later Core. Stale branches
+ * have no filters, so a request for one gets no response. Source: Core 0.21 net_processing.cpp `PrepareBlockFilterRequest`,
+ * `ProcessGetCFilters` and similar functions.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { BlockFilters } from '../../index/filterIndex.js';
@@ -17,23 +17,23 @@ import { MAX_FILTERS } from '../messages/filters/getcfilters.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 import { mayServe } from './blockServing.js';
 
-/** The only filter type (BIP158). */
+/** Filter type "basic", the only one that is supported (BIP158). */
 const BASIC = 0;
-/** The filter header before the one of the genesis block. */
+/** Previous filter header of the genesis block: 32 zero bytes. */
 const NO_FILTER_HEADER = Buffer.alloc(32);
 
 export interface FilterServingDeps {
   readonly chain: Chain;
   readonly params: Pick<NetworkParams, 'targetSpacingSec'>;
-  /** Null if filters are not served. */
+  /** Index of compact block filters; null if filters are not served. */
   readonly filters: Pick<BlockFilters, 'filter' | 'headers' | 'headersAt'> | null;
   readonly log: Logger;
 }
 
-/** A valid request. */
+/** A valid request, resolved to the active chain. */
 interface Asked {
   readonly filters: NonNullable<FilterServingDeps['filters']>;
-  /** The last block. */
+  /** Header id and height of the last requested block. */
   readonly id: number;
   readonly height: number;
 }
@@ -50,7 +50,7 @@ export class FilterServing implements MessageHandler {
     this.deps = deps;
   }
 
-  /** Null if no response is sent; a peer with an invalid request has been disconnected. */
+  /** Returns the requested data, or null if no response is sent. A peer with an invalid request has been disconnected. */
   private read(
     peer: Peer,
     { filterType, stopHash }: GetCfcheckptMessage,
@@ -85,7 +85,7 @@ export class FilterServing implements MessageHandler {
     if (asked === null) return;
     const { active, headers } = this.deps.chain.index;
     if (!active.contains(asked.id)) return;
-    // Ids of the present active chain: blocks disconnected meanwhile are left out.
+    // Reads block ids from the active chain as it is now. Blocks that were disconnected after the request are omitted.
     const ids: number[] = [];
     for (let height = message.startHeight; height <= asked.height; height++) ids.push(active.at(height));
     let since = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Serves getdata item by item, each by the server of its type, and only as fast as the peer reads the responses. Owns no
- * data. Source: Core net_processing.cpp `ProcessGetData`.
+ * Serves getdata messages item by item. Each item is served by the server of its inventory type, and only as fast as the
+ * peer reads the responses. Source: Core net_processing.cpp `ProcessGetData`.
  */
 import { Writer } from '../../util/writer.js';
 import { yieldIfDue } from '../../scheduler/peerQueue.js';
@@ -8,9 +8,9 @@ import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** Serves some types of inventory items. */
+/** Serves requests for some inventory types. */
 export interface InventoryServer {
-  /** Whether it serves items of this type. */
+  /** Whether the server serves items of this inventory type. */
   handles(type: number): boolean;
   /**
    * Sends the requested item. Returns false if the item must be reported as not found.
@@ -20,10 +20,10 @@ export interface InventoryServer {
 
 export class GetData implements MessageHandler {
   readonly handlers = {
-    // Packed before the first wait, because the list stays in memory while the peer does not read.
+    // The items are packed into one buffer, because the list stays in memory while the peer does not read.
     getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items.length, pack(items)),
   };
-  /** Asked in order; items of other types are ignored. */
+  /** Servers in the order in which they are queried. Items of other types are ignored. */
   private readonly servers: InventoryServer[] = [];
 
   addServer(server: InventoryServer): void {
@@ -35,7 +35,7 @@ export class GetData implements MessageHandler {
       peer.punish(20, `message getdata size() = ${count}`);
       return;
     }
-    // Stores positions only, because lists of objects for peers that do not read would need too much memory.
+    // Stores only positions of missing items. Lists of objects for peers that do not read would need too much memory.
     let missing: number[] = [];
     const tellMissing = (): void => {
       if (missing.length > 0 && !peer.isGone) peer.sendRaw('notfound', pick(packed, missing));
@@ -58,7 +58,7 @@ export class GetData implements MessageHandler {
   }
 }
 
-/** Type and hash of an item. */
+/** Size of a packed item: inventory type and hash. */
 const ITEM_BYTES = 36;
 
 function pack(items: readonly InvItem[]): Buffer {
@@ -70,7 +70,7 @@ function pack(items: readonly InvItem[]): Buffer {
   return packed;
 }
 
-/** The inventory payload of the items at some positions. */
+/** Returns an inventory payload with the items at the given positions. */
 function pick(packed: Buffer, places: readonly number[]): Buffer {
   const writer = new Writer(5 + places.length * ITEM_BYTES).compactSize(places.length);
   for (const at of places) writer.raw(packed.subarray(at, at + ITEM_BYTES));

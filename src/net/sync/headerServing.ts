@@ -1,6 +1,6 @@
 /**
- * Serves requests for the blocks after a locator: headers, or ids for peers that use getblocks.
- * Source: Core net_processing.cpp `GETHEADERS`, `GETBLOCKS`.
+ * Serves getheaders and getblocks: the headers or block ids after a locator. Source: Core net_processing.cpp `GETHEADERS`,
+ * `GETBLOCKS`.
  */
 import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
 import { formatHeader } from '../../primitives/header.js';
@@ -16,13 +16,13 @@ import type { BlockConnector } from './blockConnector.js';
 import { mayServe, type BlockServing } from './blockServing.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** Maximum number of ids in the response to getblocks. */
+/** Maximum number of block ids in the response to getblocks. */
 const MAX_BLOCK_IDS = 500;
-/** Announced blocks must not be pruned for an hour. */
+/** Minimum time in seconds for which announced blocks must not be pruned. */
 const PRUNE_MARGIN_SEC = 60 * 60;
 
 export interface HeaderServingOptions {
-  /** Whether old blocks are pruned (`-prune`). */
+  /** Whether this node prunes old blocks (`-prune`). */
   prunes: boolean;
 }
 
@@ -61,8 +61,8 @@ export class HeaderServing implements MessageHandler {
     const first = this.firstHeader(locator, stopHash);
     if (first === null) return;
     const ids = this.idsFrom(first, stopHash);
-    // The tip if the peer has all headers, also if more were sent before: the peer may lack headers that it did not
-    // request.
+    // The last header sent, or the tip if the response is empty. An earlier, higher value is not kept, because the peer
+    // may lack headers that it did not request.
     const bestSent = ids.at(-1) ?? chain.tip;
     const list: Buffer[] = [];
     let since = performance.now();
@@ -76,7 +76,7 @@ export class HeaderServing implements MessageHandler {
     if (state) state.bestSent = bestSent;
   }
 
-  /** The first header to send; `NO_HEADER` for none; null if no response is due. */
+  /** Returns the first header id to send, `NO_HEADER` for an empty response, or null for no response. */
   private firstHeader(locator: readonly Buffer[], stopHash: Buffer): number | null {
     const { chain, headerChain } = this.deps;
     if (locator.length > 0) return chain.index.active.next(headerChain.findFork(locator));
@@ -98,7 +98,7 @@ export class HeaderServing implements MessageHandler {
     const { chain, connector, headerChain, blocks } = this.deps;
     const { headers, active } = chain.index;
     if (this.refusesLocator(peer, 'getblocks', locator)) return;
-    // The peer may know a block that is being connected.
+    // The peer may know a block that is still being connected, so its connection is awaited first.
     if (!chain.isInitialDownload()) await connector.request();
     if (peer.isGone) return;
     const items: InvItem[] = [];

@@ -1,10 +1,10 @@
 /**
- * Two-pass download of the headers of a chain that has not shown enough work yet, so that they must not be stored. In the
- * first pass they are checked, and one bit of a salted hash of every 256th header is stored. When their work is sufficient,
- * they are downloaded again and compared with the bits. A header is released when 24 bits above it match. So a peer that
- * sends another chain in the second pass has a chance of one in sixteen million. This is a state machine without I/O.
- * Source: later Core headerssync.cpp. The reference does not have it, and Core only limits changes of the difficulty. Here
- * the full difficulty rule is checked in both passes, because it only needs the previous eleven headers.
+ * Two-pass download of the headers of a chain whose work is not sufficient yet, so that its headers must not be stored. The
+ * first pass checks the headers and stores one bit of a salted hash of every 256th header. When the chain work is
+ * sufficient, the second pass downloads the headers again and compares the bits. A header is released when 24 bits above it
+ * match. A peer that sends a different chain in the second pass succeeds with a probability of 1 in 16 million. A state
+ * machine without I/O. Source: later Core headerssync.cpp. lbrycrd does not have this check. Core only limits difficulty
+ * changes; here both passes check the full difficulty rule, because it needs only the previous eleven headers.
  */
 import type { HeaderWalk } from '../../consensus/headerWalk.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../../consensus/limits.js';
@@ -14,33 +14,33 @@ import { HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import { assert } from '../../util/assert.js';
 import { equalBytes } from '../../util/bytes.js';
 
-/** Number of headers for each stored bit. */
+/** Number of headers per stored commitment bit. */
 export const COMMITMENT_PERIOD = 256;
-/** Number of matching bits above a header before it is released. */
+/** Number of commitment bits above a header that must match before the header is released. */
 const COMMITMENT_DEPTH = 24;
-/** Number of headers held in the second pass: 112 bytes each. */
+/** Number of headers of 112 bytes each that are held in memory in the second pass. */
 export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
 /**
- * Maximum growth of a chain: the time of a header must be later than the median of the eleven before it, so at most six in a
- * row have the same second. It limits the stored bits of an endless chain to a megabyte in ten years since the genesis
- * block.
+ * Maximum number of headers per second of chain time. A header's time must exceed the median of the eleven before it, so at
+ * most six consecutive headers share one second. This limits the stored bits of an endless chain to one megabyte in the ten
+ * years since the genesis block.
  */
 const MAX_HEADERS_PER_SEC = 6;
 
 export interface PresyncOptions {
-  /** Starts a header walk from the last known header of the peer's chain; once for each pass. */
+  /** Creates a header walk that starts at the last known header of the peer's chain. Called once per pass. */
   readonly beginWalk: () => HeaderWalk;
-  /** Id of that header, in wire order. */
+  /** Id of the last known header of the peer's chain, in wire order. */
   readonly startHash: Buffer;
-  /** Chains with less total work are not stored. */
+  /** Minimum total work of a chain whose headers are stored. */
   readonly requiredWork: bigint;
-  /** The node's time. */
+  /** Unix time of the node's clock. */
   readonly nowSec: number;
-  /** 32 random bytes unknown to the peer. */
+  /** 32 random bytes that the peer does not know. They make the commitment bits unpredictable. */
   readonly salt: Buffer;
 }
 
-/** Reason why a sync ends: the chain breaks a rule, is longer than possible, or differs from that of the first pass. */
+/** Reason why a sync fails: the chain breaks a rule, is longer than possible, or differs from the chain of the first pass. */
 export type PresyncFault =
   { readonly kind: 'invalid'; readonly error: ValidationError } | { readonly kind: 'tooLong' | 'changed' };
 
@@ -51,7 +51,7 @@ export class HeadersPresync {
   private walk: HeaderWalk;
   private last: Buffer;
   private redownloading = false;
-  /** In the second pass: the work is sufficient, so all held and following headers may be released. */
+  /** Set in the second pass when the work is sufficient. All held and following headers may then be released. */
   private isComplete = false;
   private readonly held = new HeaderQueue();
   private ended = false;
@@ -68,28 +68,29 @@ export class HeadersPresync {
     return this.ended ? 'done' : this.redownloading ? 'redownload' : 'presync';
   }
 
-  /** Height of the last header in the present pass. */
+  /** Height of the last header in the current pass. */
   get height(): number {
     return this.walk.height;
   }
 
-  /** Chain work up to that header. */
+  /** Total chain work up to the last header of the current pass. */
   get walkedWork(): bigint {
     return this.walk.work;
   }
 
-  /** Id of the header after which the peer must continue, in wire order. */
+  /** Id of the last header of the current pass, in wire order. The peer must continue after this header. */
   get lastHash(): Buffer {
     return this.last;
   }
 
-  /** Approximate memory usage. */
+  /** Approximate memory usage of the commitments and held headers, in bytes. */
   get usageBytes(): number {
     return this.commitments.usageBytes + this.held.usageBytes;
   }
 
   /**
-   * Processes the header after `lastHash`; its work and its link must have been checked. After a fault the sync has ended.
+   * Processes the header that follows `lastHash`. The caller must have checked its proof of work and its link to the parent.
+   * Returns a fault, which ends the sync, or null.
    */
   take(bytes: Buffer, hash: Buffer): PresyncFault | null {
     assert(!this.ended, 'this sync is over');
@@ -113,7 +114,8 @@ export class HeadersPresync {
     });
     if (error) return { kind: 'invalid', error };
     if (this.redownloading && walk.work >= options.requiredWork) this.isComplete = true;
-    // Headers beyond the sufficient work may be new since the first pass.
+    // Skips headers beyond the sufficient work, which may be new since the first pass, and headers without a commitment
+    // bit.
     if (this.isComplete || walk.height % COMMITMENT_PERIOD !== this.offset) return null;
     const bit = this.commitTo(hash);
     if (this.redownloading) return commitments.shift() === bit ? null : { kind: 'changed' };
@@ -122,7 +124,7 @@ export class HeadersPresync {
     return null;
   }
 
-  /** Offset of the heights with a stored bit; unknown to peers. */
+  /** Remainder modulo `COMMITMENT_PERIOD` of the heights that have a commitment bit. Peers cannot know it. */
   private get offset(): number {
     return this.options.salt.readUInt16LE(0) % COMMITMENT_PERIOD;
   }
@@ -132,8 +134,8 @@ export class HeadersPresync {
   }
 
   /**
-   * Ends a message; `isFull` means that more headers may follow. Returns the headers that may be stored now, in order.
-   * Unless the phase is `done`, the headers after `lastHash` must be requested from the peer.
+   * Ends a headers message. `isFull` means that the peer may have more headers. Returns the headers that may be stored now,
+   * in order. Unless the phase is `done`, the caller must request the headers after `lastHash` from the peer.
    */
   endMessage(isFull: boolean): Buffer[] {
     if (!this.redownloading) {
@@ -160,7 +162,7 @@ export class HeadersPresync {
   }
 }
 
-/** A FIFO queue of bits. */
+/** A FIFO queue of bits, stored packed. */
 class BitQueue {
   private bytes = new Uint8Array(64);
   private first = 0;
@@ -184,7 +186,7 @@ class BitQueue {
     this.count++;
   }
 
-  /** −1 if the queue is empty. */
+  /** Removes and returns the first bit; −1 if the queue is empty. */
   shift(): number {
     if (this.length === 0) return -1;
     const bit = (this.bytes[this.first >> 3]! >> (this.first & 7)) & 1;
@@ -198,7 +200,7 @@ class BitQueue {
   }
 }
 
-/** Queue of packed headers, so that neither objects nor the received messages are retained. */
+/** Queue of headers in one packed buffer, so that neither header objects nor the received messages are retained. */
 class HeaderQueue {
   private bytes = Buffer.alloc(0);
   private count = 0;

@@ -1,9 +1,9 @@
 /**
  * Header sync: requests headers, from one peer at a time until the chain is nearly up to date, stores them, and punishes
- * peers for invalid ones. Headers of a chain with too little work are not stored, or only after it has shown enough work
- * (`presyncs.ts`). Other parts are notified of new headers, to download blocks and to keep or disconnect peers. Source: Core
- * net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`; later Core's
- * `TryLowWorkHeadersSync`.
+ * peers for invalid headers. Headers of a chain with too little work are stored only after the chain has shown sufficient
+ * work (`presyncs.ts`). Other modules are notified of new headers, to download blocks and to keep or disconnect peers.
+ * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
+ * later Core's `TryLowWorkHeadersSync`.
  */
 import { blockWork } from '../../primitives/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -23,17 +23,17 @@ import { Presyncs, type Arrived } from './presyncs.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
 const DAY_SEC = 24 * 60 * 60;
-/** Time limit for the first headers: a base, and an addition for each expected header. */
+/** Time limit in ms for the initial header download: a base, and an addition for each expected header. */
 const DOWNLOAD_LIMIT_BASE_MS = 15 * 60 * 1000;
 const DOWNLOAD_LIMIT_PER_HEADER_MS = 1;
-/** Number of successive unconnecting headers messages without punishment. */
+/** Number of consecutive headers messages with unknown parents that a peer may send without punishment. */
 const MAX_UNCONNECTING = 10;
-/** Headers checked between two yields. */
+/** Number of headers checked between two yields to the event loop. */
 const SLICE_HEADERS = 250;
 const BITS_OFFSET = 104;
 
 export interface HeadersSyncOptions {
-  /** During the initial download, outbound peers with less chain work are disconnected. */
+  /** Minimum chain work. During the initial download, outbound peers whose chain has less work are disconnected. */
   minimumChainWork: bigint;
 }
 
@@ -43,20 +43,23 @@ export interface HeadersSyncDeps extends SyncDeps {
   readonly random: RandomSource;
 }
 
-/** The unknown headers of a message, on a chain with too little work. */
+/** Unknown headers of a message whose chain has too little work to be stored. */
 interface WeakBranch {
-  /** The known header that they follow. */
+  /** Known header after which the unknown headers follow. */
   readonly start: number;
-  /** Work of the whole chain up to the last one. */
+  /** Total chain work up to the last header of the message. */
   readonly work: bigint;
   readonly fresh: Arrived;
 }
 
 interface HeadersPeer {
   unconnecting: number;
-  /** Whether an announced block made us request all headers, although another peer is sending them. */
+  /**
+   * Whether we requested all headers from this peer because of a block announcement, although another peer is already
+   * sending them.
+   */
   askedForInv: boolean;
-  /** Time limit for the first headers; infinite when in sync. */
+  /** Time limit in ms for the initial header download; infinite when the chain is up to date. */
   deadlineMs: number;
 }
 
@@ -70,7 +73,7 @@ export class HeadersSync implements MessageHandler {
   private readonly deps: HeadersSyncDeps;
   private readonly own = new Map<number, HeadersPeer>();
   private readonly presyncs: Presyncs;
-  /** The last announced block that made us request headers from an additional peer. */
+  /** Hash of the last announced block for which headers were requested from an additional peer. */
   private lastAskedInv: Buffer | null = null;
 
   constructor(options: HeadersSyncOptions, deps: HeadersSyncDeps) {
@@ -116,7 +119,8 @@ export class HeadersSync implements MessageHandler {
     state.syncStarted = true;
     const expected = Math.trunc(this.bestAgeSec / params.targetSpacingSec);
     own.deadlineMs = nowMs + DOWNLOAD_LIMIT_BASE_MS + DOWNLOAD_LIMIT_PER_HEADER_MS * expected;
-    // Starts at the parent of the best header: so the response of a peer in sync is not empty and shows its best block.
+    // Starts at the parent of the best header. The response of a peer with the same chain is then not empty and shows the
+    // peer's best block.
     const { headers, bestHeader } = chain.index;
     const parent = headers.prev(bestHeader);
     const from = parent === NO_HEADER ? bestHeader : parent;
@@ -145,8 +149,8 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Blocks announced by id: the headers up to the last one, which is assumed to be the best, are requested. Other items of
-   * the message belong to the transaction relay.
+   * Handles block announcements by inv. Requests the headers up to the last announced block, which is assumed to be the
+   * best. Other items belong to the transaction relay.
    */
   private onInv(peer: Peer, items: Payload<'inv'>['items']): void {
     if (items.length > MAX_INV_ITEMS) {
@@ -167,8 +171,9 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Before the headers are up to date, a new block that all peers announce must not make all of them send all headers: only
-   * one more peer is asked. Source: later Core's `m_inv_triggered_getheaders_before_sync`.
+   * Whether headers may be requested from a peer that announced an unknown block. Before the headers are up to date, only
+   * one additional peer per announced block is asked. Otherwise each new block would make all peers send all headers.
+   * Source: later Core's `m_inv_triggered_getheaders_before_sync`.
    */
   private mayAskFor(hash: Buffer, { peer, syncStarted }: SyncPeer): boolean {
     const own = this.own.get(peer.id);
@@ -194,7 +199,7 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Processes received headers. With `refuseInvalidChain` a peer whose headers build on an invalid block is disconnected.
+   * Processes received headers. With `refuseInvalidChain`, a peer whose headers build on an invalid block is disconnected.
    */
   async process(peer: Peer, headers: readonly Buffer[], refuseInvalidChain: boolean): Promise<void> {
     const { chain, peers } = this.deps;
@@ -222,8 +227,8 @@ export class HeadersSync implements MessageHandler {
     const weak = isContinuation ? null : this.findWeak(peer, all);
     if (weak && this.dropsWeak(state, own, all, weak)) return;
     const arrived = weak?.fresh ?? all;
-    // Checked before headers are stored or counted (only if their parent is known): otherwise a header with a high claimed
-    // work could bring in those before it.
+    // Proof of work is checked before headers are stored or their work is counted, if their parent is known. Otherwise a
+    // header that claims high work without proof could bring in the headers before it.
     const error = isKnownParent ? await this.checkWork(peer, arrived) : null;
     if (peer.isGone) return;
     if (error) {
@@ -236,7 +241,10 @@ export class HeadersSync implements MessageHandler {
     else await this.keep(state, own, arrived, refuseInvalidChain);
   }
 
-  /** Whether all headers have the proof of work that they claim. Known headers were checked before. */
+  /**
+   * Checks that all new headers have the proof of work that they claim. Returns the first error or null. Known headers were
+   * checked earlier.
+   */
   private async checkWork(peer: Peer, { headers, hashes }: Arrived): Promise<ValidationError | null> {
     const { index } = this.deps.chain;
     let since = performance.now();
@@ -248,7 +256,7 @@ export class HeadersSync implements MessageHandler {
     return null;
   }
 
-  /** The unknown headers, if their chain has too little work to be stored. */
+  /** Returns the unknown headers if their chain has too little work to be stored; otherwise null. */
   private findWeak(peer: Peer, { headers, hashes, isFull }: Arrived): WeakBranch | null {
     const { chain } = this.deps;
     const table = chain.index.headers;
@@ -256,7 +264,7 @@ export class HeadersSync implements MessageHandler {
     if (first < 0 || peer.isWhitelisted) return null;
     const start = table.find(prevHashOf(headers[first]!));
     const needed = chain.leastBranchWork;
-    // An invalid chain is handled by the normal checks.
+    // An invalid chain is not a weak branch; the normal checks handle it.
     if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return null;
     const fresh = { headers: headers.slice(first), hashes: hashes.slice(first), isFull };
     let work = table.work(start);
@@ -264,7 +272,10 @@ export class HeadersSync implements MessageHandler {
     return work < needed ? { start, work, fresh } : null;
   }
 
-  /** Whether a weak branch is ignored. It is processed only if it may continue and is not already being processed. */
+  /**
+   * Whether a weak branch is ignored. It is processed only if more headers may follow and the peer's two-pass sync does not
+   * already process them.
+   */
   private dropsWeak(
     { peer, isPresyncing }: SyncPeer,
     own: HeadersPeer,
@@ -272,7 +283,7 @@ export class HeadersSync implements MessageHandler {
     { start, work, fresh }: WeakBranch,
   ): boolean {
     const { chain, log } = this.deps;
-    // They do connect.
+    // The headers have a known parent, so the counter of unconnecting messages is reset.
     own.unconnecting = 0;
     if (isPresyncing) return true;
     if (isFull) return false;
@@ -298,7 +309,7 @@ export class HeadersSync implements MessageHandler {
     await this.keep(state, own, { headers: step.ready, hashes, isFull: arrived.isFull }, refuseInvalidChain);
   }
 
-  /** The peer's chain ends with too little work. An outbound peer is then disconnected during the initial download. */
+  /** Handles a peer whose chain ends with too little work. During the initial download an outbound peer is disconnected. */
   private refuseWeak(peer: Peer, work: bigint): void {
     const { chain, log } = this.deps;
     if (work >= this.options.minimumChainWork || !isReplaceable(peer) || !chain.isInitialDownload()) return;
@@ -306,7 +317,7 @@ export class HeadersSync implements MessageHandler {
     peer.disconnect('headers chain has insufficient work');
   }
 
-  /** Stores headers whose work was checked, and triggers the next steps. */
+  /** Stores headers whose proof of work was checked, and starts the next steps. */
   private async keep(
     state: SyncPeer,
     own: HeadersPeer,
@@ -329,7 +340,7 @@ export class HeadersSync implements MessageHandler {
     this.follow(state, table.find(hashes.at(-1)!), hasNews, isFull);
   }
 
-  /** The peer may be ahead: requests its headers from the fork with our chain on. */
+  /** Handles headers with an unknown parent. The peer may be ahead, so its headers after the last common block are requested. */
   private handleUnconnecting(state: SyncPeer, own: HeadersPeer, headers: readonly Buffer[]): void {
     const { chain, peers, log } = this.deps;
     const { peer } = state;
@@ -344,7 +355,7 @@ export class HeadersSync implements MessageHandler {
     if (own.unconnecting % MAX_UNCONNECTING === 0) peer.punish(20, 'headers that do not connect');
   }
 
-  /** Accepts headers in slices, up to the first invalid one. */
+  /** Stores headers in slices, up to the first invalid header. */
   private async accept(
     peer: Peer,
     headers: readonly Buffer[],
@@ -364,7 +375,7 @@ export class HeadersSync implements MessageHandler {
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }
 
-  /** Next steps after valid headers from a peer. */
+  /** Starts the next steps after valid headers: requests more headers, downloads blocks, and updates eviction. */
   private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
     const { chain, clock, peers, requests, staleTips, log } = this.deps;
     const { headers } = chain.index;
@@ -381,7 +392,7 @@ export class HeadersSync implements MessageHandler {
   }
 }
 
-/** Id of a header's parent, a view. */
+/** Returns the id of a header's parent as a view of the header. */
 function prevHashOf(header: Buffer): Buffer {
   return header.subarray(4, 36);
 }

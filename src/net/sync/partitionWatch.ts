@@ -1,7 +1,7 @@
 /**
- * Checks the rate of new blocks. Far too few mean that the node may be cut off from the network; far too many may be an
- * attack. It only warns the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which the reference does not have any
- * more.
+ * Watches the rate of new blocks. Far too few blocks mean that the node may be cut off from the network; far too many may
+ * mean an attack. Only warns the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which later versions and lbrycrd do
+ * not have.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -9,20 +9,20 @@ import { NO_HEADER } from '../../store/files/headerTable.js';
 const HOUR_SEC = 60 * 60;
 const SPAN_HOURS = 4;
 const SPAN_SEC = SPAN_HOURS * HOUR_SEC;
-/** Probability threshold of a warning: an event that occurs once in fifty years. */
+/** Probability below which a block rate causes a warning: such a rate occurs by chance once in fifty years. */
 const RARE = SPAN_SEC / (50 * 365 * 24 * HOUR_SEC);
 const WARN_EVERY_SEC = 24 * HOUR_SEC;
 
 export interface PartitionWatchOptions {
   readonly targetSpacingSec: number;
-  /** Blocks are mined on demand (regtest), so no rate is unusual. */
+  /** Whether blocks are mined on demand (regtest). No block rate is unusual then. */
   readonly mineBlocksOnDemand: boolean;
 }
 
 export interface PartitionWatchDeps {
   readonly chain: Pick<Chain, 'isInitialDownload' | 'index'>;
   readonly nowSec: () => number;
-  /** Called at most once a day. */
+  /** Shows a warning to the operator. Called at most once a day. */
   readonly warn: (message: string) => void;
 }
 
@@ -39,12 +39,12 @@ export class PartitionWatch {
     this.startSec = deps.nowSec();
   }
 
-  /** Present warnings; empty without one. */
+  /** Current warning; empty if there is none. */
   get warning(): string {
     return this.message;
   }
 
-  /** Call it about once for each block interval. */
+  /** Checks the block rate. Must be called about once per block interval. */
   check(): void {
     const { chain, nowSec, warn } = this.deps;
     const now = nowSec();
@@ -61,12 +61,12 @@ export class PartitionWatch {
     if (probability(count, expected) > RARE) return '';
     const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} were to be expected`;
     if (count > expected) return `Warning: ${what}. Another party may be mining against the network.`;
-    // A node that was not running could not receive blocks and needs time to fetch them.
+    // In the first hour after a start no warning is given, because the node has to fetch the blocks that it missed.
     if (now - this.startSec < HOUR_SEC) return '';
     return `Warning: only ${what}. Check the network connection: this node may be cut off from the others.`;
   }
 
-  /** Number of blocks on the best header chain that are younger than `sinceSec`, up to the first older one. */
+  /** Counts the latest blocks of the best header chain whose time is later than `sinceSec`. Stops at the first older block. */
   private blocksSince(sinceSec: number): number {
     const { headers, bestHeader } = this.deps.chain.index;
     let count = 0;
@@ -76,7 +76,7 @@ export class PartitionWatch {
   }
 }
 
-/** Poisson probability of `count` events with mean `expected`. */
+/** Returns the Poisson probability of `count` events if `expected` events are expected. */
 export function probability(count: number, expected: number): number {
   let logarithm = count * Math.log(expected) - expected;
   for (let i = 2; i <= count; i++) logarithm -= Math.log(i);

@@ -1,7 +1,7 @@
 /**
- * State of each peer's chain: its best block, the best header sent to it, and whether blocks can be downloaded from it. It
- * has the state that several message handlers use; other state is in the handlers. Source: Core net_processing.cpp
- * `CNodeState`, `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
+ * State of each peer's chain: its best block, the best header sent to it, and whether blocks can be downloaded from it.
+ * Contains only the state that several message handlers use. Source: Core net_processing.cpp `CNodeState`,
+ * `ProcessBlockAvailability`, `UpdateBlockAvailability`, `PeerHasHeader`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -12,26 +12,26 @@ import type { HeaderChain } from '../../chain/index/headerChain.js';
 
 export interface SyncPeer {
   readonly peer: Peer;
-  /** Whether it serves no blocks. */
+  /** Whether the peer serves no blocks. */
   readonly isClient: boolean;
-  /** Whether it serves only the latest blocks (BIP159). */
+  /** Whether the peer serves only the latest blocks (BIP159). */
   readonly isLimited: boolean;
   readonly hasWitness: boolean;
-  /** Whether it is preferred for block downloads. */
+  /** Whether the peer is preferred for block downloads. */
   readonly isPreferred: boolean;
-  /** Header ids, or `NO_HEADER`: the best block that the peer announced, */
+  /** Header id of the best block that the peer announced, or `NO_HEADER`. */
   bestKnown: number;
-  /** the last common block, */
+  /** Header id of the last block that the peer's chain and ours have in common, or `NO_HEADER`. */
   lastCommon: number;
-  /** and the best header that we sent. */
+  /** Header id of the best header that we sent to the peer, or `NO_HEADER`. */
   bestSent: number;
-  /** The last announced block whose header is unknown, in wire order. */
+  /** Hash of the last block that the peer announced and whose header is unknown, in wire order. */
   unknownHash: Buffer | null;
-  /** Time of its last announcement of a new block better than our tip; 0 for never. */
+  /** Unix time at which the peer last announced a new block with more work than our tip; 0 for never. */
   lastAnnouncementSec: number;
-  /** Whether all headers were requested from it. */
+  /** Whether the initial header download from the peer was started. */
   syncStarted: boolean;
-  /** Whether a two-pass header sync is running, during which no other headers are requested. */
+  /** Whether a two-pass header sync with the peer is running. No other headers are requested from the peer during it. */
   isPresyncing: boolean;
 }
 
@@ -47,12 +47,12 @@ export class PeerTable implements MessageHandler {
     this.chain = deps.headerChain;
   }
 
-  /** Number of preferred peers. */
+  /** Number of peers that are preferred for block downloads. */
   get preferredCount(): number {
     return this.preferred;
   }
 
-  /** Number of peers from which all headers were requested. */
+  /** Number of peers with which the initial header download was started. */
   get syncingCount(): number {
     let count = 0;
     for (const { syncStarted } of this.peers.values()) if (syncStarted) count++;
@@ -63,7 +63,7 @@ export class PeerTable implements MessageHandler {
     return this.peers.get(peer.id);
   }
 
-  /** Peers with a completed handshake. */
+  /** Peers whose handshake is complete. */
   *ready(): Generator<SyncPeer> {
     for (const state of this.peers.values()) if (state.peer.isReady && !state.peer.isGone) yield state;
   }
@@ -102,12 +102,12 @@ export class PeerTable implements MessageHandler {
     return { syncedHeaders: heightOf(state.bestKnown), syncedBlocks: heightOf(state.lastCommon) };
   }
 
-  /** Whether to download from it: it is preferred, or there is no preferred peer and it serves blocks. */
+  /** Whether to download blocks from the peer: it is preferred, or no peer is preferred and this one serves blocks. */
   mayFetchFrom({ isPreferred, isClient, peer }: SyncPeer): boolean {
     return isPreferred || (this.preferred === 0 && !isClient && peer.kind !== 'oneShot');
   }
 
-  /** Checks whether the header of the last unknown announced block is known now. */
+  /** Updates the peer's best block if the header of its last unknown announcement is known now. */
   refresh(state: SyncPeer): void {
     if (state.unknownHash === null) return;
     const id = this.index.headers.find(state.unknownHash);
@@ -129,7 +129,7 @@ export class PeerTable implements MessageHandler {
       state.bestKnown = id;
   }
 
-  /** Whether the peer announced the header or a descendant, or received it from us. */
+  /** Whether the peer has the header: it announced the header or a descendant, or received one of them from us. */
   hasHeader(state: SyncPeer, id: number): boolean {
     return [state.bestKnown, state.bestSent].some(
       (best) => best !== NO_HEADER && this.chain.isAncestor(id, best),
@@ -137,14 +137,14 @@ export class PeerTable implements MessageHandler {
   }
 }
 
-/** Inventory type for blocks, depending on the peer's services. */
+/** Returns the inventory type for block requests to the peer: with witness if the peer serves witnesses. */
 export function blockTypeFor(state: SyncPeer): number {
   return state.hasWitness ? INV.witnessBlock : INV.block;
 }
 
 /**
- * Whether the connection may be closed in favour of a peer with a better chain: an automatic, permanent outbound connection.
- * Source: `IsOutboundDisconnectionCandidate`.
+ * Whether the peer may be disconnected in favour of a peer with a better chain. True only for automatic outbound peers that
+ * are not feelers. Source: `IsOutboundDisconnectionCandidate`.
  */
 export function isReplaceable(peer: Peer): boolean {
   return peer.kind === 'outbound';

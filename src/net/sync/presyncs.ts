@@ -1,6 +1,6 @@
 /**
- * Running two-pass header syncs, at most one for each peer: requests the next headers, and ends syncs without a response.
- * The passes are in headersPresync.ts. It stores no headers in the header table.
+ * Two-pass header syncs in progress, at most one per peer. Requests the next headers and ends syncs without a response.
+ * `headersPresync.ts` implements the passes. Stores no headers in the header table.
  */
 import { headerProgress } from '../../chain/progress.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -12,28 +12,28 @@ import { HeadersPresync } from './headersPresync.js';
 import type { SyncPeer } from './peerTable.js';
 import { askForHeaders, type SyncDeps } from './syncDeps.js';
 
-/** Time without a response after which the sync starts over. Source: `HEADERS_RESPONSE_TIME`. */
+/** Time in ms without a response after which a sync is aborted. Source: `HEADERS_RESPONSE_TIME`. */
 const RESPONSE_LIMIT_MS = 2 * 60 * 1000;
-/** Headers processed between two yields. */
+/** Number of headers processed between two yields to the event loop. */
 const SLICE_HEADERS = 250;
-/** Number of headers between two log lines. */
+/** Number of headers between two progress lines in the log. */
 const LOG_INTERVAL_HEADERS = 100_000;
 
-/** Consecutive headers of one message, whose work was checked. */
+/** Consecutive headers of one message whose proof of work was checked. */
 export interface Arrived {
   readonly headers: readonly Buffer[];
   /** Their ids. */
   readonly hashes: readonly Buffer[];
-  /** Whether the message was full, so that there may be more. */
+  /** Whether the message had the maximum number of headers, so that more may follow. */
   readonly isFull: boolean;
 }
 
 export interface PresyncStep {
   /** Headers that may be stored, in order. */
   readonly ready: readonly Buffer[];
-  /** The rule that the chain breaks. */
+  /** The rule that the peer's chain violates; null if none. */
   readonly error: ValidationError | null;
-  /** The chain work, if the peer's chain has ended with too little; else null. */
+  /** Total chain work if the peer's chain has ended with too little work; otherwise null. */
   readonly weakWork: bigint | null;
 }
 
@@ -42,9 +42,9 @@ const NOTHING: PresyncStep = { ready: [], error: null, weakWork: null };
 interface RunningSync {
   readonly state: SyncPeer;
   readonly sync: HeadersPresync;
-  /** The header in the table after which it started. */
+  /** Header in the header table after which the sync started. */
   readonly start: number;
-  /** Time of the last request. */
+  /** Time of the last request in ms. */
   askedMs: number;
   loggedHeight: number;
 }
@@ -52,14 +52,17 @@ interface RunningSync {
 export class Presyncs {
   private readonly deps: SyncDeps & { readonly random: RandomSource };
   private readonly running = new Map<number, RunningSync>();
-  /** Syncs restarted because the peer sent another chain in the second pass. */
+  /** Peers whose sync was restarted once, because they sent another chain in the second pass. */
   private readonly restarted = new WeakSet<SyncPeer>();
 
   constructor(deps: SyncDeps & { readonly random: RandomSource }) {
     this.deps = deps;
   }
 
-  /** Starts a sync after a header of the table; pass the peer's following headers to `take`. */
+  /**
+   * Starts a sync after the header `start` of the header table. The caller then passes the peer's following headers to
+   * `take`.
+   */
   begin(state: SyncPeer, start: number): void {
     const { chain, clock, random, log } = this.deps;
     const { index } = chain;
@@ -76,7 +79,7 @@ export class Presyncs {
     state.isPresyncing = true;
   }
 
-  /** Ends the peer's sync, if there is one. */
+  /** Ends the sync with the peer, if one is in progress. */
   end(peer: Peer): void {
     const run = this.running.get(peer.id);
     if (!run) return;
@@ -85,31 +88,31 @@ export class Presyncs {
     if (this.running.size === 0) this.deps.chain.events.emit('progress', null);
   }
 
-  /** Whether headers after `parent` are the ones requested from the peer. */
+  /** Whether headers after `parent` are the ones that the sync requested from the peer. */
   isAwaiting(peer: Peer, parent: Bytes): boolean {
     const run = this.running.get(peer.id);
     return run !== undefined && equalBytes(run.sync.lastHash, parent);
   }
 
-  /** Whether the peer's response is overdue. */
+  /** Whether the peer has exceeded the time limit for a response. */
   isStale(peer: Peer): boolean {
     const run = this.running.get(peer.id);
     return run !== undefined && this.deps.clock.nowMs() - run.askedMs > RESPONSE_LIMIT_MS;
   }
 
-  /** Extends the time limits by the time in which nothing was read. */
+  /** Extends the time limits of all syncs by `ms`, a period in which this node read no messages. */
   excuse(ms: number): void {
     for (const run of this.running.values()) run.askedMs += ms;
   }
 
-  /** Approximate memory usage of all syncs. */
+  /** Approximate memory usage of all syncs, in bytes. */
   get usageBytes(): number {
     let sum = 0;
     for (const { sync } of this.running.values()) sum += sync.usageBytes;
     return sum;
   }
 
-  /** Processes the requested headers, and requests more. */
+  /** Processes headers that the sync requested, and requests more. */
   async take({ peer }: SyncPeer, { headers, hashes, isFull }: Arrived): Promise<PresyncStep> {
     const run = this.running.get(peer.id);
     if (!run) return NOTHING;
@@ -161,8 +164,8 @@ export class Presyncs {
   }
 
   /**
-   * Starts over with a peer that sent another chain in the second pass. If the work was only sufficient at its tip, a reorg
-   * between the passes can cause this, but hardly twice.
+   * Restarts the sync with a peer that sent another chain in the second pass. If only the peer's tip made the work
+   * sufficient, a reorg between the passes can cause this, but hardly twice.
    */
   private restart(state: SyncPeer, start: number): void {
     this.restarted.add(state);

@@ -1,6 +1,6 @@
 /**
- * Cache of the last few found or connected blocks, which many peers request at the same time: it avoids disk reads, and
- * builds each compact form only once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
+ * Cache of the last few found or connected blocks, which many peers request at the same time. It avoids disk reads, and each
+ * compact form is built only once. Source: Core net_processing.cpp `most_recent_block`, `most_recent_compact_block`.
  */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
@@ -11,7 +11,7 @@ import { cmpctblockCodec } from '../messages/cmpctblock.js';
 import { formatPayload } from '../messages/codec.js';
 import type { RandomSource } from '../messageHandler.js';
 
-/** Number of blocks that may still be announced. */
+/** Number of blocks in the cache. Only the last few blocks may still be announced. */
 const KEPT = 3;
 
 export class RecentBlock {
@@ -26,7 +26,7 @@ export class RecentBlock {
     this.random = random;
   }
 
-  /** The payload of a cmpctblock message of version 2 (`withWitness`) or 1. */
+  /** Returns the payload of a cmpctblock message, of version 2 (`withWitness`) or version 1. */
   compactPayload(withWitness: boolean): Buffer {
     let payload = this.compact.get(withWitness);
     if (!payload) {
@@ -46,7 +46,7 @@ export class RecentBlocks {
     this.random = random;
   }
 
-  /** Adds a block and removes the oldest. */
+  /** Adds a block to the cache and removes the oldest one. */
   add({ id, raw, parsed, hash }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed' | 'hash'>): RecentBlock {
     let recent = this.blocks.get(id);
     if (!recent) {

@@ -1,6 +1,6 @@
 /**
- * Selects outbound peers to disconnect: those whose chain stays behind ours. If no block arrives for a long time, it
- * requests one additional peer; later the surplus peer with the oldest announcement is disconnected. The peer layer calls it
+ * Disconnects outbound peers whose chain stays behind ours. If no block arrives for a long time, it requests one extra
+ * outbound peer; later the surplus peer with the oldest block announcement is disconnected. The peer layer calls this class
  * and manages the connections. Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`,
  * `EvictExtraOutboundPeers`.
  */
@@ -11,16 +11,16 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
-/** Maximum number of peers with a chain as good as ours that are never evicted. */
+/** Maximum number of protected outbound peers. They have a chain with at least our work and are never evicted. */
 const MAX_PROTECTED = 4;
-/** Time for a peer to catch up, and then to respond to a last request. */
+/** Time for a peer to reach our chain work, and time to respond to a last getheaders. */
 const CHAIN_SYNC_LIMIT_SEC = 20 * 60;
 const HEADERS_RESPONSE_SEC = 2 * 60;
-/** Interval of stale tip checks. */
+/** Interval in seconds of checks whether the tip is stale. */
 const STALE_CHECK_INTERVAL_SEC = 10 * 60;
-/** Number of block intervals after which a tip is stale. */
+/** Number of block intervals without a new block after which the tip is stale. */
 const STALE_TIP_BLOCKS = 3;
-/** Minimum age of a connection for eviction. */
+/** Minimum age in seconds of a connection before it can be evicted. */
 const MIN_CONNECT_SEC = 30;
 
 export interface StaleTipEvictionDeps extends SyncDeps {
@@ -28,9 +28,9 @@ export interface StaleTipEvictionDeps extends SyncDeps {
 }
 
 interface WatchedPeer {
-  /** 0 if the peer is not behind. */
+  /** Time by which the peer must reach the work of `goal`; 0 if the peer is not behind. */
   deadlineSec: number;
-  /** Our tip when the deadline was set; the peer must reach its work. */
+  /** Our tip when the deadline was set. The peer's chain must reach its work. */
   goal: number;
   asked: boolean;
   isProtected: boolean;
@@ -70,7 +70,10 @@ export class StaleTipEviction implements MessageHandler {
       this.checkProgress(state, own);
   }
 
-  /** Called when the peer has sent valid headers. */
+  /**
+   * Protects the peer from eviction if its chain has at least our work and a protected slot is free. Called after valid
+   * headers.
+   */
   considerProtecting({ peer, bestKnown }: SyncPeer): void {
     const own = this.own.get(peer.id);
     if (!own || own.isProtected || !isReplaceable(peer) || peer.isGone || bestKnown === NO_HEADER) return;
@@ -119,8 +122,8 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Whether one additional outbound peer should be tried, because no block arrived for a long time. Call it regularly; the
-   * result is recomputed every ten minutes.
+   * Whether an extra outbound peer should be connected because no block arrived for a long time. Must be called regularly;
+   * the result is recomputed every ten minutes.
    */
   wantsExtraOutbound(): boolean {
     const { clock, log } = this.deps;
@@ -143,8 +146,8 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Peers to disconnect if there are `extra` surplus outbound peers: at most one. Call it about every 45 seconds. No
-   * additional peer is then tried until the tip is stale again.
+   * Returns the peers to disconnect if there are `extra` surplus outbound peers: at most one. Must be called about every 45
+   * seconds. Afterwards no extra peer is requested until the tip is stale again.
    */
   peersToEvict(extra: number): Peer[] {
     if (extra <= 0) return [];

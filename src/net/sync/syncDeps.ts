@@ -1,4 +1,4 @@
-/** Shared dependencies of the message handlers for blocks: the chain, the clock, the log, and small helpers. */
+/** Dependencies shared by the message handlers for blocks: the chain, the clock, the log, and small functions. */
 import type { Chain } from '../../chain/chain.js';
 import type { NetworkParams } from '../../params/network.js';
 import { NULL_HASH } from '../../primitives/transaction.js';
@@ -9,11 +9,11 @@ import type { HeaderChain } from '../../chain/index/headerChain.js';
 import type { PeerTable } from './peerTable.js';
 
 export interface Clock {
-  /** Monotonic clock for time limits. */
+  /** Monotonic time in ms, used for time limits. */
   nowMs(): number;
-  /** The node's time, which a test may set. */
+  /** Unix time of the node's clock, which a test may replace. */
   nowSec(): number;
-  /** The network's time. */
+  /** Network-adjusted Unix time. */
   adjustedTimeSec(): number;
 }
 
@@ -26,13 +26,13 @@ export interface SyncDeps {
   readonly log: Logger;
 }
 
-/** Protocol version in locators. */
+/** Protocol version written in locators. */
 const PROTOCOL_VERSION = 70_015;
-/** Maximum age of the tip in block intervals for a nearly synced chain. */
+/** Maximum age of the tip, in block intervals, at which the chain counts as nearly in sync. */
 const NEARLY_IN_STEP_BLOCKS = 20;
 
 /**
- * Whether the chain is so nearly in sync that new blocks are requested directly from the announcing peer. Source:
+ * Whether the chain is nearly in sync. New blocks are then requested directly from the announcing peer. Source:
  * `CanDirectFetch`.
  */
 export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
@@ -41,15 +41,15 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
 }
 
 /**
- * Requests the headers after the locator of `id`, up to `stopHash`. Not during a two-pass header sync, because the responses
- * could not be distinguished.
+ * Requests the headers after the locator of `id`, up to `stopHash`. Does nothing during a two-pass header sync with the
+ * peer, because the responses could not be distinguished.
  */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
   if (deps.peers.get(peer)?.isPresyncing) return;
   askForHeaders(peer, deps.headerChain.locator(id), stopHash);
 }
 
-/** Requests the headers after the first hash of the locator that the peer has. */
+/** Requests the headers after the first block of the locator that the peer has. */
 export function askForHeaders(peer: Peer, locator: Buffer[], stopHash: Bytes = NULL_HASH): void {
   peer.send('getheaders', {
     version: Math.min(peer.version!.protocolVersion, PROTOCOL_VERSION),

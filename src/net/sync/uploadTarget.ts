@@ -1,17 +1,17 @@
 /**
- * Daily upload limit (`-maxuploadtarget`): counts sent bytes, and decides when old blocks, and other data than blocks, are
- * not sent any more. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
+ * Daily upload limit (`-maxuploadtarget`). Counts sent bytes, and decides when old blocks, mempool responses and filtered
+ * blocks are no longer served. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
  */
 import { MAX_BLOCK_SERIALIZED_SIZE } from '../../consensus/limits.js';
 
 export interface UploadTargetOptions {
-  /** Limit of bytes within the period; 0 for no limit. */
+  /** Upload limit per day in bytes; 0 for no limit. */
   targetBytes: number;
 }
 
 /** Source: `MAX_UPLOAD_TIMEFRAME`. */
 const TIMEFRAME_SEC = 24 * 60 * 60;
-/** The size of one block is reserved for each remaining period of this length. */
+/** For each remaining period of this length, the size of one new block is reserved. */
 const SECONDS_PER_RESERVED_BLOCK = 600;
 
 export class UploadTarget {
@@ -26,7 +26,7 @@ export class UploadTarget {
     this.nowSec = deps.nowSec;
   }
 
-  /** Call it for all bytes sent to any peer. */
+  /** Counts sent bytes. Must be called for all bytes sent to any peer. */
   recordSent(bytes: number): void {
     const now = this.nowSec();
     if (this.cycleStartSec + this.timeframeSec < now) {
@@ -36,12 +36,12 @@ export class UploadTarget {
     this.sentBytes += bytes;
   }
 
-  /** Whether the limit is reached: then `mempool` and filtered blocks are not served. */
+  /** Whether the upload limit is reached. `mempool` requests and filtered blocks are not served then. */
   get isReached(): boolean {
     return this.targetBytes > 0 && this.sentBytes >= this.targetBytes;
   }
 
-  /** Whether the remaining bytes are reserved for new blocks. */
+  /** Whether the remaining bytes of the limit are reserved for new blocks, so that old blocks are not served. */
   get refusesHistoricalBlocks(): boolean {
     if (this.targetBytes === 0) return false;
     const blocksToCome = Math.floor(this.timeLeftSec / SECONDS_PER_RESERVED_BLOCK);

@@ -1,22 +1,22 @@
 /**
- * A connection to Tor's control port: one command at a time, each with its reply; events are ignored. Source: Tor
+ * A connection to Tor's control port. Sends one command at a time and returns its reply; events are ignored. Source: Tor
  * control-spec.txt section 2; Core torcontrol.cpp `TorControlConnection`.
  */
 import { connect, type Socket } from 'node:net';
 
-/** Maximum size of a line and of a reply in bytes; the specification has no limit. */
+/** Maximum size in bytes of a line and of a whole reply. The specification has no limit. */
 const MAX_REPLY_BYTES = 100_000;
-/** Replies with this code and above are events. */
+/** Lowest reply code of asynchronous events. */
 const FIRST_EVENT_CODE = 600;
 
 export interface ControlReply {
-  /** 250 for success. */
+  /** Reply code; 250 means success. */
   readonly code: number;
   /** Lines of the reply without the code, latin1. */
   readonly lines: readonly string[];
 }
 
-/** The connection has ended, or could not be opened. */
+/** Thrown if the connection has ended or could not be opened. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
@@ -48,7 +48,10 @@ export class ControlConnection {
     socket.on('data', (text: string) => this.receive(text));
   }
 
-  /** Rejects with `ControlError` if there is no response or the signal aborts; a later abort closes the connection. */
+  /**
+   * Opens the connection. Rejects with `ControlError` if there is no response or the signal aborts. If the signal aborts
+   * later, the connection is closed.
+   */
   static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -56,7 +59,7 @@ export class ControlConnection {
         return;
       }
       const socket = connect({ host, port });
-      // The signal is not passed to `connect`, because Node 20 does not remove its listener when the connection ends.
+      // The signal is not passed to `connect`, because Node 20 would keep its listener after the connection has ended.
       const onAbort = (): void => void socket.destroy(new ControlError('interrupted'));
       const letGo = (): void => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort);
@@ -69,7 +72,7 @@ export class ControlConnection {
     });
   }
 
-  /** Sends one line. Rejects with `ControlError` if the connection ends before the reply. */
+  /** Sends a one-line command and resolves to its reply. Rejects with `ControlError` if the connection ends before the reply. */
   command(line: string): Promise<ControlReply> {
     if (this.end !== null) return Promise.reject(this.end);
     return new Promise((resolve, reject) => {
@@ -92,7 +95,7 @@ export class ControlConnection {
     }
   }
 
-  /** Three digits, then a space in the last line of a reply. */
+  /** Handles a line of a reply. It starts with a three-digit code; a space after the code marks the last line. */
   private takeLine(line: string): void {
     if (line.length < 4) return;
     this.lines.push(line.slice(4));

@@ -1,11 +1,11 @@
 /**
- * The console: log lines and, on a terminal, a status line below them that is updated in place. New log lines appear above
- * it. On a pipe or in a supervisor's journal only plain lines are written.
+ * The console output: log lines and, on a terminal, a status line below them that is updated in place. On a pipe or in a
+ * supervisor's journal only plain log lines are written.
  */
 import { inspect } from 'node:util';
 import { cutTo, printable, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
-/** The used part of `process.stdout`. */
+/** The members of `process.stdout` that are used. */
 export interface ConsoleStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -19,19 +19,20 @@ export interface ConsoleStream {
 /** `-color`. */
 export type ColorChoice = 'auto' | 'always' | 'never';
 
-/** Creates the status line for a width in columns. */
+/** Function that creates the status line for a terminal of the given width in columns. */
 export type StatusLine = (columns: number) => string;
 
 const CLEAR_LINE = '\r\x1b[K';
 /**
- * Columns left free behind the status line: for the `^C` of a user, and the last column, where some terminals already wrap.
+ * Number of columns left free after the status line: two for an echoed `^C`, and the last column, where some terminals
+ * already wrap.
  */
 const ROOM_COLUMNS = 3;
-/** Matches a timestamp at the start of a line, and the mark of a warning or an error. */
+/** Matches the timestamp at the start of a log line, and the word `Warning` or `Error` after it. */
 const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
 
 export class Console {
-  /** Whether a status line is possible. */
+  /** Whether a status line can be shown, i.e. the stream is a suitable terminal. */
   readonly isLive: boolean;
   private readonly stream: ConsoleStream;
   private readonly paints: boolean;
@@ -45,7 +46,7 @@ export class Console {
     if (this.isLive) stream.on('resize', this.redraw);
   }
 
-  /** Writes a line, which includes its line break. */
+  /** Writes a log line. The text must include its line break. */
   line(line: string): void {
     if (!this.isLive) {
       this.stream.write(this.paints ? this.paint(line.trimEnd()) + '\n' : line);
@@ -56,20 +57,20 @@ export class Console {
     this.stream.write(`${this.shown === '' ? '' : CLEAR_LINE}${text}\n${this.shown}`);
   }
 
-  /** Replaces or removes the status line; has no effect if no status line is possible. */
+  /** Sets the status line; null removes it. Has no effect if no status line can be shown. */
   setStatus(status: StatusLine | null): void {
     if (!this.isLive) return;
     this.status = status;
     this.redraw();
   }
 
-  /** Removes the status line, and echoed input such as `^C`. */
+  /** Removes the status line and echoed input such as `^C`. */
   clear(): void {
     this.setStatus(null);
     if (this.isLive) this.stream.write(CLEAR_LINE);
   }
 
-  /** Removes the status line. */
+  /** Removes the status line at the end of the program. */
   close(): void {
     this.setStatus(null);
     this.stream.off('resize', this.redraw);

@@ -2,7 +2,7 @@
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Bind addresses that are reached at 127.0.0.1, the command's default. */
+/** Bind addresses that accept connections to 127.0.0.1, the default host of the client command. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
 
 /** Address of an RPC server. */
@@ -12,8 +12,8 @@ export interface RpcPlace {
 }
 
 /**
- * Log lines; `program` is the path of the node's program, `folder` its working directory, `launcher` the path of the
- * bundle's program that started it.
+ * Returns log lines with the RPC address and suggested commands. `program` is the path of the node's program, `folder` its
+ * working directory, and `launcher` the path of the bundle's program that started it.
  */
 export function firstSteps(
   loaded: LoadedOptions,
@@ -41,27 +41,28 @@ function credentials({ options, paths }: LoadedOptions): string {
   return `cookie in ${paths.cookieFile}`;
 }
 
-/** The client command: by its name if it is installed, else by its path. */
+/** Returns the client command: its name if it is installed, otherwise its path. */
 function cliProgram(program: string, folder: string): string {
   if (!program.endsWith('.js')) return 'lbcnode-cli';
   return `node ${quoted(relative(folder, join(dirname(program), 'lbcnode-cli.js')))}`;
 }
 
-/** The client command of a bundle, as a path that a shell can start. */
+/** Returns the client command of a bundle, as a path that a shell can execute. */
 function cliBeside(launcher: string, folder: string): string {
   const path = join(dirname(resolve(folder, launcher)), `lbcnode-cli${extname(launcher)}`);
   const near = relative(folder, path);
   return quoted(near.startsWith('..') || isAbsolute(near) ? path : `.${sep}${near}`);
 }
 
-/** The options with which the client command finds this node. */
+/** Returns the options with which the client command finds this node. */
 function cliArguments(
   { network, paths, options, isSet, params, placeOf }: LoadedOptions,
   places: readonly RpcPlace[],
 ): string[] {
   const port = options.rpcport ?? params.rpcPort;
   const near = places.find(({ host }) => NEAR.has(host));
-  // A password from the command line is in no file that the client reads, and is not printed here.
+  // A password from the command line is in no file that the client command reads. It must not be printed, so the suggested
+  // command prompts for it.
   const asksPassword = options.rpcpassword !== '' && placeOf('rpcpassword') === '';
   return [
     ...(network === 'main' ? [] : [network === 'test' ? '-testnet' : '-regtest']),

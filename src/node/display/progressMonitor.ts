@@ -1,7 +1,7 @@
 /**
- * Follows the chain and shows the progress of long work: reading files, connecting stored blocks, the initial download,
- * large flushes; without these, filling indexes in the background. Decides how often to report; the texts are in
- * `progressText.ts`, the output is in `console.ts`.
+ * Shows the progress of long work: reading files, connecting stored blocks, the initial download, large flushes, and
+ * otherwise filling indexes in the background. Decides how often progress is reported. `progressText.ts` formats the texts,
+ * `console.ts` writes them.
  */
 import { headerProgress, tipFigures, type Progress } from '../../chain/progress.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -11,36 +11,36 @@ import type { StatusLine } from './console.js';
 import { ProgressPace } from './progressPace.js';
 import { progressLine, progressStatus, type ProgressFigures } from './progressText.js';
 
-/** Interval between two log lines. */
+/** Interval in ms between two progress lines in the log. */
 const LOG_MS = 10_000;
-/** Interval between two updates of the status line. */
+/** Interval in ms between two updates of the status line. */
 const SHOW_MS = 200;
-/** Work that takes no longer is not reported. */
+/** Minimum duration in ms of an activity before its progress is reported. */
 const PATIENCE_MS = 500;
-/** A smaller flush is finished before a report could be read. */
+/** Minimum size in bytes of a flush that is reported. Smaller flushes end before a user could read the report. */
 const LARGE_FLUSH_BYTES = 16 << 20;
 
 export interface ProgressOutput {
   /** Shows the current status line; null when no long work is in progress. */
   show(status: StatusLine | null): void;
-  /** Writes a log line. */
+  /** Writes a progress line to the log. */
   log(line: string): void;
-  /** Reports the current line to callers that must wait. */
+  /** Passes the progress line to RPC clients that wait for the node. */
   tell(line: string): void;
 }
 
 export interface ProgressDeps {
   readonly params: Pick<NetworkParams, 'chainTxData' | 'targetSpacingSec'>;
   readonly nowSec: () => number;
-  /** Size in bytes of unflushed data in memory. */
+  /** Size in bytes of cached data that is not written to disk yet. */
   readonly cacheBytes: () => number;
 }
 
-/** Tracks one activity after another, each with its pace. */
+/** Tracks the current activity and its speed. A new activity replaces the previous one. */
 class Track {
   current: { progress: Progress; pace: ProgressPace; beganMs: number; loggedMs: number } | null = null;
 
-  /** Adds a report; returns whether the activity counts as long. */
+  /** Adds a progress report. Returns whether the activity has lasted long enough to be shown. */
   add(progress: Progress, now: number): boolean {
     if (this.current?.progress.activity !== progress.activity)
       this.current = { progress, pace: new ProgressPace(), beganMs: now, loggedMs: now };
@@ -49,14 +49,14 @@ class Track {
     return this.figures !== null;
   }
 
-  /** The figures to show; null until the activity counts as long. */
+  /** Figures to show; null until the activity has lasted `PATIENCE_MS`. */
   get figures(): ProgressFigures | null {
     if (this.current === null || performance.now() - this.current.beganMs < PATIENCE_MS) return null;
     const { progress, pace } = this.current;
     return { progress, txPerSec: progress.txCount === 0 ? null : pace.txPerSec, leftSec: pace.leftSec };
   }
 
-  /** Whether a log line is due; if so, starts the next interval. */
+  /** Whether a log line is due. If so, the next log interval starts. */
   takeLog(now: number): boolean {
     if (this.current === null || now - this.current.loggedMs < LOG_MS) return false;
     this.current.loggedMs = now;
@@ -97,13 +97,16 @@ export class ProgressMonitor {
       this.update({ activity: BLOCKS, ...this.shareOf(reader, id, figures.txCount), ...figures });
     });
     chain.events.on('tipChanged', ({ id, initialDownload }) => {
-      // As far as known, nothing more needs to be fetched.
+      // The initial download has ended, or the tip is the best known header, so no more blocks need to be fetched.
       const isThere = !initialDownload || id === chain.index.bestHeader;
       if (isThere && !chain.importing) this.end();
     });
   }
 
-  /** Progress as a share of the network's estimated transactions, or of the headers if no estimate is available. */
+  /**
+   * Progress as a share of the estimated number of transactions of the network, or as a share of the headers if no estimate
+   * is available.
+   */
   private shareOf(reader: ChainReader, tip: number, txCount: number): { done: number; total: number } {
     const { chainTxData } = this.deps.params;
     if (chainTxData.txPerSec > 0)
@@ -143,11 +146,11 @@ export class ProgressMonitor {
     if (bytes !== null && bytes >= LARGE_FLUSH_BYTES)
       this.output.show(() => `Writing ${Math.round(bytes / (1 << 20))} MiB to disk`);
     else if (this.main.current === null) this.show();
-    // The next report of a continuing activity may be shown at once.
+    // Makes the next report of a continuing activity visible without waiting for the interval.
     this.shownMs = -Infinity;
   }
 
-  /** Whether the status line may be updated; if so, starts the next interval. */
+  /** Whether the status line may be updated. If so, the next display interval starts. */
   private takeShow(now: number): boolean {
     if (now - this.shownMs < SHOW_MS) return false;
     this.shownMs = now;

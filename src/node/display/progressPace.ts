@@ -1,4 +1,4 @@
-/** Speed and remaining time of work, from occasional progress reports. */
+/** Computes the speed and the remaining time of work from occasional progress reports. */
 
 export interface Sample {
   readonly done: number;
@@ -6,9 +6,9 @@ export interface Sample {
   readonly txCount: number;
 }
 
-/** Speed is measured over the last minute. Arbitrary: long enough to be steady, short enough to follow changes. */
+/** Time in ms over which the speed is averaged. Arbitrary: long enough to be steady, short enough to follow changes. */
 const WINDOW_MS = 60_000;
-/** Samples within this interval replace one another. */
+/** Minimum distance in ms of two stored samples. A sample within this time replaces the previous one. */
 const STEP_MS = 1000;
 
 export class ProgressPace {
@@ -22,12 +22,12 @@ export class ProgressPace {
     this.newest = { ms, done, total, txCount };
   }
 
-  /** Transactions per second; null while unknown. */
+  /** Speed in transactions per second; null while unknown. */
   get txPerSec(): number | null {
     return this.rate(({ txCount }) => txCount);
   }
 
-  /** Seconds until completion at the current speed; null if unknown. */
+  /** Seconds until completion at the current speed; null while unknown. */
   get leftSec(): number | null {
     const perSec = this.rate(({ done }) => done);
     if (this.newest === null || perSec === null || perSec <= 0) return null;

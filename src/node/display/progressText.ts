@@ -1,4 +1,4 @@
-/** Progress as text: complete for the log, shortened to the width of a terminal. */
+/** Formats progress: in full for the log, shortened to the terminal width for the status line. */
 import type { Progress } from '../../chain/progress.js';
 import { mostColumns } from './textWidth.js';
 
@@ -8,17 +8,17 @@ export interface ProgressFigures {
   readonly leftSec: number | null;
 }
 
-/** Progress line for the log; `cache` describes the caches. */
+/** Formats a progress line for the log. `cache` describes the cache usage. */
 export function progressLine(figures: ProgressFigures, cache: string): string {
   const { activity } = figures.progress;
   const parts = partsOf(figures);
   return `${activity}: ${[parts.height, parts.date, parts.percent, parts.speed, cache, parts.left].filter(Boolean).join(', ')}`;
 }
 
-/** The day digits of a date as 2026-05-20. */
+/** Number of characters of a date such as 2026-05-20, without the time. */
 const DAY_DIGITS = 10;
 
-/** Progress for a terminal; less important parts are omitted first. */
+/** Formats progress for a terminal of the given width. Less important fields are omitted first. */
 export function progressStatus(figures: ProgressFigures, columns: number): string {
   const { activity } = figures.progress;
   const parts = partsOf(figures);
@@ -29,7 +29,8 @@ export function progressStatus(figures: ProgressFigures, columns: number): strin
       .map((name) => shown[name])
       .filter(Boolean)
       .join('  ');
-  // Steps of shortening: the date without its time, the activity without the file; then rounded figures.
+  // Steps by which the status line is shortened, in order: the date without its time, the activity without the file name,
+  // then rounded figures.
   const shorter: readonly (readonly [name: string, text: string])[] = [
     ['date', parts.date.slice(0, DAY_DIGITS)],
     ['activity', activity.split(' ')[0]!],

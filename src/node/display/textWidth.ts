@@ -1,14 +1,14 @@
-/** The width of text on a terminal, and functions that fit text into it. */
+/** Width of text on a terminal, and functions that fit text into a width. */
 
 /** Columns assumed for a terminal of unknown width. */
 export const USUAL_COLUMNS = 80;
 
-/** Indentation of continuation rows. */
+/** Indentation of wrapped continuation rows. */
 export const ROW_INDENT = '    ';
 
 /**
- * Maximum columns that a text can take: a character outside ASCII counts two, the widest possible. Text is therefore cut too
- * early at worst, and never overflows.
+ * Returns an upper bound of the columns that a text takes: a character outside ASCII counts two columns. Text may therefore
+ * be cut too early, but never overflows.
  */
 export function mostColumns(text: string): number {
   let columns = 0;
@@ -16,12 +16,12 @@ export function mostColumns(text: string): number {
   return columns;
 }
 
-/** Text without characters that move the cursor or end the line. */
+/** Replaces control characters, which could move the cursor or end the line. */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-/** The text, or as much of its beginning as fits before an ellipsis. */
+/** Returns the text, cut with an ellipsis if it exceeds `columns`. */
 export function cutTo(text: string, columns: number): string {
   if (mostColumns(text) <= columns) return text;
   let kept = '';
@@ -35,12 +35,12 @@ export function cutTo(text: string, columns: number): string {
 }
 const ELLIPSIS = '...';
 
-/** A command at the end of a line, after a colon. */
+/** Matches a command after a colon at the end of a line. */
 const COMMAND = /: ((?:cd|node|npm|lbcnode|lbcnode-cli) .*)$/;
 
 /**
- * Rows of at most this many columns, wrapped at spaces if possible; all except the first begin with `indent`. A command at
- * the end stays in one piece, if necessary on its own row, so that it can be copied completely.
+ * Wraps text at spaces into rows of at most `columns` columns. All rows except the first begin with `indent`. A command at
+ * the end is not split, and gets its own row if necessary, so that it can be copied in one piece.
  */
 export function wrapTo(text: string, columns: number, indent: string): string[] {
   const rows: string[] = [];
@@ -50,7 +50,7 @@ export function wrapTo(text: string, columns: number, indent: string): string[] 
     command === undefined ? text.split(' ') : [...text.slice(0, -command.length - 1).split(' '), command];
   for (const word of words) {
     const longer = row === '' ? word : `${row} ${word}`;
-    // A word too long for a row is left to the terminal to wrap.
+    // A word that is longer than a row is not split; the terminal wraps it.
     if (row.trim() === '' || mostColumns(longer) <= columns) row = longer;
     else {
       rows.push(row);

@@ -1,6 +1,6 @@
 /**
- * The operator's message about an error that ends the program: one message, with the remedy. Distinguishes bugs from
- * environment failures; only the stack of a bug is useful, and it is logged.
+ * Creates the operator's message for an error that ends the program, with a suggested fix. Distinguishes bugs from errors of
+ * the environment. The stack is logged only for a bug.
  */
 import {
   systemErrorCode,
@@ -12,13 +12,13 @@ import { OperatorError } from '../../util/text/operatorError.js';
 import { errorText } from '../start/closeStack.js';
 
 export interface Failure {
-  /** Message for people, in whole sentences. */
+  /** Message for the operator, in whole sentences. */
   readonly text: string;
-  /** Whether only a developer can fix it: then the stack is logged. */
+  /** Whether the error is a bug, which only a developer can fix. Its stack is logged. */
   readonly isBug: boolean;
 }
 
-/** `folder` is mentioned if the error names no file. */
+/** Describes an error that ends the program. `folder` is mentioned if the error names no file. */
 export function describeFailure(error: unknown, folder: string): Failure {
   if (error instanceof AggregateError) {
     const parts = error.errors.map((one: unknown) => describeFailure(one, folder));
@@ -41,7 +41,10 @@ function systemText(error: Error, folder: string): string | null {
   return code === null ? null : systemErrorText(code, systemErrorPath(error, folder));
 }
 
-/** LevelDB names the file in its message; corruption can be repaired from the block files. */
+/**
+ * Returns the message for a database error, or null for other errors. LevelDB names the file in its message. A corrupt
+ * database can be rebuilt from the block files.
+ */
 function databaseText(error: Error, folder: string): string | null {
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string' || !code.startsWith('LEVEL_')) return null;

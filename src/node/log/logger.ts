@@ -1,6 +1,6 @@
 /**
- * The log: Core's line format in `debug.log` and on the console, the debug categories, reopening on SIGHUP. The file is
- * written by pino's destination, synchronously, so that the last line before a crash is not lost.
+ * The log: Core's line format in `debug.log` and on the console, debug categories, and reopening on SIGHUP. Lines are
+ * written synchronously by pino's destination, so that the last line before a crash is not lost.
  */
 import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { destination } from 'pino';
@@ -13,21 +13,21 @@ import type { LoadedOptions } from '../options/options.js';
 import { makeFolder } from '../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** Size in bytes to which a log that has grown too large is cut. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
+/** Size in bytes to which a log that exceeds its limit is cut. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
 
-/** Size limit in bytes of lines buffered while the file cannot be written. */
+/** Maximum size in bytes of lines that are buffered while the file cannot be written. */
 const UNWRITTEN_LOG_BYTES = 1 << 20;
 
 export interface FileLogger {
   readonly logger: Logger & LogControl;
-  /** Shows or removes the status line on the console; has no effect without a terminal. */
+  /** Sets the status line on the console; null removes it. Has no effect without a terminal. */
   show(status: StatusLine | null): void;
-  /** Removes the status line, and echoed input. */
+  /** Removes the status line and echoed input. */
   clear(): void;
-  /** Writes a progress line: to the file, and to a console without a status line. */
+  /** Writes a progress line to the file. The console shows it only if it has no status line. */
   logProgress(line: string): void;
-  /** Writes buffered lines and closes the file; later lines go to the console only. */
+  /** Writes the buffered lines and closes the file. Later lines are written to the console only. */
   close(): Promise<void>;
 }
 
@@ -35,13 +35,13 @@ export interface LineLoggerOptions {
   readonly timestamps: boolean;
   readonly micros: boolean;
   readonly categories: LogCategorySet;
-  /** The time in milliseconds since 1970, with fractions. */
+  /** Unix time in milliseconds, with fractions. */
   readonly nowMs: () => number;
-  /** Writes a line, which includes its line break. */
+  /** Writes a line. The text must include its line break. */
   readonly write: (line: string) => void;
 }
 
-/** Formats lines and decides which are written. Source: `LogTimestampStr`, `LogPrintf`, `LogPrint`. */
+/** Formats log lines and filters them by category. Source: `LogTimestampStr`, `LogPrintf`, `LogPrint`. */
 export class LineLogger implements Logger, LogControl {
   private readonly options: LineLoggerOptions;
   private secondsStamped = -1;
@@ -80,7 +80,7 @@ export class LineLogger implements Logger, LogControl {
     return this.options.categories.categories();
   }
 
-  /** `2026-01-01T00:00:00Z`, or with microseconds before the Z. */
+  /** Returns the timestamp `2026-01-01T00:00:00Z`, with microseconds before the Z if `-logtimemicros` is set. */
   private stamp(): string {
     const nowMs = this.options.nowMs();
     const seconds = Math.floor(nowMs / 1000);
@@ -94,16 +94,16 @@ export class LineLogger implements Logger, LogControl {
   }
 }
 
-/** Whether the log goes to the console. */
+/** Whether log lines are also written to the console. */
 export function logsToConsole({ options }: LoadedOptions): boolean {
   return options.printtoconsole ?? !options.daemon;
 }
 
-/** Opens the log according to the options. Throws `OptionError` when the file cannot be written. */
+/** Opens the log file according to the options. Throws `OptionError` if the file cannot be written. */
 export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = process.stdout): FileLogger {
   const { options, paths } = loaded;
   const categories = new LogCategorySet();
-  // Errors in these options are included in the warnings.
+  // Errors in `-debug` and `-debugexclude` are ignored here, because the startup warnings already include them.
   applyDebugOptions(categories, options.debug, options.debugexclude);
   const screen = logsToConsole(loaded) ? new Console(stream, options.color as ColorChoice) : null;
   const file =
@@ -135,7 +135,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       if (paths.logFile !== null) refuseSpecialFile(paths.logFile);
       file?.reopen();
     } catch (error) {
-      // Writing to the old file continues.
+      // After a failed reopening, lines are still written to the old file.
       logger.warn(`The log could not be reopened: ${(error as Error).message}`);
     }
   };
@@ -152,7 +152,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       fileOpen = false;
       return new Promise((resolve) => {
         file.once('close', resolve);
-        // Lines that could not be written until now are lost.
+        // If the file cannot be written, the buffered lines are lost.
         file.once('error', () => resolve());
         file.end();
       });
@@ -160,7 +160,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
   };
 }
 
-/** Creates the network's own folder; other folders must exist. Source: `OpenDebugLog`. */
+/** Opens the log file. Creates the folder of the network if it is missing; other folders must exist. Source: `OpenDebugLog`. */
 function openLog(
   { options, paths, placeOf }: LoadedOptions,
   path: string,
@@ -172,16 +172,16 @@ function openLog(
     if (!options.debug.length) shrinkLog(path);
     const file = destination({ dest: path, append: true, sync: true, maxLength: UNWRITTEN_LOG_BYTES });
     let failing = false;
-    // An unwritable log stops nothing: lines are buffered up to a limit, then dropped.
+    // A write error does not stop the node. Lines are buffered up to a limit, then dropped.
     file.on('error', (error) => {
       if (!failing) warn(`Warning: ${path} cannot be written, the node goes on: ${failureReason(error)}\n`);
       failing = true;
     });
-    // Separates this run from the previous one.
+    // Empty lines separate this run from the previous one.
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    // The reference's text; for a missing folder it is sufficient.
+    // The text of the reference. If the folder is missing, no more details are added.
     const said = `Could not open debug log file ${path}`;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new OptionError(said + placeOf('debuglogfile'));
@@ -191,7 +191,10 @@ function openLog(
   }
 }
 
-/** Cuts a log that exceeds its size by a tenth, keeping the end. Source: Core's `ShrinkDebugFile`. */
+/**
+ * Shortens a log that exceeds `RECENT_LOG_BYTES` by more than a tenth. The end of the log is kept. Source: Core's
+ * `ShrinkDebugFile`.
+ */
 export function shrinkLog(path: string): void {
   if (!existsSync(path)) return;
   const { size } = statSync(path);

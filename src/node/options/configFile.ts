@@ -1,31 +1,31 @@
 /**
- * The text form of a configuration file: `name=value` lines, `[section]` headings, `#` comments. Reads no files and does not
- * know which options exist. Source: `GetConfigOptions`.
+ * Parser of configuration files: `name=value` lines, `[section]` headings, `#` comments. Reads no files and does not know
+ * which options exist. Source: `GetConfigOptions`.
  */
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** One setting; `section` is empty above the first heading. */
+/** One setting of a configuration file. `section` is empty for settings above the first heading. */
 export interface ConfigEntry {
   readonly section: string;
   readonly name: string;
   readonly value: string;
-  /** Line number from 1. */
+  /** Line number in the file, starting at 1. */
   readonly line: number;
 }
 
-/** The file does not parse; the message names the line. */
+/** Thrown if the file cannot be parsed. The message names the line. */
 export class ConfigFileError extends OperatorError {
   override readonly name = 'ConfigFileError';
 }
 
-/** The sections by this node's names; the reference uses other network names in its own files. */
+/** Maps section names of lbrycrd's files to this node's network names. */
 const SECTION_ALIASES: Readonly<Record<string, string>> = {
   lbrycrd: 'main',
   lbrycrdtest: 'test',
   lbrycrdreg: 'regtest',
 };
 
-/** The settings in order. The name of a setting may include the section, as in `regtest.rpcport=1`. */
+/** Parses the settings in order. The name of a setting may include its section, as in `regtest.rpcport=1`. */
 export function parseConfigText(text: string): ConfigEntry[] {
   const entries: ConfigEntry[] = [];
   let heading = '';
@@ -55,7 +55,8 @@ export function parseConfigText(text: string): ConfigEntry[] {
       ...splitName(heading, trim(line.slice(0, equals)), trim(line.slice(equals + 1))),
       line: number,
     };
-    // The reference silently cuts the password at the #; later Core rejects it, as a cut password is useless.
+    // lbrycrd silently cuts the password at a #. Later Core rejects such a password, as done here, because the cut
+    // password would not work.
     if (comment >= 0 && entry.name === 'rpcpassword') {
       throw new ConfigFileError(`${where}, using # in rpcpassword can be ambiguous and should be avoided`);
     }

@@ -1,9 +1,9 @@
-/** The options `-debug` and `-debugexclude`. */
+/** Applies the options `-debug` and `-debugexclude`. */
 import type { LogControl } from '../../util/logging.js';
 
 /**
- * Switches log categories by `-debug` and `-debugexclude`; returns the errors found in them. A `none` or `0` in `-debug`
- * switches all of them off. Source: `AppInitParameterInteraction`.
+ * Enables and disables log categories according to `-debug` and `-debugexclude`. Returns the errors in the options. `none`
+ * or `0` in `-debug` disables all categories. Source: `AppInitParameterInteraction`.
  */
 export function applyDebugOptions(
   categories: LogControl,

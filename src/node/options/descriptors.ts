@@ -1,28 +1,31 @@
 /**
- * Distributes the available file descriptors between files and sockets, so that neither peers nor callers ever prevent a
- * block file from being opened. Source: Core init.cpp (`nMinFD`, `MIN_CORE_FILEDESCRIPTORS`).
+ * Divides the available file descriptors among files and sockets, so that sockets of peers and RPC clients never prevent the
+ * node from opening a block file. Source: Core init.cpp (`nMinFD`, `MIN_CORE_FILEDESCRIPTORS`).
  */
 import { readFileSync } from 'node:fs';
 import { OptionError } from './optionArgs.js';
 
-/** Descriptors reserved for files: blocks, database, logs. Source: `MIN_CORE_FILEDESCRIPTORS`. */
+/** Number of descriptors reserved for files: blocks, database, logs. Source: `MIN_CORE_FILEDESCRIPTORS`. */
 const CORE_DESCRIPTORS = 150;
-/** Descriptors for -addnode connections, in addition to the other peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
+/** Number of descriptors for `-addnode` connections, which do not count as normal peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
 const ADDNODE_DESCRIPTORS = 8;
-/** Number of the database's table files in the core's share of descriptors. */
+/** Number of database table files that are included in `CORE_DESCRIPTORS`. */
 const DATABASE_IN_CORE = 100;
 /**
- * Maximum number of table files that LevelDB keeps open; it also uses at most a fifth of the system's limit (its
- * env_posix.cc).
+ * Maximum number of table files that LevelDB keeps open. LevelDB also uses at most a fifth of the system limit
+ * (env_posix.cc).
  */
 const DATABASE_DESCRIPTORS = 1010;
 const DATABASE_SHARE = 5;
-/** Minimum number of HTTP connections, however few descriptors there are; the core's share can spare them. */
+/** Minimum number of HTTP connections even with few descriptors. They may be taken from the reserve for files. */
 const LEAST_HTTP_CONNECTIONS = 8;
 
 type Warn = (message: string) => void;
 
-/** The descriptor limit of this process, which Node.js raises at its start as far as possible; Infinity if unknown. */
+/**
+ * Returns the descriptor limit of this process; Infinity if unknown. Node.js raises the limit as far as possible when it
+ * starts.
+ */
 export function systemDescriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
@@ -33,8 +36,8 @@ export function systemDescriptorLimit(): number {
 }
 
 /**
- * Maximum number of peers: the requested number, limited by the descriptors. Throws `OptionError` when there are too few for
- * a node.
+ * Returns the maximum number of peers: the requested number, reduced if there are not enough descriptors. Throws
+ * `OptionError` if there are too few descriptors for a node.
  */
 export function peerConnections(wanted: number, limit: number, warn: Warn): number {
   const room = limit - CORE_DESCRIPTORS - ADDNODE_DESCRIPTORS;
@@ -44,26 +47,26 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
   return Math.max(0, Math.min(wanted, room));
 }
 
-/** Users of descriptors besides files and peers. */
+/** Requested numbers of client connections, which need descriptors besides files and peers. */
 export interface WantedConnections {
-  /** HTTP connections on each port. */
+  /** Number of HTTP connections for each HTTP port. */
   readonly http: number;
-  /** Ports that serve HTTP: the node's, and that of -walletrpcport. */
+  /** Number of HTTP ports: 1, or 2 with `-walletrpcport`. */
   readonly httpServers: number;
   readonly webSockets: number;
   readonly hub: number;
 }
 
 export interface SharedConnections {
-  /** Maximum number of connections of each HTTP port. */
+  /** Maximum number of connections for each HTTP port. */
   readonly httpPerServer: number;
   readonly webSockets: number;
   readonly hub: number;
 }
 
 /**
- * Distributes the descriptors left by files and this many peers: first HTTP, then WebSocket clients, then the hub. HTTP
- * leaves half of them to the other two if these are enabled.
+ * Distributes the descriptors that files and `peers` leave: first to HTTP, then to WebSocket clients, then to the hub. If
+ * WebSocket or hub clients are enabled, HTTP leaves up to half of the descriptors to them.
  */
 export function shareConnections(
   wanted: WantedConnections,
@@ -85,7 +88,7 @@ export function shareConnections(
       ? 0
       : cut('rpcmaxconnections', wanted.http, Math.max(1, Math.floor((room - others) / httpServers)));
   let left = room - httpPerServer * httpServers;
-  // If both are enabled, each gets a share.
+  // If WebSocket clients and the hub are both enabled, each gets a share.
   const forWebSockets = wanted.hub === 0 ? left : Math.max(Math.floor(left / 2), left - wanted.hub);
   const webSockets = cut('wsmaxclients', wanted.webSockets, Math.max(1, forWebSockets));
   left -= webSockets;

@@ -1,15 +1,18 @@
 /**
- * Rejects invalid fees, and warns of fees that are probably a mistake. Source: lbrycrd wallet/init.cpp
+ * Rejects invalid fee options and warns about fees that are probably a mistake. Source: lbrycrd wallet/init.cpp
  * `WalletInit::ParameterInteraction`, wallet/wallet.cpp `CreateWalletFromFile`.
  */
 import { OptionError, type OptionArgs } from './optionArgs.js';
 import type { Options } from './optionsTable.js';
 
-/** Fees above these, in satoshis, are probably a mistake. Source: `HIGH_TX_FEE_PER_KB`, `HIGH_MAX_TX_FEE`. */
+/**
+ * Fee rate per 1,000 bytes and total fee, in satoshis, above which a warning is shown. Source: `HIGH_TX_FEE_PER_KB`,
+ * `HIGH_MAX_TX_FEE`.
+ */
 const HIGH_FEE_RATE_PER_KB = 1_000_000n;
 const HIGH_TOTAL_FEE = 100n * HIGH_FEE_RATE_PER_KB;
 
-/** Fee rates of wallets, in the reference's order, with the warnings for high ones. */
+/** Fee rate options of wallets in the reference's order, with the text of the warning for a high rate. */
 const WALLET_RATES = [
   ['mintxfee', 'This is the minimum transaction fee you pay on every transaction.'],
   ['fallbackfee', 'This is the transaction fee you may pay when fee estimates are not available.'],
@@ -17,7 +20,7 @@ const WALLET_RATES = [
   ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
 ] as const;
 
-/** Throws `OptionError`; `-maxtxfee` also limits `sendrawtransaction`. */
+/** Checks all fee options. Throws `OptionError` for an invalid fee. `-maxtxfee` also limits `sendrawtransaction`. */
 export function checkFees(args: OptionArgs, options: Options, warnings: string[]): void {
   const { maxtxfee, minrelaytxfee } = options;
   const warn = (name: string, text: string): void => void warnings.push(`-${name} is set very high! ${text}`);
@@ -45,7 +48,7 @@ function refused(args: OptionArgs, name: 'maxtxfee' | 'mintxfee' | 'paytxfee', w
   return new OptionError(`Invalid amount for -${name}=<amount>: '${args.value(name) ?? '0'}'${why}`, name);
 }
 
-/** Satoshis per 1,000 bytes, formatted as in the reference. Source: `CFeeRate::ToString`. */
+/** Formats a fee rate in satoshis per 1,000 bytes like the reference. Source: `CFeeRate::ToString`. */
 function formatFeeRate(ratePerKb: bigint): string {
   const fraction = (ratePerKb % 100_000_000n).toString().padStart(8, '0');
   return `${ratePerKb / 100_000_000n}.${fraction} LBC/kB`;

@@ -1,12 +1,12 @@
 /**
- * Converts command lines of the other programs of this chain: options of lbcd become ours if there is an equivalent; options
- * of lbcd and of older lbrycrd without meaning here are ignored with a warning. Options of lbrycrd 0.17 have the same names
- * here. Source: lbcd config.go, whose parser is go-flags: values follow `=` or are in the next word.
+ * Converts command lines written for lbcd or older lbrycrd. Options of lbcd become our options if there is an equivalent;
+ * options without meaning here are ignored with a warning. Options of lbrycrd 0.17 have the same names here. Source: lbcd
+ * config.go. Its parser is go-flags: a value follows `=` or is the next word.
  */
 import { explainedOption, lbcdEqual, refusedNetwork } from './foreignConfig.js';
 import { isSwitchValue, OptionError } from './optionArgs.js';
 
-/** Short option: one letter after one dash. */
+/** Full names of lbcd's one-letter options, which follow a single dash. */
 const SHORT: Readonly<Record<string, string>> = {
   a: 'addpeer',
   b: 'datadir',
@@ -17,7 +17,7 @@ const SHORT: Readonly<Record<string, string>> = {
   V: 'version',
 };
 
-/** Options of lbcd without a value; all others have one. */
+/** Options of lbcd without a value. All other options need a value. */
 const SWITCHES: ReadonlySet<string> = new Set([
   ...['addrindex', 'alerts', 'blocksonly', 'dropaddrindex', 'dropcfindex', 'droptxindex', 'gen', 'generate'],
   ...['nobanning', 'nocfilters', 'nocheckpoints', 'nodnsseed', 'nolisten', 'noonion', 'nopeerbloomfilters'],
@@ -35,12 +35,12 @@ const SWITCHES: ReadonlySet<string> = new Set([
 
 export interface TranslatedWords {
   readonly words: readonly string[];
-  /** Ignored entries, with reasons. */
+  /** Warnings for ignored options, with reasons. */
   readonly warnings: readonly string[];
 }
 
 interface Given {
-  /** Full name of a one-letter option. */
+  /** Full name of the option, also if the command line has its one-letter form. */
   readonly name: string;
   readonly value: string | null;
 }
@@ -53,17 +53,17 @@ function optionIn(word: string): Given | null {
   return { name, value: value ?? null };
 }
 
-/** The word with the full name of its option. */
+/** Returns the word of the command line with the full option name. */
 const inFull = (word: string, { name, value }: Given): string =>
   /^-[^-=](=|$)/.test(word) ? `-${name}${value === null ? '' : `=${value}`}` : word;
 
-/** In lbcd, `listen` is an address; here it is a switch. */
+/** Whether `listen` is used as in lbcd, where its value is an address. In this node it is a switch. */
 const isListenAddress = ({ name, value }: Given): boolean =>
   name === 'listen' && value !== null && !isSwitchValue(value);
 
 /**
- * Converts the words after the program's name to our own options. `knows` returns whether an option is ours, negated or not.
- * Throws `OptionError` for a network that does not exist here.
+ * Converts the words after the program name to options of this node. `knows` returns whether an option is ours, negated or
+ * not. Throws `OptionError` for a network that does not exist here.
  */
 export function translateForeign(
   words: readonly string[],

@@ -1,25 +1,27 @@
 /**
- * Configuration files and options of the other programs of this chain. lbrycrd's file has our own format and names; lbcd's
- * is read if it is specified: its options become ours if there is an equivalent, and the rest is explained. Reads no files.
- * Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
+ * Converts configuration files and options of lbrycrd and lbcd. lbrycrd's file has our format and names. lbcd's file is read
+ * only if the operator specifies it; its options become ours if there is an equivalent, and the others are explained. Reads
+ * no files. Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
  */
 import type { ConfigEntry } from './configFile.js';
 import { interpretBool } from './optionArgs.js';
 
 /**
- * Converts a value of an lbcd option: our option's name, and its value if it is written differently; null if no option is
- * needed.
+ * Converts the value of an lbcd option. Returns the name and value of our option, or null if no option is needed.
  */
 export type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
 
 const as =
   (name: string, read = (value: string): string => value): Equal =>
   (value) => ({ name, value: read(value) });
-/** A switch in Go's syntax: `1`, `true` and a bare name are on. */
+/** Converts a switch in Go's syntax: `1`, `true` and a bare name mean on. */
 const goSwitch = (value: string): string => (/^(1|t|true|)$/i.test(value) ? '1' : '0');
 const asSwitch = (name: string): Equal => as(name, goSwitch);
 const without = (name: string): Equal => as(name, (value) => (goSwitch(value) === '1' ? '0' : '1'));
-/** Converts a switch of lbcd: when it is on, our option gets the value `given`; when it is off, no option is set. */
+/**
+ * Creates a converter for a switch of lbcd: if the switch is on, our option gets the value `given`; if it is off, no option
+ * is set.
+ */
 const whenOn =
   (name: string, given: string): Equal =>
   (value) =>
@@ -27,7 +29,7 @@ const whenOn =
 
 const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
-/** `1h30m` in whole seconds; text that is not a duration is not changed. */
+/** Converts a Go duration such as `1h30m` to whole seconds. Other text is returned unchanged. */
 function seconds(value: string): string {
   if (!/^([0-9.]+(h|ms|m|s))+$/.test(value)) return value;
   const parts = [...value.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
@@ -36,7 +38,7 @@ function seconds(value: string): string {
   );
 }
 
-/** Options of lbcd with the same name here, read as text. */
+/** Options of lbcd that have the same name and text values here. */
 const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpccert', 'rpckey', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
 const SAME_SWITCHES = ['blocksonly', 'regtest', 'testnet', 'txindex', 'upnp'];
 
@@ -47,7 +49,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   addrindex: asSwitch('addressindex'),
   banduration: as('bantime', seconds),
   banthreshold: as('banscore'),
-  // An address that begins with the colon means every address: then only the port matters.
+  // A value that begins with a colon means all addresses, so only the port is set.
   listen: (value) => (value.startsWith(':') ? as('port')(value.slice(1)) : as('bind')(value)),
   maxpeers: as('maxconnections'),
   miningaddr: as('miningaddress'),
@@ -62,7 +64,8 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   rejectnonstd: whenOn('acceptnonstdtxn', '0'),
   rejectreplacement: without('mempoolreplacement'),
   relaynonstd: whenOn('acceptnonstdtxn', '1'),
-  // The node listens on the local host anyway, and `-rpcbind` has no effect without `-rpcallowip`.
+  // For an address of the local host only the port is set. The node listens there anyway, and `-rpcbind` has no effect
+  // without `-rpcallowip`.
   rpclisten: (value) => {
     const [, port] = /^(?:localhost|127\.0\.0\.1|\[::1\])?:([0-9]+)$/.exec(value) ?? [];
     return port === undefined ? as('rpcbind')(value) : as('rpcport')(port);
@@ -131,19 +134,22 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   trickleinterval: 'how often transactions are announced is fixed',
 };
 
-/** An option of another program: its name here, or the reason why there is no equivalent. */
+/** Treatment of an option of another program: the name of our equivalent, or the reason why there is none. */
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
-/** Converter for an option of lbcd; undefined if there is no equivalent. */
+/** Returns the converter for an lbcd option; undefined if there is no equivalent. */
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 
-/** Reason why an option of lbcd or of older lbrycrd has no equivalent; undefined for other names. */
+/** Returns the reason why an option of lbcd or older lbrycrd has no equivalent; undefined for other names. */
 export const explainedOption = (name: string): string | undefined =>
   Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
 
-/** Null for unknown names, and for options that mean the same here. */
+/**
+ * Returns the treatment of an option of another program. Returns null for unknown names and for options with the same
+ * meaning here.
+ */
 export function foreignOption(name: string): ForeignOption | null {
   const why = explainedOption(name);
   if (why !== undefined) return { kind: 'none', why };
@@ -151,7 +157,7 @@ export function foreignOption(name: string): ForeignOption | null {
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
 }
 
-/** The treatment of each option of another program, by name, for the documentation. */
+/** Returns the treatment of each option of another program by name, for the documentation. */
 export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
   const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
     const ours = read('1')?.name ?? name;
@@ -166,25 +172,28 @@ export function foreignOptionRows(): { readonly name: string; readonly here: str
 
 const OTHER_NETWORKS = ['signet', 'simnet'];
 
-/** Reason why a node with this setting must not start: it would be on another network than intended. */
+/**
+ * Returns the reason why a node with this setting must not start, because it would use another network than intended.
+ * Returns null if the setting is harmless.
+ */
 export function refusedNetwork(name: string, value: string): string | null {
   if (!OTHER_NETWORKS.includes(name) || goSwitch(value) !== '1') return null;
   return `The network ${name} of lbcd does not exist here: ${NO_OTHER_NETWORK}`;
 }
 
-/** The heading above lbcd's own options. */
+/** Matches the heading above lbcd's own options. */
 const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
 
-/** Whether a file has lbcd's format, by its heading or its name. */
+/** Whether a file has lbcd's format, judged by its heading or its name. */
 export function isLbcdConfig(path: string, text: string): boolean {
   return LBCD_HEADING.test(text) || /(^|[/\\])lbcd\.conf$/i.test(path);
 }
 
-/** The settings of a file, and the ones that could not be converted, with reasons. */
+/** Settings converted from a file of another program, and settings that could not be converted, with reasons. */
 export interface TakenOver {
   readonly entries: readonly ConfigEntry[];
   readonly passedOver: readonly Remark[];
-  /** Entries that must not be ignored. */
+  /** Settings that must not be ignored. The node must not start with them. */
   readonly refused: readonly Remark[];
 }
 
@@ -194,8 +203,9 @@ interface Remark {
 }
 
 /**
- * Reads lbcd's file with our option names. Comments begin with `;` or `#`, values may be quoted, and headings have no
- * meaning. `network` is that of the command line; the file may choose another one. Source: go-flags `readIni`.
+ * Reads lbcd's configuration file and converts the options to ours. Comments begin with `;` or `#`, values may be quoted,
+ * and headings have no meaning. `network` is the network of the command line; the file may select another one. Source:
+ * go-flags `readIni`.
  */
 export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {
   const entries: ConfigEntry[] = [];
@@ -230,8 +240,9 @@ function unquoted(value: string): string {
 }
 
 /**
- * lbcd's file has no sections: its ports and addresses belong to the network that the file or the command line chooses. In
- * our file, settings above the headings apply to the main network alone.
+ * Puts settings of lbcd's file into the section of the selected network. lbcd's file has no sections: its ports and
+ * addresses apply to the network that the file or the command line selects. In our file, settings above the headings apply
+ * to the main network only.
  */
 function inOwnSection(entries: readonly ConfigEntry[], network: 'main' | 'test' | 'regtest'): ConfigEntry[] {
   const isOn = (wanted: string): boolean =>

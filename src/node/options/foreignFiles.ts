@@ -1,6 +1,6 @@
 /**
- * Finds files of other programs of this chain in their usual places, which may be meant for this node. Only checks for
- * existence; reads no contents.
+ * Finds files of other programs of this chain in their default locations, which the operator may want this node to use.
+ * Checks only for existence and reads no contents.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const PROGRAMS = [
 
 export interface OwnFiles {
   readonly dataDir: string;
-  /** The user's home folder; null if there is none. */
+  /** Home folder of the user; null if unknown. */
   readonly home: string | null;
   readonly configFile: string;
   /** Whether our configuration file exists. */
@@ -21,8 +21,8 @@ export interface OwnFiles {
 }
 
 /**
- * One line for each unused file or folder of another program: always for our data folder, and for the user's home folder if
- * we have no configuration file.
+ * Returns a line for each unused file or folder of another program. Always checks our data folder. Checks the user's home
+ * folder only if our configuration file does not exist.
  */
 export function foreignHints({ dataDir, home, configFile, configFound }: OwnFiles): string[] {
   return PROGRAMS.flatMap(({ program, folder, file, hasBlockFiles }) => {

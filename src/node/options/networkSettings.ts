@@ -12,7 +12,7 @@ import { programVersion } from '../../util/project.js';
 import type { Options } from './optionsTable.js';
 
 const CLIENT_NAME = 'lbcnode';
-/** Maximum length of a user agent that peers accept, in bytes. Source: `MAX_SUBVERSION_LENGTH`. */
+/** Maximum length in bytes of a user agent that peers accept. Source: `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT_LENGTH = 256;
 /** Default port of a SOCKS5 proxy. */
 export const DEFAULT_PROXY_PORT = 9050;
@@ -20,13 +20,13 @@ export const DEFAULT_PROXY_PORT = 9050;
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion'] as const;
 type NetworkName = (typeof NETWORK_NAMES)[number];
 
-/** The version as one number, two digits each for minor, revision and build. Source: `CLIENT_VERSION`. */
+/** Returns the version as one number, with two digits each for minor, revision and build. Source: `CLIENT_VERSION`. */
 export function versionNumber(version = programVersion()): number {
   const [major = 0, minor = 0, revision = 0] = version.split('.').map((part) => parseInt(part, 10));
   return major * 1_000_000 + minor * 10_000 + revision * 100;
 }
 
-/** `/name:version(comment; comment)/`, as sent to peers and returned by `getnetworkinfo` (BIP14). */
+/** Returns the user agent `/name:version(comment; comment)/`, as sent to peers and returned by `getnetworkinfo` (BIP14). */
 export function userAgent(comments: readonly string[], version = programVersion()): string {
   for (const comment of comments) checkFormat('uacomment', 'userAgentComment', comment);
   const noted = comments.length === 0 ? '' : `(${comments.join('; ')})`;
@@ -42,8 +42,8 @@ export function userAgent(comments: readonly string[], version = programVersion(
 }
 
 /**
- * Each network with its proxy, and whether it is disabled. `-onlynet` disables all others. Onion services need a proxy,
- * which makes them reachable regardless of `-onlynet`; `-noonion` disables them.
+ * Returns each network with its proxy, and whether it is disabled. `-onlynet` disables all other networks. Onion addresses
+ * need a proxy. A proxy makes them reachable regardless of `-onlynet`; `-noonion` disables them.
  */
 export function reachableNetworks(args: OptionArgs, options: Options): ReachableNetwork[] {
   const only = onlyNetworks(options.onlynet);
@@ -58,7 +58,7 @@ export function reachableNetworks(args: OptionArgs, options: Options): Reachable
   });
 }
 
-/** The same at present: Tor's own proxy may have been found since the options were read. */
+/** Returns the current state of the networks. It differs from the options if Tor's own proxy was found since the start. */
 export function presentNetworks(told: readonly ReachableNetwork[], networks: Networks): ReachableNetwork[] {
   return told.map(({ name }) => {
     const { isLimited, proxy } = networks.route(name as NetworkName);
@@ -72,14 +72,14 @@ export function presentNetworks(told: readonly ReachableNetwork[], networks: Net
   });
 }
 
-/** The networks of `-onlynet`, each of the format `network`; null without it. Source: `ParseNetwork`. */
+/** Returns the networks of `-onlynet`; null if the option is not set. Source: `ParseNetwork`. */
 function onlyNetworks(given: readonly string[]): Set<NetworkName> | null {
   if (given.length === 0) return null;
   const names = given.map((text) => text.toLowerCase());
   return new Set(names.map((name) => (name === 'tor' ? 'onion' : name) as NetworkName));
 }
 
-/** `host:port` of a proxy, empty without one. Host names are not resolved here: the network layer does that. */
+/** Returns `host:port` of a proxy; empty if none is set. The host name is not resolved here but by the network layer. */
 function proxyAddress(name: 'proxy' | 'onion', options: Options): string {
   const given = options[name];
   if (given === undefined || given === '' || given === '0') return '';

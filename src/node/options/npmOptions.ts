@@ -1,15 +1,18 @@
-/** Detects options that npm has consumed: `npm start --regtest` starts the program without the option, and would start main. */
+/**
+ * Detects options that npm has consumed: `npm start --regtest` starts the program without the option, so it would use the
+ * main network.
+ */
 import { nearestWord } from '../../util/nearest.js';
 import { OptionError } from './optionArgs.js';
 import { OPTION_ROWS } from './optionsTable.js';
 
-/** Options that npm has too: they may come from npm's own configuration. */
+/** Options that npm also has. Their environment variables may come from npm's own configuration, so they are not checked. */
 const OF_NPM: ReadonlySet<string> = new Set(['?', 'color', 'h', 'help', 'proxy', 'version']);
 const PREFIX = 'npm_config_';
-/** The package whose start script only runs the node. */
+/** Name of this package. The check applies only to its start script, which runs the node. */
 const OWN_PACKAGE = 'lbcnode';
 
-/** Throws an `OptionError` when `npm start` was given our options before the `--`. */
+/** Throws an `OptionError` if our options were given to `npm start` without `--` before them. */
 export function refuseSwallowed(env: Readonly<Record<string, string | undefined>>): void {
   if (env['npm_package_name'] !== OWN_PACKAGE || env['npm_lifecycle_event'] !== 'start') return;
   const names = OPTION_ROWS.map((row) => row.name as string).filter((name) => !OF_NPM.has(name));
@@ -17,7 +20,7 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
     const variable = `${PREFIX}${name.replaceAll('-', '_')}`;
     const negated = `${PREFIX}no${name.replaceAll('-', '_')}`;
     if (env[variable] !== undefined) return [shown(name, env[variable])];
-    // `noproxy` is an option of npm.
+    // `--noproxy` is not checked, because npm has an option of this name.
     return env[negated] === undefined || name === 'proxy' ? [] : [shown(`no${name}`, env[negated])];
   });
   if (swallowed.length === 0) return refuseMistypedNetwork(env);
@@ -26,7 +29,10 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
   );
 }
 
-/** Otherwise main would be started instead of the intended network. Other words unknown to npm are harmless. */
+/**
+ * Throws an `OptionError` if npm consumed a mistyped network option, because the node would use the main network. Other
+ * words unknown to npm are ignored.
+ */
 function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>): void {
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(PREFIX)) continue;
@@ -39,7 +45,7 @@ function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>
   }
 }
 
-/** npm writes a switch as `true`, and a negated one as an empty text. */
+/** Returns an option as it was typed. npm stores a switch as `true`, and a negated switch as an empty text. */
 function shown(name: string, value: string): string {
   if (value === 'true') return `--${name}`;
   return value === '' ? `--no${name}` : `--${name}=${value}`;

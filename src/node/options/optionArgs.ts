@@ -1,20 +1,20 @@
 /**
- * Options as given on the command line and in configuration files, with the reference's precedence. The command line has
- * priority, with its last occurrence; then the network's section, then the default section, each with its first occurrence.
- * Contains no table: the existing names are passed in. Source: `ArgsManager`.
+ * Options from the command line and configuration files, with the reference's precedence. The command line has priority,
+ * with its last occurrence of an option. Then follow the network's section and the default section, each with its first
+ * occurrence. The known option names are passed in. Source: `ArgsManager`.
  */
 import { suggestion } from '../../util/nearest.js';
 import type { ConfigEntry } from './configFile.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
 export type NetworkSection = 'main' | 'test' | 'regtest';
-/** The allowed headings of a file; the empty one is the part before the first heading. */
+/** Allowed section headings of a file. The empty name is the default section above the first heading. */
 const SECTIONS: readonly string[] = ['', 'main', 'test', 'regtest'];
 
-/** The options cannot be used; the message is for the operator. */
+/** Thrown if the options cannot be used. The message is for the operator. */
 export class OptionError extends OperatorError {
   override readonly name = 'OptionError';
-  /** The option concerned, and which of its values, to find the place where it was given. */
+  /** Name and value of the invalid option, used to find where it was set. */
   readonly option: string | undefined;
   readonly value: string | undefined;
 
@@ -25,61 +25,64 @@ export class OptionError extends OperatorError {
   }
 }
 
-/** An error in the words after the program's name, before they are interpreted. Source: `AppInit`. */
+/** Creates an error about the words of the command line, before they are interpreted as options. Source: `AppInit`. */
 function commandLineError(message: string): OptionError {
   return new OptionError(`Error parsing command line arguments: ${message}`);
 }
 
-/** The properties of an option that the parser needs. */
+/** Properties of an option that the parser needs. */
 export interface KnownOption {
   readonly name: string;
-  /** `bool` is a switch. Without a kind, the option is a switch unless there is a `valueName`. */
+  /** Value type; `bool` is a switch. If absent, the option is a switch unless it has a `valueName`. */
   readonly kind?: string;
   readonly valueName?: string;
   readonly networkOnly?: boolean;
 }
 
-/** The place of a value in a configuration file. */
+/** File and line of a value in a configuration file. */
 export interface ConfigPlace {
-  /** Path of the file as it was read. */
+  /** Path of the file, as it was opened. */
   readonly file: string;
-  /** Line number from 1. */
+  /** Line number in the file, starting at 1. */
   readonly line: number;
 }
 
-/** One given value; the place is null on the command line, or if another option implies the value. */
+/** One value given for an option. `place` is null for the command line and for values that another option implies. */
 export interface GivenValue {
   readonly text: string;
   readonly place: ConfigPlace | null;
 }
 
-/** The values of one option. A negated option (`-nolisten`) has none, and stores the place of the negation. */
+/** Values given for one option. A negated option (`-nolisten`) has no values; the place of the negation is stored. */
 interface Occurrences {
   values: GivenValue[];
   negatedAt: ConfigPlace | null;
 }
 type Given = Map<string, Occurrences>;
 
-/** ` (<file>, line <n>)` to append to a message; empty for the command line. */
+/** Returns ` (<file>, line <n>)`, to be appended to a message; empty for the command line. */
 export function placeText(place: ConfigPlace | null | undefined): string {
   return place ? ` (${place.file}, line ${place.line})` : '';
 }
 
-/** Error for a negated option that needs a path; the reference would use a file or folder `0` in the working directory. */
+/** Error for a negated option that needs a path. The reference would use a file or folder named `0` in the working directory. */
 export function noPath(name: string, place = ''): OptionError {
   return new OptionError(`Invalid value -no${name}, it must be a path${place}`, name);
 }
 
 /**
- * The leading integer of a text, 0 if there is none; a number that is too large becomes the largest exact one, as the
- * reference's becomes the largest of 64 bits. Source: `atoi64`.
+ * Returns the leading integer of a text, or 0 if there is none. A value beyond the safe integers is clamped; the reference
+ * clamps to 64 bits. Source: `atoi64`.
  */
 export function leadingInteger(text: string): number {
   const value = Number(/^\s*[+-]?[0-9]+/.exec(text)?.[0] ?? 0);
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, value));
 }
 
-/** `-x` alone switches on; otherwise any number except 0 does, so `-x=true` switches off. Source: `InterpretBool`. */
+/**
+ * Value of a switch. An empty text (`-x` alone) means on. Any other text is on only if it begins with an integer other than
+ * 0, so `-x=true` means off. Source: `InterpretBool`.
+ */
 export function interpretBool(text: string): boolean {
   return text === '' || leadingInteger(text) !== 0;
 }
@@ -89,7 +92,7 @@ export function isInteger(text: string): boolean {
   return /^\s*[+-]?[0-9]+\s*$/.test(text);
 }
 
-/** Whether a text is an unambiguous value of a switch. */
+/** Whether a text is an unambiguous value of a switch: empty or an integer. */
 export function isSwitchValue(text: string): boolean {
   return text === '' || isInteger(text);
 }
@@ -102,7 +105,7 @@ export class OptionArgs {
   private readonly known: ReadonlyMap<string, KnownOption>;
   private readonly commandLine: Given = new Map();
   private readonly files = new Map<string, Given>();
-  /** Place of each section heading in the files. */
+  /** First place of each section in the files, by section name. */
   private readonly sectionPlaces = new Map<string, ConfigPlace>();
   private section: NetworkSection | null = null;
 
@@ -111,8 +114,8 @@ export class OptionArgs {
   }
 
   /**
-   * Parses options up to the first word that is neither an option nor the value of one, and returns the rest. Source:
-   * `ParseParameters`. Unlike there, a value may also be a separate word (`--datadir x`, `-server 0`).
+   * Parses options up to the first word that is neither an option nor a value of one. Returns the remaining words. Source:
+   * `ParseParameters`. Unlike the reference, a value may also be a separate word (`--datadir x`, `-server 0`).
    */
   parseCommandLine(words: readonly string[]): string[] {
     for (let index = 0; index < words.length; index++) {
@@ -129,7 +132,7 @@ export class OptionArgs {
         index++;
       }
       const stored = this.store(this.commandLine, name, { text: value, place: null });
-      // A network prefix (`-regtest.port=1`) is accepted but has no effect here, as in the reference.
+      // A network prefix (`-regtest.port=1`) is accepted on the command line but has no effect, as in the reference.
       if (!this.known.has(stored.slice(stored.indexOf('.') + 1)))
         throw commandLineError(`Invalid parameter -${name}${this.suggest(name, '-')}`);
     }
@@ -148,7 +151,10 @@ export class OptionArgs {
     return rest;
   }
 
-  /** Whether the word after an option without `=` is its value; for a switch only 0 and 1, a number may be negative. */
+  /**
+   * Whether the word after an option without `=` is the option's value. A switch accepts only 0 and 1; an integer may be
+   * negative.
+   */
   private takesWord(name: string, word: string): boolean {
     const option = this.known.get(name);
     if (option === undefined) return false;
@@ -156,7 +162,7 @@ export class OptionArgs {
     return isSwitch(option) ? word === '0' || word === '1' : true;
   }
 
-  /** A suggestion of the known option that a name probably stands for, as a further sentence; also for negated options. */
+  /** Returns a sentence that suggests the known option most similar to `name`, also in negated form. Empty if none is similar. */
   private suggest(name: string, dash: string): string {
     const names = [...this.known.keys()].filter((known) => known.length > 1);
     const negated = name.startsWith('no')
@@ -166,7 +172,7 @@ export class OptionArgs {
     return said === '' ? '' : `.${said}`;
   }
 
-  /** Adds the settings of one file; unknown ones are rejected unless `ignoreUnknown`. */
+  /** Adds the settings of one file. Throws for an unknown setting unless `ignoreUnknown` is set. */
   addConfig(entries: readonly ConfigEntry[], ignoreUnknown: boolean, file = ''): void {
     for (const { section, name, value, line } of entries) {
       const place = { file, line };
@@ -188,12 +194,12 @@ export class OptionArgs {
     return this.known.has(name) || (name.startsWith('no') && this.known.has(name.slice(2)));
   }
 
-  /** Sets the network, whose section is used from now on. */
+  /** Selects the network. From now on its section of the files is used. */
   selectSection(section: NetworkSection): void {
     this.section = section;
   }
 
-  /** The network according to `-testnet` and `-regtest`, read regardless of sections. Source: `GetChainName`. */
+  /** Returns the network selected by `-testnet` and `-regtest`. The sections of files are ignored. Source: `GetChainName`. */
   network(): NetworkSection {
     const regtest = this.networkSwitch('regtest');
     const testnet = this.networkSwitch('testnet');
@@ -210,12 +216,12 @@ export class OptionArgs {
     return last !== undefined && interpretBool(last.text);
   }
 
-  /** All values of a repeatable option, the command line's first. */
+  /** All values of a repeatable option. Values of the command line come first. */
   values(name: string): string[] {
     return this.givenValues(name).map(({ text }) => text);
   }
 
-  /** The same with their places. */
+  /** All values of a repeatable option with their places. Values of the command line come first. */
   givenValues(name: string): GivenValue[] {
     if (this.isNegated(name)) return [];
     return [this.commandLine, ...this.applicableFiles(name)].flatMap(
@@ -223,12 +229,12 @@ export class OptionArgs {
     );
   }
 
-  /** The effective value; `'0'` for a negated option, undefined if not given. */
+  /** Returns the effective value of an option: `'0'` if it is negated, undefined if it is not given. */
   value(name: string): string | undefined {
     return this.givenValue(name)?.text;
   }
 
-  /** The same with its place. */
+  /** Returns the effective value of an option with its place. */
   givenValue(name: string): GivenValue | undefined {
     const negation = this.negation(name);
     if (negation !== undefined) return { text: '0', place: negation.negatedAt };
@@ -241,7 +247,7 @@ export class OptionArgs {
     return undefined;
   }
 
-  /** The place of an option, or of this value of a repeatable one, in the format of `placeText`. */
+  /** Returns the place of an option, or of the given value of a repeatable option, in the format of `placeText`. */
   placeOf(name: string, value?: string): string {
     const found = this.givenValues(name).find(({ text }) => text === value);
     return placeText((found ?? this.givenValue(name))?.place);
@@ -251,7 +257,7 @@ export class OptionArgs {
     return this.value(name) !== undefined;
   }
 
-  /** Whether the effective occurrence is negated. Source: `IsArgNegated`. */
+  /** Whether the effective occurrence of the option is negated. Source: `IsArgNegated`. */
   isNegated(name: string): boolean {
     return this.negation(name) !== undefined;
   }
@@ -265,14 +271,20 @@ export class OptionArgs {
     return undefined;
   }
 
-  /** Sets an option as if on the command line; with `soft` only if it has no value. Returns whether it took effect. */
+  /**
+   * Sets an option as if it were on the command line. With `soft`, does so only if the option has no value. Returns whether
+   * the option was set.
+   */
   set(name: string, value: string, soft: boolean): boolean {
     if (soft && this.isSet(name)) return false;
     this.commandLine.set(name, { values: [{ text: value, place: null }], negatedAt: null });
     return true;
   }
 
-  /** Removes and returns the `includeconf` settings of the files read so far: default section first, then the network's. */
+  /**
+   * Removes and returns the `includeconf` settings of the files read so far: first those of the default section, then those
+   * of the network's section.
+   */
   takeIncludes(section: NetworkSection): GivenValue[] {
     if (this.commandLine.has('includeconf')) return [];
     return ['', section].flatMap((place) => {
@@ -284,8 +296,8 @@ export class OptionArgs {
   }
 
   /**
-   * Warnings about sections: headings that are not networks, a network chosen below a heading, and options of the default
-   * section that do not apply to the chosen network. Source: `WarnForSectionOnlyArgs`.
+   * Returns warnings about sections: unknown headings, a network selected inside a section, and options of the default
+   * section that do not apply to the selected network. Source: `WarnForSectionOnlyArgs`.
    */
   sectionWarnings(): string[] {
     const unknown = [...this.files.keys()].filter((name) => !SECTIONS.includes(name));
@@ -331,7 +343,10 @@ export class OptionArgs {
     return places.filter((given) => given !== undefined);
   }
 
-  /** Stores one occurrence, undoing a `no` prefix; returns the bare name. Source: `InterpretNegatedOption`. */
+  /**
+   * Stores one occurrence of an option. A `no` prefix is removed and stored as negation. Returns the name without prefix.
+   * Source: `InterpretNegatedOption`.
+   */
   private store(given: Given, name: string, value: GivenValue): string {
     const negated = /^([^.]*\.)?no(.*)$/.exec(name);
     if (negated === null || this.known.has(name)) {

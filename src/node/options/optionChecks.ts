@@ -1,6 +1,7 @@
 /**
- * Interactions of options: some set others, some exclude others, some values are derived from others. Source:
- * `InitParameterInteraction`, `AppInitParameterInteraction`. Contains no service: each service reads its part of the result.
+ * Interactions of options: some set others, some exclude others, and some values are derived from others. Source:
+ * `InitParameterInteraction`, `AppInitParameterInteraction`. Creates no service; each service reads its own options from the
+ * result.
  */
 import { hasSqlite } from '../../sqlite/sqliteProvider.js';
 import { availableParallelism } from 'node:os';
@@ -18,47 +19,47 @@ import { MAX_SCRIPT_THREADS, MIN_PRUNE_TARGET_MIB, type OptionName, type Options
 
 const MIB = 1024 * 1024;
 
-/** The pruning mode: which blocks may be deleted. */
+/** Pruning mode: determines which blocks may be deleted. */
 export type PruneMode =
   | { readonly kind: 'off' }
   | { readonly kind: 'manual' }
   | { readonly kind: 'automatic'; readonly targetBytes: number };
 
-/** Values derived from the options. */
+/** Values that are derived from several options. */
 export interface DerivedOptions {
   readonly dbCacheBytes: number;
   readonly claimTrieCacheBytes: number;
   readonly signatureCacheBytes: number;
-  /** Verification threads; 1 means none in addition to the main one. */
+  /** Number of script verification threads. 1 means that only the main thread verifies. */
   readonly scriptThreads: number;
   readonly prune: PruneMode;
   /** Whether compact block filters are indexed. */
   readonly keepsBlockFilters: boolean;
-  /** Number of past blocks with name proofs; Infinity for all. */
+  /** Number of latest blocks for which name proofs are available; Infinity for all blocks. */
   readonly claimProofWindowBlocks: number;
-  /** Block id in wire order; null verifies every script. */
+  /** Id of the assumed-valid block in wire order. Null if all scripts are verified. */
   readonly assumeValid: Bytes | null;
   readonly minimumChainWork: bigint;
   readonly userAgent: string;
   readonly networks: readonly ReachableNetwork[];
-  /** Output scripts of `-miningaddress`. */
+  /** Output scripts of the `-miningaddress` addresses. */
   readonly payoutScripts: readonly Bytes[];
 }
 
-/** The indexes that `-esplora` needs. */
+/** Indexes that `-esplora` enables. */
 const ESPLORA_NEEDS = ['txindex', 'addressindex', 'spendindex'] as const;
 
-/** The indexes that a hub needs for its responses. */
+/** Indexes that `-hub` needs for its responses. */
 const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
 interface Interaction {
   readonly when: OptionName;
-  /** A switch takes effect when it is on, any other option when it is given. */
+  /** How the condition is tested: with `asSwitch`, the switch must have `value`; otherwise the option must be given. */
   readonly asSwitch?: { readonly byDefault: boolean; readonly value: boolean };
   readonly set: readonly (readonly [OptionName, '0' | '1'])[];
 }
 
-/** In order: an earlier interaction may decide whether a later one applies. */
+/** Interactions in order of application. An earlier interaction may decide whether a later one applies. */
 const INTERACTIONS: readonly Interaction[] = [
   { when: 'claimsearchurl', set: [['claimsearch', '1']] },
   { when: 'claimsearch', asSwitch: { byDefault: false, value: true }, set: [['claimindex', '1']] },
@@ -91,7 +92,7 @@ const INTERACTIONS: readonly Interaction[] = [
   },
 ];
 
-/** Sets options implied by others, unless they were given; returns a log line for each change. */
+/** Sets options that other options imply, unless the operator set them. Returns a log line for each change. */
 export function applyInteractions(args: OptionArgs): string[] {
   const notes: string[] = [];
   for (const { when, asSwitch, set } of INTERACTIONS) {
@@ -107,7 +108,10 @@ export function applyInteractions(args: OptionArgs): string[] {
   return notes;
 }
 
-/** Enables the indexes with which the explorer shows more. On a pruned node only those that need no old blocks. */
+/**
+ * Enables the indexes that add content to the explorer's pages. On a pruned node only the indexes that need no old blocks
+ * are enabled.
+ */
 function addExplorerNeeds(args: OptionArgs, notes: string[]): void {
   const prunes = interpretBool(args.value('prune') ?? '0');
   const needs = [
@@ -125,7 +129,7 @@ function applies(args: OptionArgs, name: OptionName, asSwitch: Interaction['asSw
   return (given === undefined ? asSwitch.byDefault : interpretBool(given)) === asSwitch.value;
 }
 
-/** An incremental relay fee above the default minimum fee raises the minimum. */
+/** Raises the minimum relay fee to the incremental relay fee if the latter exceeds the default minimum. */
 function raiseMinRelayFee(args: OptionArgs, notes: string[]): void {
   const step = args.value('incrementalrelayfee') ?? '';
   if (!(Number(step) > DEFAULT_MIN_RELAY_COINS)) return;
@@ -134,7 +138,7 @@ function raiseMinRelayFee(args: OptionArgs, notes: string[]): void {
 }
 const DEFAULT_MIN_RELAY_COINS = 0.00001;
 
-/** The network's parameters with the changes made by options (on regtest only). */
+/** Returns the network's parameters, with changes made by options. Only regtest allows changes. */
 export function paramsFor(network: NetworkSection, args: OptionArgs, options: Options): NetworkParams {
   if (network !== 'regtest') {
     if (options.vbparams.length > 0) {
@@ -161,7 +165,7 @@ export function paramsFor(network: NetworkSection, args: OptionArgs, options: Op
   }
 }
 
-/** The error for an invalid regtest change; names the single option that causes it, if there is one. */
+/** Creates the error for an invalid change of regtest parameters. Names the option if only one can be the cause. */
 function overrideRefusal({ message }: OverrideError, options: Options): OptionError {
   const { forkheight, vbparams, claimexpiration } = options;
   const changes = [
@@ -180,14 +184,14 @@ function overrideRefusal({ message }: OverrideError, options: Options): OptionEr
   return new OptionError(message, culprit?.[0], culprit?.[1]);
 }
 
-/** Whether filters are indexed: there is only one type. Source: Core 0.21 init.cpp. */
+/** Whether compact block filters are indexed. Only the type `basic` exists. Source: Core 0.21 init.cpp. */
 function blockFilterTypes(value: string): boolean {
   if (value === '0') return false;
   if (['', '1', 'basic'].includes(value)) return true;
   throw new OptionError(`Unknown -blockfilterindex value ${value}.`, 'blockfilterindex');
 }
 
-/** Rejects incompatible options and computes derived values; `warnings` collects questionable ones. */
+/** Rejects incompatible options and computes derived values. Warnings about questionable options are appended to `warnings`. */
 export function checkOptions(
   args: OptionArgs,
   options: Options,
@@ -248,7 +252,7 @@ export function checkOptions(
   };
 }
 
-/** Checks the requirements of a hub and its search, and its options that depend on the network. */
+/** Checks the requirements of the hub and the claim search, and the hub options whose validity depends on the network. */
 function checkHub(options: Options, params: NetworkParams): void {
   for (const name of ['hubpaymentaddress', 'hubdonationaddress'] as const) {
     const address = options[name];
@@ -268,7 +272,7 @@ function checkHub(options: Options, params: NetworkParams): void {
   }
 }
 
-/** An origin as sent by browsers, or `*`. */
+/** Matches an origin as sent by browsers, or `*`. */
 const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)\/?$/i;
 
 function checkEsplora(options: Options): void {
@@ -290,7 +294,7 @@ function checkEsplora(options: Options): void {
   }
 }
 
-/** Retired options, which the reference rejects if ignoring them would do harm. */
+/** Rejects retired options that the reference rejects because ignoring them would be harmful. Warns about the others. */
 function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): void {
   if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.', 'rpcssl');
   if (args.isSet('socks')) {
@@ -322,7 +326,10 @@ function payoutScript(address: string, params: NetworkParams): Bytes {
   return scriptForDestination(destination);
 }
 
-/** 0: one thread per core; negative: leaves this many cores free. Source: `nScriptCheckThreads`. */
+/**
+ * Returns the number of script verification threads. `par` 0 means one thread per core; a negative value leaves that many
+ * cores free. Source: `nScriptCheckThreads`.
+ */
 export function scriptThreads(par: number, cores: number): number {
   return Math.min(MAX_SCRIPT_THREADS, Math.max(1, par <= 0 ? par + cores : par));
 }
@@ -340,21 +347,21 @@ export function pruneMode(prune: number): PruneMode {
   return { kind: 'automatic', targetBytes: prune * MIB };
 }
 
-/** `text` must be in the format `proofWindow`. */
+/** Parses the number of blocks with name proofs. `text` must have the format `proofWindow`. */
 export function proofWindow(text: string): number {
   return text === 'all' ? Infinity : Number(text);
 }
 
 /**
- * The block whose ancestors' scripts are assumed valid, in wire order; null for zero. `text` must be in the format
- * `blockHash`: a short one is padded with zeros in front. Source: `uint256S`.
+ * Returns the id of the assumed-valid block in wire order; null for zero. `text` must have the format `blockHash`; a short
+ * id is padded with leading zeros. Source: `uint256S`.
  */
 export function assumedBlock(text: string): Bytes | null {
   const digits = hexDigits(text);
   return /^0*$/.test(digits) ? null : hashFromHex(digits.padStart(64, '0'));
 }
 
-/** `text` must be in the format `chainWork`. */
+/** Parses the minimum chain work. `text` must have the format `chainWork`. */
 export function leastChainWork(text: string): bigint {
   return BigInt(`0x${hexDigits(text)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The formats of option values that are not numbers. The options table assigns a format to each option (`optionRow.ts`).
- * Checks only text: files, names and networks are looked up by the code that uses them.
+ * Formats of option values that are not numbers. The options table assigns a format to each option (`optionRow.ts`). Only
+ * the text is checked. Files, host names and networks are resolved by the code that uses them.
  */
 import { isIP } from 'node:net';
 import { parseHost, parseNetAddress } from '../../net/netAddress.js';
@@ -10,32 +10,32 @@ import { isInteger, OptionError } from './optionArgs.js';
 import type { OptionFormat } from './optionRow.js';
 
 interface Format {
-  /** Continues the sentence `it must be`. */
+  /** Description of the format. It completes the sentence "it must be …". */
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
-  /** The reference's error text, if it has one. */
+  /** Error text of the reference, if the reference has one for this format. */
   readonly refusal?: (name: string, text: string) => string;
 }
 
-/** The characters allowed in a comment of the user agent. Source: `SAFE_CHARS_UA_COMMENT`. */
+/** Matches a comment of the user agent with allowed characters only. Source: `SAFE_CHARS_UA_COMMENT`. */
 const SAFE_COMMENT = /^[a-zA-Z0-9 .,;\-_?@]*$/;
-/** The networks of `-onlynet`; `tor` is another name of the last. Source: `ParseNetwork`. */
+/** Networks of `-onlynet`; `tor` is an alias of `onion`. Source: `ParseNetwork`. */
 const NETWORK_NAMES = ['ipv4', 'ipv6', 'onion', 'tor'];
 const BLOCK_HASH = /^(0x)?[0-9a-f]{1,64}$/i;
 const SHA256 = /^[0-9a-f]{64}$/i;
 const CHAIN_WORK = /^(0x)?[0-9a-f]+$/i;
 /**
- * `<user>:<salt>$<HMAC-SHA256 in hex>`; the hash is compared as text, so it must have the case that the reference's script
- * writes.
+ * Matches `<user>:<salt>$<HMAC-SHA256 in hex>`. The hex digits must be in lower case, as the reference's script writes them,
+ * because the hash is compared as text.
  */
 const RPC_AUTH = /^[^:$]+:[^:$]+\$[0-9a-f]{64}$/;
 
-/** Two letters, or three digits with an optional R as in the messages. */
+/** Matches a country: two letters, or three digits with an optional R, as in the hub's protocol messages. */
 const COUNTRY = /^([a-z]{2}|r?[0-9]{3})$/i;
 const CLAIM_IDS = /^[0-9a-f]{40}(,[0-9a-f]{40})*$/i;
-/** Source: PostgreSQL's documentation, 4.1.1. */
+/** Matches a schema name without quotes. Source: PostgreSQL's documentation, 4.1.1. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/i;
-/** An amount of LBC with up to eight decimals. */
+/** Matches an amount in LBC with up to eight decimals. */
 const DECIMAL = /^[0-9]{1,10}(\.[0-9]{1,8})?$/;
 
 const anything = (): boolean => true;
@@ -50,7 +50,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** An endpoint as ZeroMQ binds it. */
+/** Whether the text is an endpoint to which ZeroMQ can bind. */
 function isZmqAddress(text: string): boolean {
   const match = /^([a-z]+):\/\/(.+)$/.exec(text);
   if (match === null) return false;
@@ -59,7 +59,7 @@ function isZmqAddress(text: string): boolean {
   return port !== undefined && (port === '*' || Number(port) <= 0xffff);
 }
 
-/** The host may be missing (`?host=` then names a socket). */
+/** Whether the text is a PostgreSQL URL. The host may be missing, because `?host=` may name a socket. */
 function isPostgresUrl(text: string): boolean {
   const rest = /^postgres(?:ql)?:\/\/(.*)$/.exec(text)?.[1];
   return (
@@ -106,7 +106,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => text === '*' || isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text),
   },
   hostPort: { expects: A_HOST, accepts: isHostPort },
-  // Clients ignore entries with more than one colon.
+  // More than one colon is not allowed, because clients ignore such entries.
   hubPeer: { expects: 'a host as <name>, <ipv4> or either with :<port>', accepts: isPlainHostPort },
   logCategory: { expects: 'a category of the log', accepts: anything },
   network: {
@@ -125,7 +125,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   postgresUrl: {
     expects: 'the address of a PostgreSQL database',
     accepts: (text) => text === '' || isPostgresUrl(text),
-    // The value is not printed: it may contain a password.
+    // The message omits the value, because the value may contain a password.
     refusal: (name) => `Invalid -${name}: it must be postgres://user:password@host:port/database`,
   },
   proofWindow: {
@@ -151,7 +151,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   rpcAuth: {
     expects: '<user>:<salt>$<hash>, the hash being 64 digits of lower-case hex',
     accepts: (text) => RPC_AUTH.test(text),
-    // The value is not printed: it may be a password given by mistake.
+    // The message omits the value, because the operator may have given a password by mistake.
     refusal: (name) => `Invalid -${name}: not <user>:<salt>$<hash> (see lbcnode-cli -makerpcauth)`,
   },
   schemaName: {
@@ -179,7 +179,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
   },
 };
 
-/** Throws an `OptionError` for a value in the wrong format. */
+/** Throws an `OptionError` if the value has the wrong format. */
 export function checkFormat(name: string, format: OptionFormat, text: string): void {
   const { expects, accepts, refusal } = OPTION_FORMATS[format];
   if (accepts(text)) return;

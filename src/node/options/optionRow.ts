@@ -1,9 +1,8 @@
 /**
- * The type of a row of the options table, and the builders that keep each option on one line of the table. No values, no
- * parsing.
+ * Type of a row of the options table, and functions that create rows in one line each. Contains no values and no parser.
  */
 
-/** Groups of `-help`, in its order, with their headings. */
+/** Groups of options in `-help`, in order of output, with their headings. */
 export const OPTION_CATEGORIES = {
   options: 'Options:',
   connection: 'Connection options:',
@@ -22,15 +21,15 @@ export const OPTION_CATEGORIES = {
 export type OptionCategory = keyof typeof OPTION_CATEGORIES;
 
 /**
- * How a value is read: `bool` as a switch, `int` as a decimal integer, `amount` as coins, `string` unchanged, `list` as all
- * occurrences of a repeatable option.
+ * Type of an option's value. `bool` is a switch, `int` a decimal integer, `amount` a number of coins, `string` any text, and
+ * `list` a repeatable option with all its values.
  */
 export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
 
 /**
- * The format of the values of a `string` or `list` option, checked by `optionFormats.ts`. `override` is checked with the
- * regtest rules, and `payoutAddress` with the network; `logCategory` causes a warning when the log is created. `command` and
- * `text` allow any text.
+ * Format of the values of a `string` or `list` option, checked by `optionFormats.ts`. `override` is checked later with the
+ * regtest rules, and `payoutAddress` with the network. An invalid `logCategory` only causes a warning when the log is
+ * created. `command` and `text` allow any text.
  */
 export type OptionFormat =
   | 'address'
@@ -66,40 +65,43 @@ export type OptionFormat =
   | 'zmqAddress';
 
 export interface OptionRow {
-  /** Option name without the dash. */
+  /** Option name without the leading dash. */
   readonly name: string;
   readonly kind: OptionKind;
-  /** Undefined if the default depends on the network or on other options; `help` describes it. */
+  /** Default value. Undefined if the default depends on the network or on other options; `help` then describes it. */
   readonly default: boolean | number | bigint | string | undefined;
-  /** Text after the `=` in help: `<n>`. */
+  /** Placeholder of the value in the help text, such as `<n>`. */
   readonly valueName?: string;
   readonly help: string;
-  /** Shown by `-help-debug` only. */
+  /** Whether the option is shown by `-help-debug` only. */
   readonly debugOnly?: boolean;
-  /** In the file's default section it applies to main only. Source: `m_network_only_args`. */
+  /**
+   * Whether the option applies only to the main network if it is in the default section of the file. Source:
+   * `m_network_only_args`.
+   */
   readonly networkOnly?: boolean;
-  /** The allowed values, if they are few. */
+  /** Allowed values, if there are only a few. */
   readonly choices?: readonly string[];
-  /** Minimum and maximum; a value outside is clamped, as in the reference, with a warning. */
+  /** Minimum and maximum. A value outside the range is clamped with a warning, as in the reference. */
   readonly clamp?: readonly [min: number, max: number];
-  /** Minimum and maximum; a value outside is rejected. Every `int` has this or `clamp`. */
+  /** Minimum and maximum. A value outside the range is rejected. Every `int` option has either `range` or `clamp`. */
   readonly range?: readonly [min: number, max: number];
-  /** Value of an `int` option given without one; absent if a value is required. */
+  /** Value of an `int` option that is given without a value. If absent, a value is required. */
   readonly bare?: number;
-  /** Every `string` without `choices` and every `list` has one. */
+  /** Format of the values. Required for every `list`, and for every `string` without `choices`. */
   readonly format?: OptionFormat;
-  /** Whether a `path` may be negated: then there is no such file. */
+  /** Whether a `path` option may be negated, which means that the file is not used. */
   readonly mayBeNone?: boolean;
 }
 
-/** The range of counts and sizes. */
+/** Range of options that are counts or sizes. */
 export const COUNT = { range: [0, 0x7fffffff] } as const;
-/** The range of values that other checks limit, with the reference's messages. */
+/** Range of integer options whose limits are checked elsewhere, with the reference's messages. */
 export const INTEGER = { range: [-0x80000000, 0x7fffffff] } as const;
 
 type Extra = Omit<OptionRow, 'name' | 'kind' | 'default' | 'help' | 'valueName'>;
 
-/** Splits `dbcache=<n>` into the name and the value's name. */
+/** Splits `dbcache=<n>` into the option name and the placeholder of its value. */
 function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string } {
   const equals = spec.indexOf('=');
   if (equals < 0) return { name: spec as unknown as NameOf<S> };
@@ -107,7 +109,7 @@ function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string
 }
 type NameOf<S extends string> = S extends `${infer Name}=${string}` ? Name : S;
 
-/** A switch; `undefined` if its default is determined elsewhere. */
+/** Creates a switch. A default of `undefined` is determined elsewhere. */
 export function bool<S extends string, D extends boolean | undefined>(
   spec: S,
   byDefault: D,
@@ -126,7 +128,7 @@ export function int<S extends string, D extends number | undefined>(
   return { ...split(spec), kind: 'int' as const, default: byDefault, help, ...extra };
 }
 
-/** An amount in coins; the value is in satoshis. */
+/** Creates an option for an amount. The text is in coins, the value in satoshis. */
 export function amount<S extends string, D extends bigint | undefined>(
   spec: S,
   byDefault: D,
@@ -145,7 +147,7 @@ export function text<S extends string, D extends string | undefined>(
   return { ...split(spec), kind: 'string' as const, default: byDefault, help, ...extra };
 }
 
-/** A repeatable option: every value given, in order. */
+/** Creates a repeatable option, whose value is the list of all given values in order. */
 export function list<S extends string>(spec: S, help: string, extra: Extra = {}) {
   return { ...split(spec), kind: 'list' as const, default: undefined, help, ...extra };
 }
@@ -161,7 +163,7 @@ type ValueOf<R extends OptionRow> = R['kind'] extends 'list'
     ? { bool: boolean; int: number; amount: bigint; string: string; list: never }[R['kind']] | undefined
     : { bool: boolean; int: number; amount: bigint; string: string; list: never }[R['kind']];
 
-/** The values of the options of a table, by name. */
+/** Type of an object with the values of all options of a table, by name. */
 export type OptionValues<Table extends readonly OptionRow[]> = {
   readonly [R in Table[number] as R['name']]: ValueOf<R>;
 };

@@ -1,4 +1,7 @@
-/** Converts given options to typed values: defaults, limits, choices. Source: `GetArg`, `GetBoolArg`, `ParseMoney`. */
+/**
+ * Converts options from text to typed values, with defaults, limits and choices. Source: `GetArg`, `GetBoolArg`,
+ * `ParseMoney`.
+ */
 import {
   interpretBool,
   isInteger,
@@ -16,8 +19,8 @@ import { OPTION_ROWS, type Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
 /**
- * QUIRK: the reference reads a word as the number 0, so that `true` switches off. For wallet options these words have the
- * same meaning here.
+ * Switches of the wallet, for which words have the reference's meaning. QUIRK: the reference reads a word as the number 0,
+ * so `true` means off.
  */
 const WALLET_SWITCHES: ReadonlySet<string> = new Set(
   [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].filter(({ kind }) => kind === 'bool').map(({ name }) => name),
@@ -26,8 +29,8 @@ const WALLET_SWITCHES: ReadonlySet<string> = new Set(
 type OptionValue = boolean | number | bigint | string | string[] | undefined;
 
 /**
- * Reads every option of the table. A value of the wrong kind throws an `OptionError` that names its place; a value out of
- * limits is clamped, and `warnings` mentions it.
+ * Reads all options of the table. Throws an `OptionError` with the place for a value of the wrong type. A value outside its
+ * limits is clamped, with a warning in `warnings`.
  */
 export function readOptions(args: OptionArgs, warnings: string[] = []): Options {
   const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args, warnings)] as const);
@@ -47,14 +50,13 @@ function readOption(row: OptionRow, args: OptionArgs, warnings: string[]): Optio
 }
 
 /**
- * Whether the value may be any text, so that the `0` of a negated option would be taken as the value: a password, or a
- * command to run.
+ * Whether the option accepts any text, such as a password or a command. A negated option would then be read as the text `0`.
  */
 function isFree({ kind, format }: OptionRow): boolean {
   return kind === 'string' && (format === 'text' || format === 'command');
 }
 
-/** Adds the place of the value to an error. */
+/** Runs `read`, and adds the place of the value to an error that it throws. */
 function atPlace<T>(given: GivenValue, read: () => T): T {
   try {
     return read();
@@ -92,7 +94,7 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
   }
 }
 
-/** In the reference `true` would switch off; ambiguous values are rejected. */
+/** Throws for an ambiguous value of a switch such as `true`, which the reference would read as off. */
 export function checkSwitch(name: string, text: string): void {
   if (isSwitchValue(text)) return;
   throw new OptionError(`Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)`, name);
@@ -102,7 +104,7 @@ function readInteger({ name, range, bare }: OptionRow, text: string): number {
   if (text === '' && bare !== undefined) return bare;
   const value = leadingInteger(text);
   if (isInteger(text) && (range === undefined || (value >= range[0] && value <= range[1]))) return value;
-  // The maximal range is not worth mentioning.
+  // The full range of integers is not mentioned in the message.
   const bounds =
     range === undefined || range === INTEGER.range || range[1] > 0x7fffffff
       ? ''
@@ -118,7 +120,8 @@ function clamp(value: number, row: OptionRow): number {
 
 function checkText(row: OptionRow, text: string, args: OptionArgs): string {
   const { name, choices, format } = row;
-  // A negated option has no value to check: its readers interpret it. For a path the negation is invalid.
+  // The value of a negated option is not checked here; the code that uses the option interprets the negation. For a path
+  // without `mayBeNone` the negation is an error.
   const isNegated = args.isNegated(name);
   if (choices !== undefined && !choices.includes(text)) {
     const shown = isNegated ? `-no${name}` : `-${name}=${text}`;
@@ -135,7 +138,7 @@ function readAmount(name: string, given: string): bigint {
   return amount;
 }
 
-/** Coins to satoshis; null for what is not an amount. The empty text is zero. Source: `ParseMoney`. */
+/** Converts coins to satoshis. Returns null if the text is not an amount. Empty text is zero. Source: `ParseMoney`. */
 export function parseMoney(text: string): bigint | null {
   const match = /^\s*([0-9]*)(?:\.([0-9]{0,8}))?\s*$/.exec(text);
   if (match === null) return null;
@@ -144,7 +147,7 @@ export function parseMoney(text: string): bigint | null {
   return BigInt(whole === '' ? '0' : whole) * 100_000_000n + BigInt(fraction.padEnd(8, '0'));
 }
 
-/** Satoshis as coins with at least two decimals. Source: `FormatMoney`. */
+/** Formats satoshis as coins with at least two decimals. Source: `FormatMoney`. */
 export function formatMoney(satoshis: bigint): string {
   const fraction = (satoshis % 100_000_000n)
     .toString()

@@ -1,6 +1,6 @@
 /**
- * Loads the options: the command line, the configuration files, the network, the folders. Reads files but creates none.
- * Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An invalid option throws `OptionError`.
+ * Loads the options: reads the command line and the configuration files, and determines the network and the folders. Reads
+ * files but creates none. Source: `AppInit`, `ReadConfigFiles`, `GetDataDir`. An invalid option throws `OptionError`.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,19 +19,19 @@ import { readOptions } from './optionValues.js';
 
 /** Absolute paths of the node's files. */
 export interface NodePaths {
-  /** The folder given by `-datadir`. */
+  /** Data folder (`-datadir`), which contains the folders of all networks. */
   readonly dataDir: string;
-  /** The network's own subfolder. */
+  /** Folder of the selected network in the data folder. */
   readonly networkDir: string;
   readonly blocksDir: string;
   readonly configFile: string;
   readonly cookieFile: string;
-  /** The certificates and keys of the JSON-RPC port and of the wallet port. */
+  /** Certificate and key files of the JSON-RPC port and of the wallet port. */
   readonly rpcCert: string;
   readonly rpcKey: string;
   readonly walletRpcCert: string;
   readonly walletRpcKey: string;
-  /** Null when no log file is written. */
+  /** Path of the log file; null if no log file is written. */
   readonly logFile: string | null;
   readonly pidFile: string;
 }
@@ -42,25 +42,28 @@ export interface LoadedOptions {
   readonly network: NetworkSection;
   readonly params: NetworkParams;
   readonly paths: NodePaths;
-  /** Log lines: options that set others. */
+  /** Log lines about options that were set because of other options. */
   readonly notes: readonly string[];
-  /** Problem that the operator should fix. */
+  /** Problems that the operator should fix. */
   readonly warnings: readonly string[];
-  /** Log lines: that the data folder is new, and which files of other programs exist and are not used. */
+  /** Log lines that the data folder is new, and that unused files of other programs were found. */
   readonly hints: readonly string[];
-  /** ` (<file>, line <n>)` for an option of a configuration file, or for this value of a repeatable one; else empty. */
+  /**
+   * Returns ` (<file>, line <n>)` for an option of a configuration file, or for the given value of a repeatable option.
+   * Empty for other options.
+   */
   readonly placeOf: (name: OptionName, value?: string) => string;
-  /** Whether an option was given, as opposed to having its default. */
+  /** Whether the operator or another option set the option, so that it does not have its default. */
   isSet(name: OptionName): boolean;
 }
 
-/** `help` and `version` are handled before any file is read. */
+/** Result of parsing the command line. `help` and `version` are executed before any file is read. */
 export type CommandLine =
   | { readonly action: 'run'; readonly args: OptionArgs; readonly warnings: readonly string[] }
   | { readonly action: 'help'; readonly debug: boolean }
   | { readonly action: 'version' };
 
-/** Reads the words after the program's name. Throws `OptionError`. */
+/** Parses the words after the program name. Throws `OptionError`. */
 export function parseCommandLine(words: readonly string[]): CommandLine {
   const args = new OptionArgs(OPTION_ROWS);
   const { words: ours, warnings } = translateForeign(words, (name) => args.knows(name));
@@ -78,7 +81,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { action: 'run', args, warnings };
 }
 
-/** The probable intention of an unexpected word. */
+/** Returns a sentence that guesses the intention of an unexpected word. */
 function methodHint(word: string): string {
   if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
   const name = word.split('=', 1)[0]!;
@@ -87,8 +90,8 @@ function methodHint(word: string): string {
 }
 
 /**
- * Completes the options after the command line was parsed. `given` are warnings about the command line. `home` contains the
- * default data folder; null if there is none.
+ * Loads all options after the command line was parsed. `given` are warnings about the command line. `home` is the folder
+ * that contains the default data folder; null if unknown.
  */
 export function loadOptions(
   args: OptionArgs,
@@ -124,7 +127,7 @@ export function loadOptions(
   };
 }
 
-/** Adds the place in the file to an error about an option. */
+/** Runs `task`, and adds the place in the configuration file to an error about an option. */
 function atPlaceGiven<T>(args: OptionArgs, task: () => T): T {
   try {
     return task();

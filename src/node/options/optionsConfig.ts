@@ -1,6 +1,6 @@
 /**
- * Finds and reads the configuration files, and determines the network and the data folder. Shared by the node and
- * the command-line client, so it imports neither the options table nor the networks. Source: `ReadConfigFiles`,
+ * Finds and reads the configuration files, and determines the network and the data folder. Shared by the node and the
+ * command-line client, so it must not import the options table or the network parameters. Source: `ReadConfigFiles`,
  * `GetDataDir`. Reads files but creates none.
  */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
@@ -13,25 +13,25 @@ import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './f
 import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
 
 export interface ConfigRules {
-  /** The client ignores options of the node. */
+  /** Whether unknown options are ignored. The client sets it, because the file contains options of the node. */
   readonly ignoreUnknown: boolean;
-  /** The node creates its data folder; the client needs an existing one. */
+  /** Whether the folder of `-datadir` must exist already. The client requires it. */
   readonly needsDataDir: boolean;
 }
 
 export interface ConfigOutcome {
   readonly configFile: string;
-  /** Whether the file exists and was read. */
+  /** Whether the configuration file exists and was read. */
   readonly configFound: boolean;
   readonly network: NetworkSection;
   readonly dataDir: string;
 }
 
 const READING = 'Error reading configuration file: ';
-/** Byte order mark, as written by editors on Windows. */
+/** Matches the byte order mark that editors on Windows write. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** The user's home folder; null if there is neither HOME nor an entry in the password file. */
+/** Returns the home folder of the user; null if neither HOME nor the password file names one. */
 export function homeFolder(): string | null {
   try {
     return homedir() || null;
@@ -66,7 +66,7 @@ export function loadConfig(
     }
     const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
     for (const file of new Set(deeper.map(({ text }) => text))) {
-      // In the reference's words and case; the programs print it unchanged.
+      // The text and case of the reference, which programs print unchanged.
       warnings.push(
         `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
       );
@@ -107,7 +107,10 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   return path;
 }
 
-/** A link to a disk that is not mounted must not become a new folder. */
+/**
+ * Throws if the data folder is a broken link. The target is probably a disk that is not mounted; a new folder must not be
+ * created instead.
+ */
 function refuseLostLink(dataDir: string): void {
   if (statOf(dataDir) !== undefined) return;
   let target: string;
@@ -121,7 +124,7 @@ function refuseLostLink(dataDir: string): void {
   );
 }
 
-/** Adds the settings of one file; false if the file does not exist. */
+/** Adds the settings of one file. Returns false if the file does not exist. */
 function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warnings: string[]): boolean {
   let text: string;
   try {
@@ -141,12 +144,15 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
     return true;
   } catch (error) {
     const { message, name } = error as Error;
-    // An `OptionError` already names file and line.
+    // The message of an `OptionError` already contains file and line.
     throw new OptionError(READING + message + (name === 'ConfigFileError' ? ` (${path})` : ''));
   }
 }
 
-/** The settings of lbcd's file, with `network` from the command line; the node reports ignored ones. */
+/**
+ * Converts the settings of lbcd's file. `network` is the network of the command line. Only the node adds warnings about
+ * ignored settings.
+ */
 function takeOver(
   text: string,
   path: string,
@@ -163,7 +169,10 @@ function takeOver(
   return entries;
 }
 
-/** Removes, with a warning, options of other programs without meaning here; rejects those that have another name here. */
+/**
+ * Filters the settings of a file in our format. Options of other programs without equivalent are removed with a warning;
+ * options with another name here throw an error.
+ */
 function own(
   entries: readonly ConfigEntry[],
   args: OptionArgs,
@@ -201,7 +210,7 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Errors are reported when the folder is created.
+    // Access errors are ignored here; they are reported when the folder is created.
     return undefined;
   }
 }

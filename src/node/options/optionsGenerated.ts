@@ -1,4 +1,4 @@
-/** The files generated from tables: for `scripts/generateRpcDocs.mjs` and a test that they are up to date. */
+/** Files generated from tables. Used by `scripts/generateRpcDocs.mjs` and by a test that the files are up to date. */
 import { foreignOptionRows } from './foreignConfig.js';
 import { clientTypeFiles } from '../../rpc/reference/clientTypes.js';
 import { conversionTable, methodReference } from '../../rpc/reference/docs.js';
@@ -9,7 +9,7 @@ import { esploraReference } from '../../server/esplora/reference.js';
 import { optionSentence, optionUsage } from './optionsHelp.js';
 import { OPTION_GROUPS } from './optionsTable.js';
 
-/** File names, relative to the root of the repository, with their contents. */
+/** Returns the contents of the generated files by file name, relative to the root of the repository. */
 export function generatedFiles(): Readonly<Record<string, string>> {
   return {
     'docs/rpc.md': methodReference(METHODS, recordedCalls()),

@@ -1,4 +1,4 @@
-/** `-help` and `-version`: texts generated from the options table. */
+/** Texts of `-help` and `-version`, generated from the options table. */
 import { programVersion } from '../../util/project.js';
 import { formatMoney } from './optionValues.js';
 import { OPTION_CATEGORIES, type OptionCategory, type OptionRow } from './optionRow.js';
@@ -12,7 +12,7 @@ export function versionText(): string {
   return `lbcnode version v${programVersion()}\n\nDistributed under the MIT software license.\n`;
 }
 
-/** The text of `-help`; `debug` includes the debug options. */
+/** Returns the text of `-help`. `debug` includes the debug options. */
 export function helpText(debug: boolean): string {
   const groups = Object.entries(OPTION_GROUPS) as [OptionCategory, readonly OptionRow[]][];
   const shown = groups.filter(([category]) => category !== 'hidden');
@@ -34,7 +34,7 @@ export function optionUsage(row: OptionRow): string {
   return `-${row.name}${row.valueName === undefined ? '' : `=${row.valueName}`}`;
 }
 
-/** The help of an option with its default, limits, and whether it is repeatable. */
+/** Returns the help text of an option, with its default, its limits, and whether it is repeatable. */
 export function optionSentence(row: OptionRow): string {
   const notes: string[] = [];
   if (row.clamp !== undefined) notes.push(`${row.clamp[0]} to ${row.clamp[1]}`);
@@ -45,7 +45,10 @@ export function optionSentence(row: OptionRow): string {
   return notes.length === 0 ? row.help : `${row.help} (${notes.join('; ')})`;
 }
 
-/** The default in command line syntax; empty if the table has none, or the option is off by default. */
+/**
+ * Returns the default value as written on the command line. Empty if the table has no default or the option is off by
+ * default.
+ */
 export function optionDefault(row: OptionRow): string {
   const value = row.default;
   if (value === undefined || value === '') return '';
@@ -53,7 +56,7 @@ export function optionDefault(row: OptionRow): string {
   return typeof value === 'bigint' ? formatMoney(value) : String(value);
 }
 
-/** Help entry in the layout of the reference. Source: `HelpMessageOpt`. */
+/** Formats a help entry in the layout of the reference. Source: `HelpMessageOpt`. */
 export function optionText(usage: string, sentence: string): string {
   const indent = ' '.repeat(TEXT_INDENT);
   const lines = breakLines(sentence, WIDTH - TEXT_INDENT);

@@ -1,7 +1,7 @@
 /**
- * The options of the node: one table from which the command line, the configuration file, `-help`, the documentation and the
- * `Options` type are derived. Names and defaults are the reference's (lbrycrd 0.17.3.3, `SetupServerArgs`); the last group
- * of `options` and `chainparams` are ours. Options of the peer network, relay, wallet and hub are in separate files.
+ * The options of the node. The command line, the configuration file, `-help`, the documentation and the `Options` type are
+ * derived from this table. Names and defaults are those of lbrycrd 0.17.3.3 (`SetupServerArgs`); the last group of `options`
+ * and of `chainparams` exists only in this node. Options of the peer network, relay, wallet and hub are in separate files.
  */
 import { SEARCH_TIMEOUT_MS } from '../../search/searchBackend.js';
 import { LOG_CATEGORIES } from '../../util/logging.js';
@@ -25,19 +25,19 @@ import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 /** Limits of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
 const CACHE_BOUNDS = [4, 16_384] as const;
 /**
- * The default of `-claimtriecache` in MiB; the reference uses that of `-dbcache`. It is enough for half of the trie nodes of
- * five million names.
+ * Default of `-claimtriecache` in MiB: enough for half of the trie nodes of five million names. The reference uses the
+ * default of `-dbcache`.
  */
 const CLAIM_TRIE_CACHE_MIB = 224;
-/** Largest `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
+/** Maximum of `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
 const MAX_SIGNATURE_CACHE_MIB = 16_384;
-/** Smallest automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
+/** Minimum automatic prune target in MiB. Source: `MIN_DISK_SPACE_FOR_BLOCK_FILES`. */
 export const MIN_PRUNE_TARGET_MIB = 550;
-/** Largest number of script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
+/** Maximum number of script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
 export const MAX_SCRIPT_THREADS = 16;
-/** Messages that ZeroMQ keeps for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
+/** Number of messages that ZeroMQ queues for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
 export const ZMQ_HIGH_WATER_MARK = 1000;
-/** Default number of blocks for which name proofs are available. */
+/** Default number of latest blocks for which name proofs are available. */
 export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
 
 /* prettier-ignore */
@@ -182,7 +182,7 @@ const RPC_OPTIONS = [
 const HIDDEN_OPTIONS = [
   bool('h', false, ''),
   bool('help', false, ''),
-  // Defined so that old configurations get the reference's messages (`optionChecks.ts`).
+  // Retired options. They are defined so that old configurations cause the reference's messages (`optionChecks.ts`).
   bool('rpcssl', false, ''),
   bool('benchmark', false, ''),
   text('socks', undefined, '', { format: 'text' }),
@@ -206,7 +206,7 @@ const HIDDEN_OPTIONS = [
   text('uiplatform', undefined, '', { format: 'text' }),
 ] as const;
 
-/** The whole table, by group in the order of help. */
+/** All options by group, in the order of `-help`. */
 export const OPTION_GROUPS = {
   options: GENERAL_OPTIONS,
   connection: CONNECTION_OPTIONS,
@@ -229,5 +229,5 @@ export const OPTION_ROWS: readonly Row[] = Object.values(OPTION_GROUPS).flat();
 
 export type OptionName = Row['name'];
 
-/** The value of every option, including defaults. Amounts are satoshis. */
+/** Values of all options, including defaults. Amounts are in satoshis. */
 export type Options = OptionValues<readonly Row[]>;

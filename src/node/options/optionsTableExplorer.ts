@@ -1,4 +1,4 @@
-/** The rows of the options table for the web explorer. */
+/** Options of the web explorer. */
 import { bool, int, list, text } from './optionRow.js';
 
 /* prettier-ignore */

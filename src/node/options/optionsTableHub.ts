@@ -1,4 +1,4 @@
-/** The rows of the options table for the hub. Names and defaults follow the hub's own (lbryio/hub herald/env.py). */
+/** Options of the hub. Names and defaults follow the reference hub (lbryio/hub herald/env.py). */
 import { HUB_PORT } from '../../hub/protocol/hubPeers.js';
 import { bool, int, list, text } from './optionRow.js';
 

@@ -1,4 +1,4 @@
-/** The rows of the options table for the peer network, transaction relay and block assembly. */
+/** Options of the peer network, transaction relay and block assembly. */
 import { amount, bool, COUNT, int, INTEGER, list, text } from './optionRow.js';
 
 /* prettier-ignore */

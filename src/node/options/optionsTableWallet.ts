@@ -1,4 +1,4 @@
-/** The rows of the options table for the wallet. */
+/** Options of the wallet. */
 import { amount, bool, COUNT, int, INTEGER, list, text } from './optionRow.js';
 
 const ADDRESS_TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;

@@ -1,5 +1,5 @@
 /**
- * Interactions of wallet options with one another and with the node's options: which are rejected, which set others, which
+ * Interactions of wallet options with each other and with options of the node: some are rejected, some set others, and some
  * have no effect here. Source: lbrycrd wallet/init.cpp `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
  */
 import { statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { interpretBool, OptionError, type OptionArgs } from './optionArgs.js';
 import type { Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
-/** Whether a switch, or a number that counts as one, is on. */
+/** Whether an option is on. A number counts as a switch. */
 function isOn(
   args: OptionArgs,
   name: 'blocksonly' | 'disablewallet' | 'salvagewallet' | 'zapwallettxes',
@@ -17,9 +17,9 @@ function isOn(
   return given !== undefined && interpretBool(given);
 }
 
-/** Sets options implied by wallet options, unless they were given; returns a log line for each change. */
+/** Sets options that wallet options imply, unless the operator set them. Returns a log line for each change. */
 export function applyWalletInteractions(args: OptionArgs): string[] {
-  // `checkWalletOptions` reports the options that are then ignored.
+  // With `-disablewallet`, `checkWalletOptions` reports the ignored wallet options.
   if (isOn(args, 'disablewallet')) return [];
   const notes: string[] = [];
   const set = (
@@ -39,7 +39,7 @@ export function applyWalletInteractions(args: OptionArgs): string[] {
   return notes;
 }
 
-/** Rejects incompatible options; `warnings` collects those without effect. */
+/** Rejects incompatible wallet options. Warnings about options without effect are appended to `warnings`. */
 export function checkWalletOptions(args: OptionArgs, options: Options, warnings: string[]): void {
   if (options.disablewallet) {
     warnOfIgnored(args, warnings);
@@ -82,7 +82,7 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
   }
 }
 
-/** Wallet options have no effect with `-disablewallet`; a user who gives both is warned. */
+/** Warns about wallet options that have no effect because of `-disablewallet`. */
 function warnOfIgnored(args: OptionArgs, warnings: string[]): void {
   for (const { name } of [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS])
     if (name !== 'disablewallet' && args.isSet(name))

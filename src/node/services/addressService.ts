@@ -1,4 +1,4 @@
-/** The address index for the RPC methods: the rows of the chain, and the additions of the mempool. */
+/** The address index for the RPC methods: index rows of the chain, and changes by mempool transactions. */
 import { AddressQueries } from '../../index/addressQueries.js';
 import { MempoolAddresses } from '../../index/mempoolAddresses.js';
 import type { Mempool } from '../../mempool/mempool.js';
@@ -8,14 +8,18 @@ import type { AddressService } from '../../interfaces/services.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { Reader } from '../../util/reader.js';
 
-/** Follows the mempool from its first transaction on; `rows` may be called once the chain is open. */
+/**
+ * Creates the service. It follows the mempool from the first transaction on. `rows` must only be called after the chain is
+ * open.
+ */
 export function addressService(mempool: Mempool, rows: () => RowReader): AddressService {
   const unconfirmed = new MempoolAddresses();
   const listeners = new Set<(scriptKeys: readonly string[]) => void>();
   const tell = (scriptKeys: readonly string[]): void => {
     if (scriptKeys.length > 0) for (const listener of listeners) listener(scriptKeys);
   };
-  // Reports about a transaction include whether it spends unconfirmed outputs.
+  // When a transaction changes, its children are reported too, because their reports state whether they spend unconfirmed
+  // outputs.
   const tellOfChildren = ({ children }: MempoolEntry): void => {
     if (listeners.size > 0) for (const child of children) tell(unconfirmed.scriptKeysOf(child));
   };

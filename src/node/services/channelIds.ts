@@ -1,6 +1,9 @@
-/** The claim ids of `-hubblockingchannels` and `-hubfilteringchannels`: a value may have several, separated by commas. */
+/**
+ * Parses the claim ids of `-hubblockingchannels` and `-hubfilteringchannels`. One value may have several ids, separated by
+ * commas.
+ */
 
-/** The ids without duplicates, in lower case as printed. */
+/** Returns the ids in lower case without duplicates. */
 export function channelIds(values: readonly string[]): string[] {
   return [...new Set(values.flatMap((value) => value.toLowerCase().split(',')))];
 }

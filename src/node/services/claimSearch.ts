@@ -1,4 +1,7 @@
-/** Claim search in the node: opens the index, in a file or in PostgreSQL, updates it from the claim index, closes both. */
+/**
+ * Claim search of the node: opens the search index in a file or in PostgreSQL, updates it from the claim index, and closes
+ * both.
+ */
 import { join } from 'node:path';
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -21,15 +24,15 @@ import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** The file in the network's folder; it may be deleted while the node is stopped. */
+/** Name of the index file in the network's folder. The file may be deleted while the node is stopped; it is then rebuilt. */
 const FILE_NAME = 'claimsearch.sqlite';
 /** Number of search threads. Arbitrary: searches take milliseconds. */
 const READERS = 2;
-/** Polling interval while the claim index is being filled, since it sends no notifications then. */
+/** Polling interval in ms while the claim index is being filled. The claim index sends no notifications in this phase. */
 const LOOK_MS = 1000;
 /**
- * Interval between two steps of checking the file, each of 4 MiB: a GiB (some million claims) takes about four minutes.
- * Arbitrary.
+ * Interval in ms between two steps of checking the index file for corruption. Each step reads 4 MiB, so 1 GiB (some million
+ * claims) takes about four minutes. Arbitrary.
  */
 const SCRUB_MS = 1000;
 
@@ -40,29 +43,29 @@ export interface ClaimSearchInput {
   readonly index: ClaimIndexQueries;
   readonly rules: ClaimRules;
   readonly lists: CensorLists;
-  /** PostgreSQL options; null: an SQLite file. */
+  /** PostgreSQL settings; null for an SQLite file. */
   readonly postgres: PostgresOptions | null;
-  /** The option that enabled searching, as typed by the operator. */
+  /** Option that enabled claim search, as the operator typed it. Used in error messages. */
   readonly wantedBy: string;
-  /** Timeout of a search. */
+  /** Time limit of one search in ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  /** The claims in the mempool. */
+  /** Claims in the mempool; null if they are not searched. */
   readonly waiting: WaitingClaims | null;
 }
 
-/** `-claimsearchurl` and related options. */
+/** Values of `-claimsearchurl` and related options. */
 export interface PostgresOptions {
   readonly url: string;
-  /** Empty: a name derived from the chain. */
+  /** Name of the PostgreSQL schema; if empty, derived from the chain. */
   readonly schema: string;
   readonly connections: number;
 }
 
-/** Number of digits of the genesis block's hash in the schema name of a chain. */
+/** Number of hex digits of the genesis block hash in the default schema name. */
 const SCHEMA_DIGITS = 12;
 
-/** The chain as reported to the claim index's follower, in whatever thread it runs. */
+/** Returns the view of the chain that the index follower uses, in whatever thread it runs. */
 export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   const { active } = chain.index;
   const { store } = chain.deps;
@@ -98,7 +101,7 @@ export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   };
 }
 
-/** The backend, and the component that updates its index. */
+/** Opens the search backend, and the component that updates its index. */
 async function openBackend(input: ClaimSearchInput): Promise<{
   readonly backend: SearchBackend;
   readonly follower: ClaimFollower;
@@ -138,7 +141,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
-  // Not loaded if the index is in a file.
+  // Loaded dynamically, so that a node with an index file does not load the PostgreSQL client.
   const { PostgresBackend } = await import('../../search/postgres/postgresBackend.js');
   const { backend, away } = await PostgresBackend.open({
     ...postgres,
@@ -153,7 +156,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
-/** The mempool's part of the search. */
+/** Creates the components that search claims in the mempool; null if there are none. */
 function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInput): WaitingParts | null {
   if (waiting === null) return null;
   const { headers } = reader;
@@ -172,7 +175,7 @@ function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInpu
   };
 }
 
-/** Throws `EnvironmentError` if SQLite is missing, or PostgreSQL rejects the index. */
+/** Opens claim search. Throws `EnvironmentError` if SQLite is missing or PostgreSQL rejects the index. */
 export async function openClaimSearch(
   input: ClaimSearchInput,
 ): Promise<{ readonly search: ClaimSearch; close(): Promise<void> }> {

@@ -1,5 +1,5 @@
 /**
- * Creates the web explorer from the options: its addresses, permissions, and the options missing for parts of pages. Loaded
+ * Creates the web explorer from the options: addresses, permissions, and hints about options that would add content. Loaded
  * only with `-explorer`.
  */
 import { Explorer, type ExplorerDeps } from '../../explorer/explorer.js';
@@ -12,10 +12,10 @@ import { joinHostPort } from '../../util/network/hostPort.js';
 import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Distance of the explorer's default port from that of JSON-RPC. */
+/** Difference between the explorer's default port and the JSON-RPC port. */
 const PORT_OFFSET = 3;
 
-/** Options that add content to pages. */
+/** Options that add content to the explorer's pages. */
 const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
 function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
@@ -51,7 +51,7 @@ function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod
   };
 }
 
-/** The explorer, with its port open. Rejects with `OptionError` if it cannot listen. */
+/** Starts the explorer and opens its port. Rejects with `OptionError` if it cannot listen. */
 export async function startExplorer(
   loaded: LoadedOptions,
   deps: ExplorerDeps & { readonly methods: readonly RpcMethod[] },

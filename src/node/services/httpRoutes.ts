@@ -1,6 +1,6 @@
 /**
- * Routes of the RPC server besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Loaded only when
- * used.
+ * HTTP routes of the RPC server besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Each is loaded
+ * only when enabled.
  */
 import type { RpcDispatcher, RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -12,7 +12,7 @@ import type { SearchStatus } from '../../search/claimSearch.js';
 import type { LoadedOptions } from '../options/options.js';
 import { programVersion } from '../../util/project.js';
 
-/** The metrics; null if disabled. */
+/** Creates the metrics; null if they are disabled. */
 export async function makeMetrics(
   { options, params, paths }: LoadedOptions,
   { warnings }: Pick<RpcServices, 'warnings'>,
@@ -27,7 +27,7 @@ export async function makeMetrics(
   });
 }
 
-/** Handler of `/api/`; null without `-esplora`. */
+/** Creates the handler of `/api/`; null without `-esplora`. */
 export async function makeEsplora(
   { options }: LoadedOptions,
   {
@@ -58,11 +58,11 @@ export async function makeEsplora(
 export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 'table' | 'onException'> {
   readonly dispatcher: RpcDispatcher;
   readonly metrics: NodeMetrics | null;
-  /** Null before the chain is open. */
+  /** The chain; null before it is open. */
   readonly chain: HealthDeps['chain'];
-  /** Null without `-hub`, or before the hub is open. */
+  /** The hub; null without `-hub` or before the hub is open. */
   readonly hub: HealthDeps['hub'];
-  /** Null without `-explorer`, or before it is open. */
+  /** The explorer; null without `-explorer` or before it is open. */
   readonly explorer: HealthDeps['explorer'];
   readonly indexes: HealthDeps['indexes'];
   /** See `HealthDeps`. */
@@ -70,7 +70,7 @@ export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 't
   readonly isStopping: () => boolean;
 }
 
-/** Adds the routes to the server. */
+/** Adds the enabled routes (health, REST, metrics and others) to the RPC server. */
 export async function httpRoutes(
   { options }: LoadedOptions,
   input: HttpRoutesInput,

@@ -1,4 +1,7 @@
-/** Creates the hub from the options: its addresses, its description, and its access to the node. Loaded only with `-hub`. */
+/**
+ * Creates the hub from the options: its addresses, its server description, and its interface to the node. Loaded only with
+ * `-hub`.
+ */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { Hub, type HubDeps } from '../../hub/hub.js';
@@ -10,11 +13,11 @@ import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
 export interface HubInput extends HubDeps {
-  /** Maximum number of clients. */
+  /** Maximum number of concurrent clients. */
   readonly maxSessions: number;
 }
 
-/** Checks the hub's options as far as possible before anything is opened. Throws `OptionError`. */
+/** Checks the hub's options before anything is opened, as far as possible. Throws `OptionError`. */
 export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => void): void {
   countryNumber(loaded.options.hubcountry);
   const banner = bannerFile(loaded);
@@ -23,7 +26,7 @@ export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => v
     refuseSpecialFile(banner);
     accessSync(banner, constants.R_OK);
   } catch (error) {
-    // The file may exist when a client requests it.
+    // Only a warning, because the file may exist later, when a client requests the banner.
     warn(`The hub's banner cannot be read: ${(error as Error).message}`);
   }
 }
@@ -32,7 +35,7 @@ function bannerFile({ options, paths }: LoadedOptions): string | null {
   return options.hubbanner === undefined ? null : resolve(paths.dataDir, options.hubbanner);
 }
 
-/** The hub, with its ports open. Rejects with `OptionError` or `HubStartError`. */
+/** Starts the hub and opens its ports. Rejects with `OptionError` or `HubStartError`. */
 export async function startHub(loaded: LoadedOptions, { maxSessions, ...deps }: HubInput): Promise<Hub> {
   const { options } = loaded;
   const hub = new Hub(
@@ -65,7 +68,7 @@ export async function startHub(loaded: LoadedOptions, { maxSessions, ...deps }: 
   return hub;
 }
 
-/** Number in `Location.Country`; regions have the prefix R there. */
+/** Returns the number of a country in `Location.Country`. In that enum, numeric regions have the prefix R. */
 export function countryNumber(code: string | undefined): number {
   if (code === undefined) return Location_Country.UNKNOWN_COUNTRY;
   const name = /^[0-9]{3}$/.test(code) ? `R${code}` : code.toUpperCase();

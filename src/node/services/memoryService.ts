@@ -1,4 +1,4 @@
-/** The memory of the process for `getmemoryinfo`: each cache with its bound, the threads, and the heap of the C library. */
+/** Memory usage of the process for `getmemoryinfo`: each cache with its limit, the threads, and the heap of the C library. */
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { loadNative } from '../../native/binding.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
@@ -6,14 +6,17 @@ import type { MemoryService, RpcServices } from '../../interfaces/services.js';
 import type { CacheUsage, ThreadMemory } from '../../util/threadMemory.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Memory is handed out in pages of this size; a signature of the cache fills one that was empty. */
+/**
+ * Page size of the operating system in bytes. The signature cache is allocated at once, but a page uses memory only after
+ * the first write.
+ */
 const PAGE_BYTES = 4096;
 
 export interface MemoryServiceDeps {
   readonly loaded: LoadedOptions;
   readonly threads: ThreadMemory;
   readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts'>;
-  /** Null until the chain is open. */
+  /** Returns the open chain and store; null until they are open. */
   readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
   readonly answers: () => AnswerCache | null;
   /** Null without `-esplora`. */
@@ -71,7 +74,7 @@ async function caches({
   return rows;
 }
 
-/** Bytes of the pages that have been written to, as they are expected when places are drawn at random. */
+/** Estimates the bytes of pages that were written at least once, if `insertions` entries were written at random positions. */
 export function touchedBytes({ maxBytes, insertions }: { maxBytes: number; insertions: number }): number {
   const pages = maxBytes / PAGE_BYTES;
   return pages === 0 ? 0 : Math.round(maxBytes * (1 - Math.exp(-insertions / pages)));

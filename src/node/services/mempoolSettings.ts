@@ -4,10 +4,10 @@ import type { MempoolOptions } from '../../mempool/mempoolOptions.js';
 import { interpretBool } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Highest value of `-checkmempool`. */
+/** Maximum of `-checkmempool`, which checks the mempool once per this many changes on average. */
 const MAX_CHECK_EVERY = 1_000_000;
 
-/** Whether replacement is allowed: by a switch, or by a list of modes that contains `fee`. */
+/** Whether `-mempoolreplacement` allows replacement: the value is a switch that is on, or a list of modes that contains `fee`. */
 function allowsReplacement(mode: string): boolean {
   return interpretBool(mode) || mode.split(',').includes('fee');
 }

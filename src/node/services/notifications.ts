@@ -1,4 +1,4 @@
-/** Creates the notifiers from the options: ZeroMQ and WebSocket. Loaded only when used. */
+/** Creates the ZeroMQ and WebSocket notifiers from the options. Loaded only when used. */
 import { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import type { NotificationSource } from '../../server/notifications/stream.js';
@@ -12,26 +12,26 @@ import type { Logger } from '../../util/logging.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** The reference's order (by name), then ours. */
+/** Notification types: those of the reference in its order, then ours. */
 const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock', 'pubrawtx', 'pubclaim'];
 
 const MIB = 1 << 20;
 
 export interface Notifications {
-  /** Starts reporting chain and mempool events. */
+  /** Subscribes to chain and mempool events, and starts notifying clients. */
   follow(source: NotificationSource): void;
-  /** Starts reporting wallet events. */
+  /** Subscribes to wallet events, and starts notifying clients. */
   followWallets(wallets: Wallets): void;
-  /** The ZeroMQ notifiers, with their addresses. */
+  /** Returns the ZeroMQ notifiers with their addresses. */
   zmqNotifiers(): readonly { type: string; address: string }[];
-  /** WebSocket handler for the RPC server, which closes it; null without WebSockets. */
+  /** WebSocket handler, which the RPC server uses and closes; null without WebSockets. */
   readonly upgrades: Upgrades | null;
-  /** Sets the handler for calls of WebSocket clients of lbcd's protocol. */
+  /** Sets the handler for method calls of clients of lbcd's WebSocket protocol. */
   answerBy(calls: LbcdSocketCalls): void;
   close(): void;
 }
 
-/** Binds the ZeroMQ addresses. Rejects with `ZmqStartError`. */
+/** Creates the notifiers and binds the ZeroMQ addresses. Rejects with `ZmqStartError`. */
 export async function startNotifications(
   loaded: LoadedOptions,
   logger: Logger,
@@ -68,10 +68,10 @@ export async function startNotifications(
   };
 }
 
-/** Source: lbcd config.go `defaultMaxRPCWebsockets`. */
+/** Default maximum number of WebSocket clients of lbcd's protocol. Source: lbcd config.go `defaultMaxRPCWebsockets`. */
 const LBCD_MAX_CLIENTS = 25;
 
-/** Whether lbcd's protocol is served: at `/ws` in the lbcd profile, otherwise at `/lbcd/ws` with `-ws`. */
+/** Whether lbcd's WebSocket protocol is served: at `/ws` in the lbcd profile, otherwise at `/lbcd/ws` with `-ws`. */
 export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return options.server && (options.ws || options.compat === 'lbcd');
 }
@@ -80,14 +80,14 @@ function lbcdMaxClients({ options, isSet }: Pick<LoadedOptions, 'options' | 'isS
   return isSet('wsmaxclients') ? options.wsmaxclients : LBCD_MAX_CLIENTS;
 }
 
-/** The maximum number of WebSocket clients, of both protocols. */
+/** Returns the maximum number of WebSocket clients of both protocols together. */
 export function wantedWebSockets(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): number {
   const { options } = loaded;
   const own = options.server && options.ws ? options.wsmaxclients : 0;
   return own + (servesLbcdSockets(loaded) ? lbcdMaxClients(loaded) : 0);
 }
 
-/** The notifiers configured by the options; duplicates at one address count once. */
+/** Returns the ZeroMQ notifiers set by the options. The same type at the same address counts only once. */
 export function zmqNotifiers({ options }: Pick<LoadedOptions, 'options'>): ZmqNotifierOptions[] {
   return ZMQ_TYPES.flatMap((type) => {
     const highWaterMark = options[`zmq${type}hwm`];
@@ -142,7 +142,7 @@ async function makeLbcdSockets(
   );
 }
 
-/** Each protocol has its own path. The profile determines the protocol of `/ws`. */
+/** Creates the WebSocket handlers. Each protocol has its own path; the profile decides which protocol `/ws` has. */
 async function makeUpgrades(
   { options }: LoadedOptions,
   own: WebSocketEndpoint | null,

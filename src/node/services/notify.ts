@@ -1,4 +1,4 @@
-/** The operator's commands for events: `-blocknotify`, `-alertnotify`. Source: `runCommand`. */
+/** Runs the operator's commands for events: `-blocknotify`, `-walletnotify`, `-alertnotify`. Source: `runCommand`. */
 import { spawn } from 'node:child_process';
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex } from '../../util/bytes.js';
@@ -6,12 +6,12 @@ import type { Logger } from '../../util/logging.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import { errorText } from '../start/closeStack.js';
 
-/** Characters not allowed in a message that is passed to a shell. Source: `SAFE_CHARS_DEFAULT`. */
+/** Matches characters that are removed from a message before it is passed to a shell. Source: `SAFE_CHARS_DEFAULT`. */
 const UNSAFE = /[^a-zA-Z0-9 .,;\-_/:?@()]/g;
 
 /**
- * Runs a command in the shell without waiting for it: it may outlive the node. It gets no input, and shares the node's
- * output; a failure is logged.
+ * Runs a command in the shell and does not wait for its end; the command may outlive the node. It gets no input and shares
+ * the node's output. A failure is logged.
  */
 export function runCommand(command: string, logger: Logger, ended: () => void = () => undefined): void {
   const failed = (what: string): void => logger.warn(`runCommand error: system(${command}) ${what}`);
@@ -32,7 +32,7 @@ export function runCommand(command: string, logger: Logger, ended: () => void = 
   }
 }
 
-/** Runs `command` for each new tip, replacing every `%s` with its hash; not during the initial download. */
+/** Runs `command` for each new tip, with `%s` replaced by the block hash. Not during the initial download. */
 export function notifyBlocks(chain: Chain, command: string, logger: Logger): void {
   if (command === '') return;
   chain.events.on('tipChanged', ({ hash, initialDownload }) => {
@@ -40,12 +40,11 @@ export function notifyBlocks(chain: Chain, command: string, logger: Logger): voi
   });
 }
 
-/** Maximum number of concurrent wallet commands; a rescan may cause thousands. Arbitrary. */
+/** Maximum number of wallet commands that run concurrently, because a rescan may trigger thousands. Arbitrary. */
 const MOST_COMMANDS = 16;
 
 /**
- * Runs `command` for each new or changed wallet transaction, replacing every `%s` with its txid. Source:
- * `CWallet::AddToWallet`.
+ * Runs `command` for each new or changed wallet transaction, with `%s` replaced by the txid. Source: `CWallet::AddToWallet`.
  */
 export function notifyWallets(wallets: Pick<Wallets, 'listen'>, command: string, logger: Logger): void {
   if (command === '') return;
@@ -73,7 +72,7 @@ export function notifyWallets(wallets: Pick<Wallets, 'listen'>, command: string,
   });
 }
 
-/** Runs `command`, replacing every `%s` with the message, quoted for the shell. Source: `AlertNotify`. */
+/** Runs `command`, with `%s` replaced by the message quoted for the shell. Source: `AlertNotify`. */
 export function notifyAlert(command: string, message: string, logger: Logger): void {
   if (command === '') return;
   const quoted = `'${message.replace(UNSAFE, '')}'`;

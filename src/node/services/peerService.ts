@@ -1,4 +1,4 @@
-/** The peer network for the RPC methods: numbers and strings instead of sessions and addresses. */
+/** Peer network for the RPC methods: returns numbers and strings instead of session and address objects. */
 import { parseBanTarget } from '../../net/banList.js';
 import {
   formatHost,
@@ -14,7 +14,7 @@ import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { PeerService, PeerSnapshot } from '../../interfaces/peerService.js';
 
-/** Period of `-maxuploadtarget`, in seconds. */
+/** Period in seconds to which `-maxuploadtarget` applies. */
 const UPLOAD_TIMEFRAME_SEC = 24 * 60 * 60;
 
 const UNKNOWN: PeerStateInfo = {
@@ -109,7 +109,7 @@ function disconnect({ peers }: PeerNetwork, matches: (peer: PeerSession) => bool
   return found.length > 0;
 }
 
-/** Sorted by command name, as in the reference. */
+/** Sorts byte counts by command name, as in the reference. */
 const byCommand = (bytes: ReadonlyMap<string, number>): Map<string, number> =>
   new Map([...bytes].sort(([a], [b]) => (a < b ? -1 : 1)));
 const shownIf = (address: NetAddress | null): string | null => (address ? formatNetAddress(address) : null);

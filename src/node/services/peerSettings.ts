@@ -20,15 +20,15 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const EVERYWHERE = ['::', '0.0.0.0'] as const;
 
 export interface PeerSettingsDeps {
-  /** Called for settings that are changed because the system does not allow them. */
+  /** Called with a warning about settings that were reduced because of system limits. */
   warn(message: string): void;
-  /** Resolves names, by default with the system's resolver. */
+  /** Resolves host names. Default: the system's resolver. */
   lookUp?: LookUp;
-  /** Maximum number of open files and sockets of the process; Infinity when unknown. */
+  /** Maximum number of open files and sockets of the process; Infinity if unknown. */
   descriptorLimit?: number;
 }
 
-/** Creates the settings, and resolves the names of -externalip, -proxy and -onion. Rejects with `OptionError`. */
+/** Creates the peer network's settings. Resolves the host names of -externalip, -proxy and -onion. Rejects with `OptionError`. */
 export async function peerSettings(
   loaded: LoadedOptions,
   { warn, lookUp = systemLookUp, descriptorLimit = systemDescriptorLimit() }: PeerSettingsDeps,
@@ -46,7 +46,7 @@ export async function peerSettings(
   }
   for (const name of ['proxy', 'onion'] as const) await checkProxyName(name, loaded, lookUp);
   const nameProxy = derived.networks.find((network) => network.name === 'ipv4')?.proxy ?? '';
-  // Names of peers are resolved by the proxy, if there is one.
+  // If a proxy resolves names, it also resolves the names of peers, so they are not checked here.
   if (nameProxy === '') warnOfNames(options, lookUp, warn);
   return {
     params,
@@ -97,7 +97,7 @@ export async function peerSettings(
   };
 }
 
-/** A proxy name without an address is an error. Source: `Lookup` in init.cpp. */
+/** Throws if the host name of a proxy has no address. Source: `Lookup` in init.cpp. */
 async function checkProxyName(
   name: 'proxy' | 'onion',
   { options, placeOf }: LoadedOptions,
@@ -111,7 +111,7 @@ async function checkProxyName(
   );
 }
 
-/** Warns of names of peers, and of Tor's control port, that cannot be resolved; the start does not wait for the resolver. */
+/** Warns about peers and a Tor control port whose host names cannot be resolved. The start does not wait for the resolver. */
 function warnOfNames(
   options: LoadedOptions['options'],
   lookUp: LookUp,
@@ -131,7 +131,7 @@ function warnOfNames(
   };
   for (const name of ['connect', 'addnode', 'seednode'] as const)
     for (const given of options[name]) check(name, given, options.dns);
-  // Not a peer: it is resolved regardless of -dns.
+  // Tor's control port is not a peer, so its name is resolved regardless of -dns.
   if (options.listenonion) check('torcontrol', options.torcontrol, true);
 }
 
@@ -141,7 +141,7 @@ function networksOf(reachable: readonly ReachableNetwork[]): Networks {
     isLimited: reachable.find((network) => network.name === name)?.limited ?? false,
     proxy: proxies.get(name) ?? null,
   });
-  // -proxy applies to every network, so the proxy of IPv4 is also used for names.
+  // The proxy of `-proxy` applies to every network, so the proxy of IPv4 also resolves host names.
   const nameProxy = proxies.get('ipv4') ?? null;
   return new Networks({ ipv4: route('ipv4'), ipv6: route('ipv6'), onion: route('onion') }, nameProxy);
 }
@@ -151,7 +151,10 @@ function proxyOf({ proxy, randomizesProxyCredentials }: ReachableNetwork): Proxy
   return { ...splitHostPort(proxy, 0), randomizesCredentials: randomizesProxyCredentials };
 }
 
-/** Null when connections are made automatically; `-connect=0` makes none. */
+/**
+ * Nodes to which connections are restricted by `-connect`. Null if the node selects peers automatically; empty for
+ * `-connect=0`.
+ */
 function connectOnly({ options, isSet }: LoadedOptions): readonly string[] | null {
   if (!isSet('connect')) return null;
   const names = options.connect;
@@ -173,14 +176,14 @@ function binding(
   isWhitelisted: boolean,
   placeOf: LoadedOptions['placeOf'],
 ): Binding {
-  // Has the format `address`.
+  // Cannot be null, because the text was checked to have the format `address`.
   const address = parseNetAddress(text, defaultPort)!;
   if (address.port === 0)
     throw new OptionError(`Need to specify a port with -${name}: '${text}'${placeOf(name, text)}`);
   return { host: formatHost(address), port: address.port, isWhitelisted };
 }
 
-/** `text` must be in the format `subnet`. */
+/** Parses a subnet. `text` must have the format `subnet`. */
 function whitelistEntry(text: string): Subnet {
   return Subnet.parse(text, parseHost)!;
 }

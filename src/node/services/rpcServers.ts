@@ -9,18 +9,18 @@ import type { WantedConnections } from '../options/descriptors.js';
 import { wantedWebSockets } from './notifications.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** The difference between the node's port and lbcwallet's own port. Source: lbcwallet params.go. */
+/** Difference between the node's RPC port and the default port of lbcwallet. Source: lbcwallet params.go. */
 const WALLET_PORT_OFFSET = 1;
-/** The value of `-walletrpcport` that means lbcwallet's own port. */
+/** Value of `-walletrpcport` that selects the default port of lbcwallet. */
 const OWN_WALLET_PORT = 1;
 
-/** The server of the node's port, listening. Rejects with `ServerStartError`, or `EnvironmentError` for its certificate. */
+/** Starts the RPC server of the node's port. Rejects with `ServerStartError`, or with `EnvironmentError` for its certificate. */
 export async function startServer(
   loaded: LoadedOptions,
   maxConnections: number,
   deps: HttpServerDeps,
 ): Promise<RpcHttpServer> {
-  // Loaded only when needed: the HTTP stack takes a third of the startup time.
+  // Loaded dynamically, because loading the HTTP stack takes a third of the startup time.
   const { RpcHttpServer } = await import('../../server/httpServer.js');
   const { options, paths } = loaded;
   const usesTls = options.tls ?? options.compat === 'lbcd';
@@ -35,7 +35,7 @@ export async function startServer(
   return server;
 }
 
-/** Reads or creates the files of a certificate. */
+/** Reads the certificate and key files, or creates them if they are missing. */
 async function certificateOf(
   certFile: string,
   keyFile: string,
@@ -46,7 +46,7 @@ async function certificateOf(
   return openCertificate({ certFile, keyFile, certOption, keyOption }, logger);
 }
 
-/** The number of connections according to the options. */
+/** Returns the numbers of client connections that the options request. */
 export function wantedConnections(loaded: Pick<LoadedOptions, 'options' | 'isSet'>): WantedConnections {
   const { options } = loaded;
   const { server } = options;
@@ -63,7 +63,7 @@ function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return isWanted && !options.disablewallet;
 }
 
-/** The addresses of the wallet port; null: the same as those of the node's port. */
+/** Returns the port and addresses of the wallet server. `endpoints` null means the addresses of the node's RPC server. */
 function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
   const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
   const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;
@@ -71,7 +71,7 @@ function walletPlaces({ options, params }: LoadedOptions): { port: number; endpo
   return { port, endpoints: endpoints.length > 0 ? endpoints : null };
 }
 
-/** Starts the server for the methods of lbcwallet, with the same access rules as the other server; null unless enabled. */
+/** Starts the server for the methods of lbcwallet, with the access rules of the node's RPC server. Null if it is not enabled. */
 export async function startWalletServer(
   loaded: LoadedOptions,
   maxConnections: number,
@@ -97,7 +97,7 @@ export async function startWalletServer(
       ...serverOptions(loaded),
       port,
       portOption: 'walletrpcport',
-      // The port in an entry refers to the other server.
+      // A port in an `-rpcbind` entry belongs to the node's RPC server, so only the host is used.
       binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
       profile: 'lbcd',
       maxConnections,

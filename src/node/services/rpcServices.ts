@@ -1,4 +1,4 @@
-/** Fills the RPC methods' view of the node from the parts that are open. */
+/** Implements the services of the RPC methods with the components of the node that are open. */
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import type { BackgroundValidation } from '../../chain/snapshot/backgroundValidation.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -43,10 +43,13 @@ import type { ChainWarnings } from '../watch/chainWarnings.js';
 import { memoryService, type CacheSize } from './memoryService.js';
 import { snapshotService } from './snapshotService.js';
 
-/** The supported P2P protocol version: witnesses, compact blocks and NETWORK_LIMITED. */
+/** P2P protocol version of this node: supports witnesses, compact blocks and NETWORK_LIMITED. */
 const PROTOCOL_VERSION = 70_015;
 
-/** The share of `-rpccache` for the transactions of blocks: a large block takes megabytes, all other results are small. */
+/**
+ * Share of `-rpccache` that is reserved for results with the transactions of a block. A large block takes megabytes; all
+ * other results are small.
+ */
 export const BLOCK_TEXTS_SHARE = 0.75;
 
 export interface ServicesInput {
@@ -56,12 +59,12 @@ export interface ServicesInput {
   peerOptions: PeerNetworkOptions;
   zmqNotifiers: RpcServices['zmqNotifiers'];
   threads: ThreadMemory;
-  /** Warns the operator and writes to the log. */
+  /** Shows the operator a warning and logs it. */
   warn: (message: string) => void;
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
 
-/** What the open chain brings. */
+/** Components that exist only after the chain is open. */
 export interface Attached {
   readonly opened: OpenedChain;
   readonly pruner: Pruner | null;
@@ -72,7 +75,7 @@ export interface Attached {
   readonly claimIndex: ClaimIndexQueries;
 }
 
-/** The parts of the node; null until they are open. */
+/** Components of the node; null until they are open. */
 export class NodeParts {
   attached: Attached | null = null;
   pool: Mempool | null = null;
@@ -87,7 +90,7 @@ export class NodeParts {
   validation: BackgroundValidation | null = null;
   peers: { readonly net: PeerNetwork; readonly service: PeerService } | null = null;
 
-  /** The open chain. Must not be asked for before. */
+  /** Components of the open chain. Must not be read before the chain is open. */
   get now(): Attached {
     assert(this.attached, 'a method asked for the chain before it was open');
     return this.attached;
@@ -118,7 +121,7 @@ export class NodeRpcServices implements RpcServices {
     const { warnings, peers } = this.parts;
     return warnings?.text() || peers?.net.warning() || '';
   };
-  // Methods take it apart from the others, as `warnings`.
+  // An arrow function, because methods extract it from the object, as they do with `warnings`.
   readonly indexes = (): readonly IndexStatus[] => this.parts.now.indexes.statuses();
   private readonly parts: NodeParts;
   private readonly hasClaimIndex: boolean;

@@ -1,6 +1,6 @@
 /**
- * The parts of the node that methods ask. What needs the chain is attached once it is open; until then every call is
- * answered "warming up", so no one asks.
+ * Interface between the start of the node and the services of RPC methods. Services that need the chain are attached when it
+ * is open; until then every call fails with a warm-up error.
  */
 import { join } from 'node:path';
 import type { CacheSize } from './memoryService.js';
@@ -34,32 +34,38 @@ import { walletNamesAtStart, walletSettings } from './walletSettings.js';
 
 export interface NodeServices {
   readonly services: RpcServices;
-  /** The kept answers that methods report. */
+  /** Sets the result cache that `getmemoryinfo` and metrics report. */
   showAnswers(answers: AnswerCache | null): void;
   /** The memory of `-esplora`, for `getmemoryinfo`. */
   showEsplora(recent: CacheSize | null): void;
-  /** Warning that no peer can be reached, with a remedy; empty while connected. */
+  /** Warning that no peer can be reached, with a suggested fix. Empty while a peer is connected. */
   outage(): string;
-  /** Creates the components that follow the chain from its first block on; returns the mempool. */
+  /** Creates the components that must follow the chain from its first block on. Returns the mempool. */
   follow(reader: ChainReader): Mempool;
   attach(opened: OpenedChain, pruner: Pruner | null, indexes: Pick<BackgroundFill, 'statuses'>): void;
-  /** Opens the claim search index. Rejects with `EnvironmentError` if there is no storage for it. */
+  /** Opens the claim search index. Rejects with `EnvironmentError` if its storage is not available. */
   openSearch(): Promise<{ close(): Promise<void> }>;
-  /** Sets the background validation for the methods. */
+  /** Makes the background validation of a snapshot available to the methods. */
   showValidation(validation: BackgroundValidation): void;
-  /** Sets the hub for the methods. */
+  /** Makes the hub available to the methods. */
   showHub(hub: HubService): void;
-  /** Starts finding and connecting peers. Returns one line for each address on which it cannot listen, and a function to stop. */
+  /** Starts the peer network. Returns an error text for each address that cannot be bound, and a function to stop the network. */
   connect(onBug: (error: unknown) => void): Promise<Listening & { net: PeerNetwork; stop(): Promise<void> }>;
   /** Opens the wallets that the options name. Rejects with `WalletOpenError`. */
   openWallets(onFatal: (error: unknown) => void, showStart: (status: string) => void): Promise<Wallets>;
-  /** Loads the mempool of the last run. A large one continues to load in the background; `onFatal` is called for disk errors. */
+  /**
+   * Loads the mempool saved by the last run. A large mempool continues to load in the background; disk errors are then
+   * reported by `onFatal`.
+   */
   load(onFatal: (error: unknown) => void): Promise<void>;
-  /** Writes data that must survive a stop. */
+  /** Saves data that must survive a restart, such as the mempool. */
   save(): Promise<void>;
 }
 
-/** The result cache, with the part of this many MiB that blocks leave; null if disabled. */
+/**
+ * Creates the RPC result cache. Its size is the share of `sizeMib` that is not reserved for blocks. Null if the cache is
+ * disabled.
+ */
 export function makeAnswerCache(sizeMib: number, services: RpcServices): AnswerCache | null {
   if (sizeMib === 0) return null;
   return new AnswerCache(sizeMib * (1 << 20) * (1 - BLOCK_TEXTS_SHARE), () => {
@@ -151,7 +157,7 @@ class Services implements NodeServices {
     };
   }
 
-  /** The claims; after each block what callers ask for again and again is read ahead. */
+  /** Creates the reader of the claim store. After each block, names that callers request repeatedly are read in advance. */
   private claims({ store, claims, chain }: OpenedChain): ClaimReader {
     const { logger } = this.input.deps;
     const reader = claimReader(store, claims, chain.index.active);
@@ -160,7 +166,7 @@ class Services implements NodeServices {
         logger.debug('rpc', () => `Names were not read ahead: ${String(error)}`);
       });
     chain.events.on('tipChanged', ({ initialDownload }) => {
-      // Everything else that a block brings about comes first.
+      // The names are read after all other work that the new block causes.
       if (!initialDownload) setImmediate(refresh);
     });
     return reader;

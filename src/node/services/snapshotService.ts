@@ -1,4 +1,4 @@
-/** Snapshots for the RPC methods: writes one of this node's chain state, and verifies a file. */
+/** Snapshots for the RPC methods: writes a snapshot of this node's chain state, and verifies a snapshot file. */
 import { resolve } from 'node:path';
 import type { SnapshotStatus } from '../../chain/snapshot/backgroundValidation.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
@@ -18,7 +18,7 @@ import type { SnapshotService } from '../../interfaces/services.js';
 import { folderIdentity } from '../start/folderIdentity.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** The sections of a snapshot in order; `indexes` returns the position of each index. */
+/** Returns the sections of a snapshot in order. `indexes` returns how far each index has been filled. */
 export function snapshotSections(indexes: () => readonly IndexStatus[]): readonly SnapshotSection[] {
   const claimIndex = (): IndexStatus | null =>
     indexes().find(({ name }) => name === CLAIM_INDEX_NAME) ?? null;
@@ -35,7 +35,7 @@ export interface SnapshotServiceDeps {
 export function snapshotService(loaded: LoadedOptions, deps: SnapshotServiceDeps): SnapshotService {
   const sections = snapshotSections(deps.indexes);
   const rules = snapshotRules(folderIdentity(loaded));
-  /** Files being written. */
+  /** Paths of snapshot files that are being written. */
   const writing = new Set<string>();
   return {
     status: () => deps.status(),

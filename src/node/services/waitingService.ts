@@ -1,4 +1,4 @@
-/** Summaries of the mempool: statistics, claim operations, and the mempool state of claims. */
+/** Summaries of the mempool for RPC methods: statistics, claim operations, and the mempool state of claims. */
 import { WaitingFeed } from '../../index/waiting/waitingFeed.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import { MempoolClaims } from '../../mempool/mempoolClaims.js';
@@ -8,14 +8,14 @@ import { parseTransaction } from '../../primitives/transaction.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import { Reader } from '../../util/reader.js';
 
-/** The mempool state of claims; only with a claim index. */
+/** Needed to show the mempool state of claims. Available only with a claim index. */
 export interface ShownWaiting {
   readonly params: NetworkParams;
   readonly maxBytes: number;
   readonly warn: (text: string) => void;
 }
 
-/** Follows the mempool from its first transaction on. */
+/** Creates the summaries. They follow the mempool from the first transaction on. */
 export function waitingService(
   mempool: Pick<Mempool, 'listen'>,
   shown: ShownWaiting | null,

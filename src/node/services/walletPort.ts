@@ -1,5 +1,5 @@
 /**
- * The node as seen by its wallets: implements `wallet/port.ts` with the chain, the mempool and the services. Contains no
+ * The node's interface for wallets: implements `wallet/port.ts` with the chain, the mempool and the services. Contains no
  * rules.
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
@@ -30,7 +30,7 @@ export interface WalletPortDeps {
   readonly showStart: (status: string) => void;
 }
 
-/** Number of entries read from the address index at a time. */
+/** Number of entries read from the address index in one step. */
 const PAGE_ENTRIES = 10_000;
 
 export function walletPort(deps: WalletPortDeps): NodePort {
@@ -146,7 +146,10 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
   };
 }
 
-/** Heights from the address index, if it covers the whole chain. */
+/**
+ * Returns the heights of blocks that touch the scripts, from the address index. Null if the index does not cover the whole
+ * chain.
+ */
 async function blocksTouching(
   { addresses, indexes }: RpcServices,
   scripts: readonly Bytes[],
@@ -180,7 +183,7 @@ async function submit(deps: WalletPortDeps, tx: Transaction, maxFeeSat: bigint):
   return null;
 }
 
-/** Reason why the mempool rejects a transaction; null if it is accepted or already present. */
+/** Returns the reason why the mempool rejects a transaction; null if it is accepted or already in the mempool. */
 function refusal({ error, missingInputs }: AcceptVerdict): string | null {
   if (missingInputs) return 'Missing inputs';
   return error === null || error.reason === 'txn-already-in-mempool' ? null : formatVerdict(error);
@@ -215,7 +218,10 @@ function listen({ chain }: ChainReader, mempool: Mempool, listener: NodeListener
   };
 }
 
-/** Source: lbrycrd claimtrie.h `haveClaim`, `haveSupport`, `haveClaimInQueue`, `haveSupportInQueue`. */
+/**
+ * Returns the state of a claim or support in the claim trie. Source: lbrycrd claimtrie.h `haveClaim`, `haveSupport`,
+ * `haveClaimInQueue`, `haveSupportInQueue`.
+ */
 async function standing(
   { claims, chain }: RpcServices,
   name: Bytes,

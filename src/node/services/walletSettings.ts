@@ -18,14 +18,14 @@ export function walletSettings(loaded: LoadedOptions): WalletsOptions {
   };
 }
 
-/** Names of the wallets to open at startup; by default the one in the wallet folder itself. */
+/** Returns the names of the wallets to open at startup. Default: the wallet in the wallet folder itself, whose name is empty. */
 export function walletNamesAtStart({ options, isSet }: LoadedOptions): readonly string[] {
   return isSet('wallet') ? options.wallet : [''];
 }
 
 /**
- * The folder `wallets` in the network's folder, unless the latter itself contains a wallet. Source: `GetWalletDir`,
- * `GetDataDir`.
+ * Returns the default wallet folder: `wallets` in the network's folder, or the network's folder itself if it contains a
+ * wallet. Source: `GetWalletDir`, `GetDataDir`.
  */
 function defaultWalletDir(networkDir: string): string {
   const folder = join(networkDir, 'wallets');

@@ -1,6 +1,6 @@
 /**
- * What answers calls: dispatcher, HTTP servers, explorer, metrics and notifications. They come before the chain, so that calls
- * are answered during the warm-up.
+ * Components that answer clients: dispatcher, HTTP servers, explorer, metrics and notifications. They are opened before the
+ * chain, so that calls are answered during the warm-up.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Explorer } from '../../explorer/explorer.js';
@@ -32,7 +32,7 @@ export class Answering {
   readonly metrics: NodeMetrics | null;
   readonly notifications: Notifications;
   server: RpcHttpServer | null = null;
-  /** Work interrupted by the stop finds the database closed. */
+  /** Set during the stop. Errors of calls that find the database closed are then expected. */
   isStopping = false;
   private readonly input: AnsweringInput;
   private walletServer: RpcHttpServer | null = null;
@@ -63,7 +63,7 @@ export class Answering {
     input.notifications.answerBy({ dispatcher: this.dispatcher, services });
   }
 
-  /** Opens the servers. Rejects with `ServerStartError`, `OptionError` or `EnvironmentError`. */
+  /** Opens the RPC servers. Rejects with `ServerStartError`, `OptionError` or `EnvironmentError`. */
   static async open(input: AnsweringInput): Promise<Answering> {
     const { loaded, closers, share, parts } = input;
     const answering = new Answering(input, await makeMetrics(loaded, parts.services));
@@ -125,7 +125,7 @@ export class Answering {
     else deps.logger.warn(`${method} failed: ${failedCall(error, loaded.paths.networkDir)}`);
   }
 
-  /** Follows the chain, from before its first block. */
+  /** Subscribes to the chain before its first block is connected. */
   follow(reader: ChainReader, mempool: Mempool & RpcServices['mempool']): void {
     const { chain } = reader;
     this.notifications.follow({ chain, mempool });
@@ -139,7 +139,10 @@ export class Answering {
     });
   }
 
-  /** The servers were opened first, but close before the chain does: no call may find it closed. */
+  /**
+   * Registers the servers to be closed before the chain, although they were opened first. Otherwise a call could find the
+   * chain closed.
+   */
   closeBeforeChain(): void {
     const { closers } = this.input;
     closers.push(() => this.server?.close());
@@ -149,8 +152,8 @@ export class Answering {
 }
 
 /**
- * Whether a call failed for a reason that concerns the whole node: a violated invariant or the database. The chain itself
- * reports failed writes; an unreadable block is an error of the call.
+ * Whether an error of a call concerns the whole node: a violated invariant or a failed database. The chain itself reports
+ * failed writes; an unreadable block is only an error of the call.
  */
 export function isFatal(error: unknown): boolean {
   if (error instanceof AssertionError) return true;
@@ -158,7 +161,7 @@ export function isFatal(error: unknown): boolean {
   return typeof code === 'string' && code.startsWith('LEVEL_');
 }
 
-/** The log text for a failed call: only for a bug with the stack. */
+/** Returns the log text for a failed call. The stack is included only for a bug. */
 function failedCall(error: unknown, folder: string): string {
   const { text, isBug } = describeFailure(error, folder);
   return isBug && error instanceof Error ? (error.stack ?? text) : text;

@@ -1,4 +1,4 @@
-/** The steps of a start that bring up the chain: opened with its indexes, verified, pruned. */
+/** Steps of the start that open the chain with its indexes, verify it, and prune it. */
 import { Pruner } from '../../chain/blocks/pruner.js';
 import type { Chain } from '../../chain/chain.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -30,7 +30,7 @@ export interface StartedChain {
   readonly validation: BackgroundValidation | null;
 }
 
-/** What the claim trie computes and keeps by. */
+/** Returns the rules of the claim trie: the support delay, and the number of blocks with name proofs. */
 function claimRules(loaded: LoadedOptions): Pick<OpenChainOptions, 'supportDelay' | 'proofWindow'> {
   const { claimProofWindowBlocks } = loaded.derived;
   return {
@@ -39,12 +39,13 @@ function claimRules(loaded: LoadedOptions): Pick<OpenChainOptions, 'supportDelay
   };
 }
 
-/** The indexes that the options name. */
+/** Creates the indexes that the options enable. */
 function indexesOf(loaded: LoadedOptions, tipHeight: () => number): TrackedIndex[] {
   const { options, params, derived } = loaded;
   const { supportDelay, proofWindow } = claimRules(loaded);
   return [
-    // First, since it reads ranges of rows: the rows written by the others would have to be sorted for that.
+    // The claim index comes first, because it reads ranges of rows. Rows written before by other indexes would have to be
+    // sorted for each range.
     ...(options.claimindex
       ? [
           claimIndex({
@@ -62,7 +63,7 @@ function indexesOf(loaded: LoadedOptions, tipHeight: () => number): TrackedIndex
   ].map((index) => new TrackedIndex(index));
 }
 
-/** What of `openChain` comes from the options alone. */
+/** Returns the options of `openChain` that depend only on the node's options. */
 function settingsOf(
   loaded: LoadedOptions,
 ): Omit<
@@ -93,7 +94,7 @@ function settingsOf(
   };
 }
 
-/** Lets all that follows the chain from its first block on do so. */
+/** Subscribes all components that must follow the chain from its first block on. */
 function followChain(context: StartContext, answering: Answering, reader: ChainReader): void {
   const { loaded, deps, clock, parts } = context;
   const { coins, store } = reader.chain.deps;
@@ -173,7 +174,7 @@ export async function startChain(context: StartContext, answering: Answering): P
   return started;
 }
 
-/** Gives the methods what is open, with the pruner. */
+/** Makes the open chain and the pruner available to the RPC methods. */
 function attachPruner(
   { loaded, deps, parts }: StartContext,
   { opened, fill, validation }: StartedChain,
@@ -192,7 +193,7 @@ function attachPruner(
   return pruner;
 }
 
-/** Verifies the last blocks, unless all are about to be computed again. */
+/** Verifies the last blocks. Skipped if all blocks are about to be connected again. */
 async function verify(
   { loaded, deps, clock, signal }: StartContext,
   { dispatcher }: Answering,
@@ -214,7 +215,7 @@ async function verify(
   );
 }
 
-/** Throws `StartError` when the tip is further in the future than any block may be. Source: `AppInitMain`. */
+/** Throws `StartError` if the tip's time is further in the future than the rules allow for a block. Source: `AppInitMain`. */
 function refuseFutureTip({ tip, index }: Chain, clock: AdjustedClock): void {
   if (index.headers.timeSec(tip) <= clock.adjustedSec() + MAX_FUTURE_BLOCK_TIME_SEC) return;
   throw new StartError(

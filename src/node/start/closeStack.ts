@@ -1,4 +1,4 @@
-/** Open resources, to be closed in reverse order; the failure of one does not prevent the others from being closed. */
+/** Stack of open resources, which are closed in reverse order. If closing one fails, the others are still closed. */
 
 export type Closer = () => Promise<void> | void;
 
@@ -10,8 +10,8 @@ export class CloseStack {
   }
 
   /**
-   * Closes everything in reverse order of opening. Rejects at the end if any failed: with the error itself, or an
-   * `AggregateError` whose message combines several.
+   * Closes all resources in reverse order of opening. Rejects at the end if any failed: with the single error, or with an
+   * `AggregateError` whose message combines them.
    */
   async close(): Promise<void> {
     const errors: unknown[] = [];
@@ -28,7 +28,7 @@ export class CloseStack {
   }
 }
 
-/** Message of any thrown value. */
+/** Returns the message of any thrown value. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

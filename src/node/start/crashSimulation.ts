@@ -1,22 +1,25 @@
 /**
- * `-dbcrashratio`: kills the process at random during flushes, to test recovery from a crash. Source:
+ * Implements `-dbcrashratio`: kills the process at random points of flushes, to test the recovery from a crash. Source:
  * `CCoinsViewDB::BatchWrite`.
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from '../../util/logging.js';
 
-/** Prefix of the named points of database writes. */
+/** Name prefix of the points in the code at which a flush may be interrupted. */
 const FLUSH_POINTS = 'flush:';
 
 export interface CrashDeps {
   log: Logger;
   /** Returns an integer from 0 up to but not including `bound`; default: the system's random numbers. */
   random?: (bound: number) => number;
-  /** Kills the process without cleanup. */
+  /** Ends the process immediately, without cleanup. Replaced in tests. */
   die?: () => void;
 }
 
-/** Handles named points; kills the process at one in `ratio` of the flush points. Undefined if disabled. */
+/**
+ * Returns a handler for named points of the code. At flush points it kills the process with probability 1/`ratio`. Undefined
+ * if disabled.
+ */
 export function simulatedCrashes(
   ratio: number,
   { log, random = randomInt, die = killSelf }: CrashDeps,

@@ -1,7 +1,7 @@
 /**
- * Imports blocks from files while calls are served: our own block files (`-reindex`), `-loadblock`, and a `bootstrap.dat` in
- * the data folder, which is renamed after it was read completely. Blocks stored by an interrupted import remain; the next
- * start reads the file again and skips known blocks. Source: `ThreadImport`.
+ * Imports blocks from files while calls are answered: our own block files (`-reindex`), files of `-loadblock`, and
+ * `bootstrap.dat` in the data folder, which is renamed after a complete import. Blocks of an interrupted import are kept;
+ * the next start reads the file again and skips known blocks. Source: `ThreadImport`.
  */
 import { existsSync } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
@@ -14,13 +14,13 @@ import { isSpecialFile } from '../../util/specialFile.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Log messages at the start of an import during which calls are served, and at its end, when the mempool is restored. */
+/** Log messages for the start and the end of an import during which calls are answered. After its end the mempool is loaded. */
 export const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
 export const IMPORT_ENDED = 'All blocks are imported';
 
 /**
- * Starts the import; null if there is nothing to import. Resolves when all files are read or `signal` aborts. During the
- * import no blocks are requested from peers.
+ * Starts the import. Returns null if there is no file to import. The promise resolves when all files are read or `signal`
+ * aborts. Until then no blocks are requested from peers.
  */
 export function importBlocks(
   opened: OpenedChain,
@@ -71,7 +71,7 @@ async function importFiles(
   }
 }
 
-/** A folder can be opened but not read; a pipe cannot be read by position. */
+/** Whether the file can be imported. A folder can be opened but not read, and a pipe cannot be read by position. */
 async function canOpen(file: string): Promise<boolean> {
   if (isSpecialFile(file)) return false;
   const opened = await open(file, 'r').catch(() => null);
@@ -80,7 +80,7 @@ async function canOpen(file: string): Promise<boolean> {
   return isReadable;
 }
 
-/** Imports a file; returns whether it was read completely. */
+/** Imports one file. Returns whether it was read completely. */
 async function importFile(
   { chain, timers }: OpenedChain,
   { params }: LoadedOptions,
@@ -120,7 +120,10 @@ async function importFile(
   return true;
 }
 
-/** A file that cannot be renamed (a read-only mount) is read again at the next start, which is harmless. */
+/**
+ * Renames an imported file. If that fails, for example on a read-only mount, the file is read again at the next start, which
+ * is harmless.
+ */
 async function renameDone(file: string, logger: Logger): Promise<void> {
   try {
     await rename(file, `${file}.old`);

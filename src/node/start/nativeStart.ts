@@ -1,6 +1,7 @@
 /**
- * The addon at the start of the node: it is configured, or built, or reported missing. In an installed package it is built
- * here, not during installation, since npm asks before running a package's script, or runs none.
+ * Prepares the native addon at the start of the node: configures it, builds it, or reports that it is missing. An installed
+ * package builds the addon at the first start and not during installation, because npm may not run a package's install
+ * script.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -11,12 +12,12 @@ import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
-/** `0` prevents an installed package from building an addon at startup. */
+/** Environment variable; `0` prevents an installed package from building the addon at startup. */
 const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
-/** Left in the folder after a failed build with compilers: it would fail again. */
+/** Name of a file that marks a failed build although compilers exist. The next start does not repeat such a build. */
 const FAILURE_MARK = 'build-failed';
 
-/** Chooses the addon or the fallbacks, and logs which. Resolves to the addon; null for the fallbacks. */
+/** Selects the addon or the fallback implementations, and logs the choice. Resolves to the addon; null for the fallbacks. */
 export async function startNative(
   loaded: LoadedOptions,
   logger: Logger,
@@ -40,7 +41,10 @@ export async function startNative(
   return native;
 }
 
-/** Builds the addon in an installed package that has none for this machine; `null` if that is not possible. Never rejects. */
+/**
+ * Builds the addon for an installed package that has no prebuilt one for this machine. Resolves to null if that is not
+ * possible. Never rejects.
+ */
 async function buildMissingAddon(logger: Logger, signal: AbortSignal): Promise<NativeAddon | null> {
   if (process.env['LBCNODE_NATIVE'] === '0' || process.env[BUILD_SWITCH] === '0') return null;
   const builder = addonBuilder();
@@ -83,6 +87,6 @@ function leaveMark(mark: string, output: string): void {
     makeFolder(join(mark, '..'));
     writeFileSync(mark, `${output}\n`);
   } catch {
-    // The next start tries again.
+    // The mark could not be written, so the next start repeats the build.
   }
 }

@@ -1,12 +1,12 @@
-/** The file with the process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
+/** File with the process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { failureReason } from '../../util/text/environmentError.js';
 import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
 import type { CloseStack } from './closeStack.js';
 
 /**
- * Writes the file; `closers` will remove it unless another process has overwritten it. The node does not need the file: if
- * it cannot be written, `warn` is called with a message.
+ * Writes the PID file and registers its removal in `closers`. A file that another process has overwritten is not removed.
+ * The node works without the file: if it cannot be written, `warn` is called.
  */
 export async function writePidFile(
   path: string,

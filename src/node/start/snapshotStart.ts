@@ -1,4 +1,4 @@
-/** Startup with snapshot options. */
+/** Steps of a start with snapshot options. */
 import { resolve } from 'node:path';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { BackgroundValidation, type ValidationOptions } from '../../chain/snapshot/backgroundValidation.js';
@@ -9,10 +9,10 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** Share of the caches for the validation; the chain, which is near the tip, has the rest. */
+/** Share of the caches that the background validation gets. The rest is for the chain, which is near the tip. */
 const CACHE_SHARE = 0.5;
 
-/** The snapshot file to start from; null without `-loadsnapshot`. */
+/** Returns the snapshot file to start from; null without `-loadsnapshot`. */
 export function snapshotSource({ options, params, paths }: LoadedOptions): SnapshotSource | null {
   const { loadsnapshot, snapshothash } = options;
   if (loadsnapshot === undefined || loadsnapshot === '') return null;
@@ -28,7 +28,7 @@ type Deps = Pick<ValidationOptions, 'log' | 'warn' | 'onFatal' | 'onPassed' | 'o
   readonly adjustedTimeSec: () => number;
 };
 
-/** Opens the background validation; null for an ordinary folder. */
+/** Opens the background validation of a snapshot; null if the chain was not started from a snapshot. */
 export async function openValidation(
   { options, params, derived, paths }: LoadedOptions,
   opened: OpenedChain,
@@ -37,7 +37,7 @@ export async function openValidation(
   const { chain, flusher, claims, snapshot } = opened;
   if (snapshot === null) return null;
   const { rules, proofWindow } = claims;
-  // Without the index its rows are neither used nor compared.
+  // Without the claim index, its section of the snapshot is neither used nor compared.
   const sections = snapshotSections(() => [
     { name: CLAIM_INDEX_NAME, synced: true, height: chain.height, failure: null },
   ]).filter(({ name }) => options.claimindex || name !== CLAIM_INDEX_NAME);

@@ -1,4 +1,4 @@
-/** What all steps of a start share. */
+/** Data and callbacks that all steps of a start share. */
 import type { Logger, LogControl } from '../../util/logging.js';
 import type { AdjustedClock } from '../clock.js';
 import type { StatusLine } from '../display/console.js';
@@ -7,26 +7,26 @@ import type { NodeServices } from '../services/services.js';
 import type { CloseStack } from './closeStack.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** A problem that the operator must fix before the node can start; printed as `Error: …`. */
+/** Problem that the operator must fix before the node can start. Printed as `Error: …`. */
 export class StartError extends OperatorError {
   override readonly name = 'StartError';
 }
 
 export interface NodeDeps {
   logger: Logger & LogControl;
-  /** Asks the program to stop; it calls `stop` of the handle. */
+  /** Requests that the program stops the node. The program then calls `stop` of the handle. */
   requestStop: () => void;
-  /** A bug or a broken environment: the program must report it and stop. */
+  /** Called for a bug or a broken environment. The program must report it and stop. */
   onFatal: (error: unknown) => void;
-  /** Aborted when the program is to stop during its start. */
+  /** Aborts if the program is stopped during the start. */
   signal: AbortSignal;
-  /** Shows the operator a warning in addition to the log. The program has already shown those of `LoadedOptions`. */
+  /** Shows the operator a warning, in addition to the log. The program has already shown the warnings of `LoadedOptions`. */
   showWarning?: (message: string) => void;
-  /** Shows the progress of long work as a status line. */
+  /** Shows the progress of long work in the status line; null removes it. */
   show?: (status: StatusLine | null) => void;
-  /** Writes a log line about progress. */
+  /** Writes a progress line to the log. */
   logProgress?: (line: string) => void;
-  /** Called at named points of flushes; tests kill the process there. */
+  /** Called with the name of each flush point. Tests kill the process there. */
   onPoint?: (name: string) => void;
 }
 
@@ -36,8 +36,8 @@ export interface StartContext {
   readonly closers: CloseStack;
   readonly clock: AdjustedClock;
   readonly parts: NodeServices;
-  /** Warns the operator and writes to the log. */
+  /** Shows the operator a warning and logs it. */
   readonly warn: (message: string) => void;
-  /** Aborted when the program shall stop, and when the node gives up what it imports. */
+  /** Aborts when the program stops, and when the node abandons an import. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
- * Warnings about the chain, for the log, for RPC results and for `-alertnotify`: unknown rules, and a branch of much work
- * that we found invalid. Has no effect on validity. Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`,
+ * Warnings about the chain for the log, for RPC results and for `-alertnotify`: unknown rules, and an invalid branch with
+ * much work. Does not affect validity. Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`,
  * `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -11,9 +11,9 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** Number of blocks with unexpected versions among the last hundred that is tolerated without a warning. */
+/** Number of blocks with unexpected versions among the last 100 up to which no warning is shown. */
 const TOLERATED_VERSIONS = 50;
-/** An invalid branch causes a warning when its work exceeds the chain's by more than this many blocks. */
+/** Number of blocks by whose work an invalid branch must exceed the active chain to cause a warning. */
 const INVALID_BRANCH_BLOCKS = 6n;
 
 const UNKNOWN_VERSIONS =
@@ -24,16 +24,16 @@ const INVALID_BRANCH =
 export interface ChainWarningsDeps {
   readonly chain: Chain;
   readonly log: Logger;
-  /** Called with messages that the operator should see at once. */
+  /** Called with messages that the operator should see immediately. */
   readonly alert: (message: string) => void;
 }
 
 export class ChainWarnings {
   private readonly deps: ChainWarningsDeps;
-  /** Warning about unknown rules; permanent once set. */
+  /** Warning about unknown rules. Not removed once it is set. */
   private misc = '';
   private hasInvalidBranch = false;
-  /** The next tip to be checked, while another one is being checked. */
+  /** Latest tip that waits to be checked while an earlier tip is being checked. */
   private waiting: number = NO_HEADER;
   private running: Promise<void> | null = null;
   /** Height up to which the block versions have been checked. */
@@ -48,7 +48,7 @@ export class ChainWarnings {
     });
   }
 
-  /** The most important warning, empty without any. */
+  /** The most important warning; empty if there is none. */
   text(): string {
     return this.hasInvalidBranch ? INVALID_BRANCH : this.misc;
   }
@@ -93,8 +93,8 @@ export class ChainWarnings {
   }
 
   /**
-   * Processes the windows below a tip one at a time. Their states are cached; processing all at once, at the end of the
-   * initial download, would block the node.
+   * Processes the version-bits windows below a tip one at a time, with yields between them. The states are cached.
+   * Processing all windows at once after the initial download would block the node.
    */
   private async prepare(tip: number): Promise<void> {
     const { active, headers, versionBits } = this.deps.chain.index;
@@ -124,7 +124,7 @@ export class ChainWarnings {
     if (remarks.length > 0) this.deps.log.info(`UpdateTip: warning='${remarks.join(', ')}'`);
   }
 
-  /** The operator is notified only of the first warning, as they repeat with every block. */
+  /** Sets a warning. The operator is notified only of the first one, because the warning repeats with every block. */
   private warn(message: string): void {
     const isFirst = this.misc === '';
     this.misc = message;

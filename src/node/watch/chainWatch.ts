@@ -1,4 +1,4 @@
-/** Actions after each change of the chain: log lines, and the check of the block index. */
+/** Actions after each change of the chain: log lines, and consistency checks of the block index. */
 import type { Chain } from '../../chain/chain.js';
 import { checkBlockIndex } from '../../chain/index/checkBlockIndex.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
@@ -7,8 +7,8 @@ import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
 
 /**
- * Checks the consistency of the block index (`-checkblockindex`): after each disconnection, and when the index has grown by
- * a thirty-second since the last check, so that the average cost per block does not depend on the chain's length.
+ * Checks the consistency of the block index (`-checkblockindex`) after each disconnected block, and when the index has grown
+ * by 1/32 since the last check. The average cost per block therefore does not depend on the chain's length.
  */
 export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
   const prunes = derived.prune.kind !== 'off';
@@ -18,7 +18,7 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
     const { count } = index.headers;
     const { disconnects } = index.active;
     if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
-    // During a change to a better branch the tip may be lower than before.
+    // Skips the check during a reorg, while the tip may have less work than before.
     if (index.candidates.best() !== chain.tip) return;
     checkBlockIndex(index, {
       genesisHash: params.genesisHash,
@@ -29,10 +29,10 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
   });
 }
 
-/** Interval of such lines while progress is shown anyway. */
+/** Minimum interval in ms of tip lines during the initial download, when a progress display exists anyway. */
 const INITIAL_TIP_MS = 30_000;
 
-/** Writes a log line for each new tip, as the reference does; only a few of them during the initial download. */
+/** Logs each new tip, as the reference does. During the initial download only some tips are logged. */
 export function watchTip(opened: OpenedChain, logger: Logger): void {
   const { chain, flusher } = opened;
   const { headers } = chain.index;

@@ -1,12 +1,13 @@
 /**
- * Gives memory back that the C library keeps after it was freed. glibc returns only what is free at the end of an arena, so a
- * load leaves pages between blocks that are in use. Looks at times whether much is free, and trims then.
+ * Returns memory to the system that the C library keeps after it was freed. glibc returns only free memory at the end of an
+ * arena, so after a load many free pages remain between used blocks. Checks the free memory periodically and trims the heap
+ * if there is much.
  */
 import type { NativeAddon } from '../../native/binding.js';
 
-/** Arbitrary: a trim takes some milliseconds on another thread. */
+/** Interval in ms of checks. Arbitrary: a trim takes some milliseconds on another thread. */
 const LOOK_MS = 30_000;
-/** Less free memory than this is left to the C library, which will use it again. Arbitrary. */
+/** Minimum growth of free memory in bytes that causes a trim. Less is left to the C library, which will reuse it. Arbitrary. */
 const KEPT_FREE_BYTES = 8 << 20;
 
 type Heap = Pick<NativeAddon, 'heapUsage' | 'trimHeap'>;
@@ -14,7 +15,7 @@ type Heap = Pick<NativeAddon, 'heapUsage' | 'trimHeap'>;
 export class HeapTrim {
   private readonly heap: Heap;
   private readonly timer: NodeJS.Timeout;
-  /** Free pages that were given back count as free too, until they are used again. */
+  /** Free bytes right after the last trim. The C library still counts trimmed pages as free until they are used again. */
   private freeAfterTrim = 0;
   private running: Promise<unknown> = Promise.resolve();
 
@@ -24,7 +25,7 @@ export class HeapTrim {
     this.timer.unref();
   }
 
-  /** Ends it. Resolves when nothing is under way. */
+  /** Stops the periodic checks. Resolves when no trim is running. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
@@ -33,7 +34,7 @@ export class HeapTrim {
   private look(): void {
     const usage = this.heap.heapUsage();
     if (usage === null) return clearInterval(this.timer);
-    // What was used again since the last trim makes the free memory less, and is freed into it.
+    // Trimmed pages that were used again reduce the free memory. When they are freed later, they count as new free memory.
     this.freeAfterTrim = Math.min(this.freeAfterTrim, usage.freeBytes);
     if (usage.freeBytes - this.freeAfterTrim < KEPT_FREE_BYTES) return;
     this.running = this.heap

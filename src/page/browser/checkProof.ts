@@ -1,4 +1,4 @@
-/** Verifies the page's proof in the browser, so that the visitor need not trust the server. */
+/** Verifies the proof of a name page in the browser, so that the visitor need not trust the server. */
 import { nodeSteps, proofSteps, type ProofNode, type ProofPair, type ProvenClaim } from '../proof.js';
 
 interface Given {

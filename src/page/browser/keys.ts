@@ -1,4 +1,7 @@
-/** The key `/` focuses the search field, unless the visitor is typing or has turned it off (WCAG 2.1.4). */
+/**
+ * Makes the key `/` focus the search field. It has no effect while the visitor types or after the visitor has turned it off
+ * (WCAG 2.1.4).
+ */
 
 const STORED = 'slash-key';
 
@@ -10,10 +13,10 @@ function isOn(): boolean {
   }
 }
 
-/** The user's choice; without browser storage it applies to this page only. */
+/** Whether the key is enabled. Without browser storage the choice applies to this page only. */
 let isFollowed = isOn();
 
-/** A button in the footer that turns the key off and on. Called after each change of the page. */
+/** Adds a button to the footer that turns the key `/` on and off. Called after each change of the page. */
 export function addKeySwitch(): void {
   const place = document.querySelector('#switches');
   if (place === null || place.childElementCount > 0) return;
@@ -30,7 +33,7 @@ export function addKeySwitch(): void {
     try {
       localStorage.setItem(STORED, isFollowed ? 'on' : 'off');
     } catch {
-      // Nothing is stored.
+      // Browser storage is not available, so the choice is not stored.
     }
   });
   place.append(button);

@@ -1,14 +1,15 @@
 /**
- * Keeps a page up to date: a socket announces changes, the page is loaded again, and the difference is applied, so that
- * focus, selection and scroll position are kept. A missed hint is harmless, since the next load is complete.
+ * Updates an open page: a WebSocket announces changes, the page is loaded again, and only differences are applied, so that
+ * focus, selection and scroll position are kept. A missed announcement is harmless, because the next load contains all
+ * changes.
  */
 import { Idiomorph } from 'idiomorph';
 
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
-/** Random delay, so that visitors of one page do not all load it at the same time. */
+/** Maximum random delay in ms before a reload, so that the visitors of a page do not load it at the same time. */
 const SPREAD_MS = 1500;
-/** Delay after a response that is not the page: rate limit, node busy, starting or stopping. */
+/** Delay in ms after a response that is not the page: rate limit exceeded, node busy, starting or stopping. */
 const AGAIN_MS = 3000;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
@@ -20,7 +21,7 @@ interface Hint {
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
 let isPaused = false;
-/** Whether a change is not shown yet. */
+/** Whether an announced change is not shown yet. */
 let isDue = false;
 let isBusy = false;
 let timer = 0;
@@ -29,7 +30,7 @@ let after: () => void = () => undefined;
 const topics = (): string[] =>
   (document.body.dataset['topics'] ?? '').split(' ').filter((topic) => topic !== '');
 
-/** Shows the connection state beside the block height, as a dot and as text. */
+/** Shows whether live updates work, beside the block height, as a dot and as text. */
 function show(): void {
   const dot = document.querySelector<HTMLElement>('#live');
   const words = document.querySelector('#live-words');
@@ -39,11 +40,14 @@ function show(): void {
 
 interface Loaded {
   readonly document: Document;
-  /** Whether the response is the page itself. */
+  /** Whether the response is the page itself, not an error or startup page. */
   readonly isPage: boolean;
 }
 
-/** Loads the page from the server; null without a response. The browser's own loader parses it, as Trusted Types require. */
+/**
+ * Loads the page from the server; null if there is no response. The browser parses the response itself, as Trusted Types
+ * require.
+ */
 function load(): Promise<Loaded | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -59,7 +63,7 @@ function load(): Promise<Loaded | null> {
   });
 }
 
-/** Elements that the visitor opened stay open, and typed text is kept. */
+/** Whether an update may change an attribute. Elements that the visitor opened stay open, and typed text is kept. */
 function mayChange(name: string, element: Element): boolean {
   return (
     !(name === 'open' && element instanceof HTMLDetailsElement) && !(name === 'value' && element.id === 'q')
@@ -80,7 +84,7 @@ function put(next: Document): void {
 
 async function refresh(): Promise<void> {
   isDue = true;
-  // The end of each of these states triggers another load.
+  // When a running load, a pause or the hidden state ends, another load is triggered.
   if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
@@ -122,7 +126,7 @@ function connect(): void {
   });
 }
 
-/** Adds a button that stops updates, beside the state. */
+/** Adds a button beside the live state that pauses updates. */
 function addPause(): void {
   const place = document.querySelector('#tip');
   if (place === null || topics().length === 0 || place.querySelector('button') !== null) return;
@@ -144,7 +148,7 @@ function addPause(): void {
 
 const againMs = (): number => Number(document.body.dataset['again'] ?? 0) * 1000;
 
-/** Retries until the page itself is available; until then shows the node's startup status. */
+/** Loads again until the page itself is available. Until then the node's startup status is shown. */
 async function lookAgain(): Promise<void> {
   while (againMs() > 0) {
     await new Promise((resolve) => setTimeout(resolve, againMs()));
@@ -153,7 +157,7 @@ async function lookAgain(): Promise<void> {
   }
 }
 
-/** `refreshed` is called after each change of the page. */
+/** Starts live updates of the page. `refreshed` is called after each change of the page. */
 export async function keepLive(refreshed: () => void): Promise<void> {
   after = refreshed;
   await lookAgain();

@@ -1,4 +1,4 @@
-/** Tooltips of times also show the time in the visitor's time zone. */
+/** Adds the time in the visitor's time zone to the tooltips of all times. */
 export function showLocalTimes(): void {
   for (const element of document.querySelectorAll('time[datetime]')) {
     const moment = new Date(element.getAttribute('datetime')!);

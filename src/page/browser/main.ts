@@ -1,6 +1,6 @@
 /**
- * The script of the pages: keeps them up to date, shows times in the visitor's zone, copies texts, and verifies proofs.
- * Pages are complete without it.
+ * Script of all pages: updates them, shows times in the visitor's time zone, copies texts, and verifies proofs. Pages are
+ * complete without the script.
  */
 import { checkProof } from './checkProof.js';
 import { addCopyButtons } from './copy.js';

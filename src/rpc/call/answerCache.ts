@@ -1,41 +1,41 @@
 /**
- * A cache of RPC results, as text, valid while the data that they depend on has not changed. The declaration of a method
- * says whether its results may be cached (`MethodDecl.follows`). Limited: the least recently used results are evicted first.
- * A result is cached only if chain and mempool did not change during the call, so that it describes one state. All results
- * are dropped when either changes.
+ * Cache of RPC results as text. A method declares what its results depend on (`MethodDecl.follows`); without this
+ * declaration they are not cached. All results are dropped when that data changes. A result is cached only if chain and
+ * mempool did not change during the call, so that it describes one state. The size is limited; the least recently used
+ * results are evicted first.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
 
 /**
- * Counters of the state of chain and mempool. Every change that affects results changes one of these numbers in the same
- * turn.
+ * Counters that identify a state of chain and mempool. A change that affects results changes one of them before other code
+ * runs.
  */
 export interface StateMarks {
   readonly tip: number;
   readonly disconnects: number;
-  /** Incremented with every header received, and with every new fact about a header. */
+  /** Number of changes of headers: new headers, and new facts about known headers. */
   readonly headerChanges: number;
-  /** Incremented with every transaction added or removed. */
+  /** Number of transactions that were added to or removed from the mempool. */
   readonly mempoolChanges: number;
 }
 
-/** Longer results are not cached: serializing them costs more than computing them. */
+/** Maximum length in characters of a cached result. For longer ones serialization takes longer than computing the result. */
 const MAX_ANSWER_CHARS = 32_768;
-/** The same for methods with `keepsLong`: a page of a thousand entries. */
+/** Maximum length in characters of a cached result of a method with `keepsLong`: a page of 1,000 entries. */
 const MAX_LONG_ANSWER_CHARS = 262_144;
 const MAX_KEY_CHARS = 1024;
-/** Memory of a cached result in addition to its characters, of two bytes at most. Measured: about 100. */
+/** Memory in bytes of a cached result besides its characters, which take up to two bytes each. Measured: about 100. */
 const ENTRY_BYTES = 128;
 
-/** The results that depend on one source. When the newer half is full, the older half is dropped. */
+/** Cached results of one source, in a newer and an older half. When the newer half is full, the older half is dropped. */
 class Answers {
   private young = new Map<string, string>();
   private old = new Map<string, string>();
   private youngBytes = 0;
   private oldBytes = 0;
   private readonly halfBytes: number;
-  /** The state to which all cached results belong. */
+  /** State of chain and mempool to which all cached results belong; null if the cache is empty. */
   private marks: StateMarks | null = null;
   private readonly countsMempool: boolean;
 
@@ -82,7 +82,7 @@ class Answers {
       this.young = new Map();
       this.youngBytes = 0;
     }
-    // Another call may have stored the same result during this one.
+    // Another call may have cached the same result meanwhile; its size must not be counted twice.
     if (!this.young.has(key)) this.youngBytes += sizeBytes;
     this.young.set(key, text);
   }
@@ -97,12 +97,12 @@ class Answers {
   }
 }
 
-/** A call whose result may be cached. */
+/** Identifies a call whose result may be cached. */
 export interface CacheableCall {
   readonly source: AnswerSource;
   readonly key: string;
   readonly marks: StateMarks;
-  /** Longer answers are not kept. */
+  /** Maximum length in characters of a result that is cached. */
   readonly maxChars: number;
 }
 
@@ -113,7 +113,7 @@ export class AnswerCache {
 
   readonly maxBytes: number;
 
-  /** `maxBytes` limits the total size; `state` returns the current counters of chain and mempool. */
+  /** Creates the cache. `maxBytes` limits its total size; `state` returns the current counters of chain and mempool. */
   constructor(maxBytes: number, state: () => StateMarks) {
     this.maxBytes = maxBytes;
     this.bySource = {
@@ -127,12 +127,12 @@ export class AnswerCache {
     return this.bySource.chain.sizeBytes + this.bySource.chainAndMempool.sizeBytes;
   }
 
-  /** Number of calls served from the cache. */
+  /** Number of calls whose result was found in the cache. */
   get hits(): number {
     return this.found;
   }
 
-  /** The cache entry of a call, created before it runs; null if its result cannot be cached. */
+  /** Returns the identification of a call, which must be created before the call runs. Null if the result must not be cached. */
   callOf(
     { name, follows, keepsLong }: RpcMethod,
     profile: Profile,
@@ -144,12 +144,12 @@ export class AnswerCache {
     return key === null ? null : { source: follows, key, marks: this.state(), maxChars };
   }
 
-  /** The same for results that do not belong to an RPC method. `key` must not begin with the name of a profile. */
+  /** Like `callOf`, for results of other components than RPC methods. `key` must not begin with the name of a profile. */
   callAt(source: AnswerSource, key: string, maxChars = MAX_ANSWER_CHARS): CacheableCall | null {
     return key.length > MAX_KEY_CHARS ? null : { source, key, marks: this.state(), maxChars };
   }
 
-  /** The cached result of such a call. */
+  /** Returns the cached result of a call; undefined if there is none. */
   find({ source, key, marks }: CacheableCall): string | undefined {
     const text = this.bySource[source].find(key, marks);
     if (text !== undefined) this.found++;
@@ -164,13 +164,13 @@ export class AnswerCache {
   /** Caches the result of a call, unless it is too long or the state has changed during the call. */
   keep({ source, key, marks, maxChars }: CacheableCall, text: string): void {
     if (text.length > maxChars) return;
-    // A concatenated string retains all its parts until one of its characters is read.
+    // Reading a character converts a concatenated string to a flat one, which does not retain its parts.
     text.charCodeAt(0);
     this.bySource[source].keep(key, text, marks, this.state());
   }
 }
 
-/** The cache key of a call; null unless its arguments are a few plain values. */
+/** Returns the cache key of a call. Null unless the arguments are only a few strings, numbers or booleans. */
 function keyOf(name: string, profile: Profile, params: readonly JsonValue[] | JsonObject): string | null {
   if (params instanceof JsonObject) return null;
   let key = `${profile} ${name}`;

@@ -1,4 +1,4 @@
-/** Calls a declared method when the chain and the wallets that it uses are ready for it. */
+/** Runs a declared method after the chain and the wallets that it uses have reached a consistent state. */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { RpcContext, RpcMethod } from '../declare/method.js';
@@ -7,7 +7,10 @@ import { invoke, toPositional } from './invoke.js';
 import { onChain, readingChain } from './onChain.js';
 import { onWallets } from './onWallets.js';
 
-/** Runs a method with positional or named parameters. Rejects with `RpcError`, or the error that `run` throws. */
+/**
+ * Runs a method with positional or named parameters. Rejects with `RpcError` or with the error that the method's `run`
+ * throws.
+ */
 export async function invokeMethod(
   method: RpcMethod,
   ctx: RpcContext,
@@ -16,7 +19,7 @@ export async function invokeMethod(
   return callMethod(method, ctx, params);
 }
 
-/** The same, but synchronous where possible: throws where `invokeMethod` rejects. */
+/** Like `invokeMethod`, but synchronous where possible. Throws where `invokeMethod` rejects. */
 export function callMethod(
   method: RpcMethod,
   ctx: RpcContext,
@@ -26,7 +29,7 @@ export function callMethod(
   const { needsWallet, chainUse = method.follows === undefined ? 'any' : 'reads' } = method;
   const call = (): JsonOut | Promise<JsonOut> => {
     const positional = params instanceof JsonObject ? toPositional(method, params) : params;
-    // The reference looks for the wallet before it counts the arguments.
+    // The wallet is looked up before the number of arguments is checked, as in the reference.
     if (needsWallet === 'one') walletOf(ctx);
     return invoke(method, ctx, positional);
   };

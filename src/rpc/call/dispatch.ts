@@ -1,9 +1,9 @@
 /**
- * JSON-RPC: takes a request body and returns an HTTP status and the response. Handles batches, warm-up and the mapping of
- * exceptions to errors; the envelope is in `envelope.ts`. Independent of sockets; `src/server/rpcEndpoint.ts` is the
- * transport. Synchronous where possible: a small request whose method returns synchronously needs no promise and no
- * generator. The syntax of a batch is checked as a whole; then it is read, run and written one element at a time, so that
- * neither all requests nor all responses are in memory at once.
+ * JSON-RPC: converts a request body to an HTTP status and a response. Handles batches and the warm-up, and maps exceptions
+ * to errors; `envelope.ts` handles the envelope. Does not access sockets; `src/server/rpcEndpoint.ts` is the transport.
+ * Synchronous where possible: a small request whose method returns synchronously needs no promise and no generator. The
+ * syntax of a batch is checked as a whole. Then its elements are read, run and written one at a time, so that neither all
+ * requests nor all responses are in memory at once.
  */
 import { setImmediate } from 'node:timers/promises';
 import { AssertionError } from '../../util/assert.js';
@@ -39,38 +39,38 @@ import { AT_ONCE_BYTES, checkBatchSyntax, readElement, readWhole } from './reque
 import type { RpcServices } from '../../interfaces/services.js';
 import type { MethodTable } from '../declare/table.js';
 
-/** Origin of a request. */
+/** Data about the client and the connection of a request. */
 export interface RpcOrigin {
   readonly profile: Profile;
   readonly walletName: string | undefined;
-  /** The authenticated user, for the log. */
+  /** Name of the authenticated user, for the log. */
   readonly user: string;
-  /** The caller's address, if the log may contain it (`-logips`). */
+  /** Address of the client; undefined if logs must not contain addresses (`-logips`). */
   readonly peer?: string;
-  /** Aborted when the client disconnects: the rest of a batch is not run. */
+  /** Aborts when the client disconnects. The remaining elements of a batch are not run then. */
   readonly gone: AbortSignal;
-  /** Aborted when the client disconnects or the node stops: waiting methods return at once. */
+  /** Aborts when the client disconnects or the node stops. Methods that wait return immediately then. */
   readonly signal: AbortSignal;
-  /** See `RpcContext`; without it a waiting call keeps its slot. */
+  /** Runs a long wait without occupying a call slot (see `RpcContext`). If absent, a waiting call keeps its slot. */
   readonly outOfTurn?: RpcContext['outOfTurn'];
-  /** Lets waiting calls use this call's slot for a while; null if none wait. */
+  /** Lets queued calls use this call's slot for a short time. Returns null if no calls are queued. */
   giveWay?(): Promise<void> | null;
 }
 
 export interface RpcReply {
-  /** The HTTP status. 204 has no body. */
+  /** HTTP status code. A response with 204 has no body. */
   readonly status: number;
-  /** The whole body if it is already complete; else null. */
+  /** Whole response body if it is complete; null if it is still being generated. */
   readonly text: string | null;
   /**
-   * The body, complete or not. Throws when a result fails after its first chunk: the connection must then be aborted, not
-   * ended normally.
+   * Response body in chunks. Iteration throws if a result fails after its first chunk; the connection must then be aborted,
+   * not ended normally.
    */
   readonly chunks: AsyncIterable<string>;
 }
 
 export interface RpcDispatcherOptions {
-  /** The names given by `-deprecatedrpc`. */
+  /** Names of deprecated options that are enabled by `-deprecatedrpc`. */
   readonly deprecated: ReadonlySet<string>;
 }
 
@@ -79,19 +79,19 @@ export interface RpcDispatcherDeps {
   readonly services: RpcServices;
   readonly logger: Logger;
   /**
-   * Called for every exception other than `RpcError`: the composition root stops the node if the error concerns the whole
+   * Called for every exception other than `RpcError`. The composition root stops the node if the error concerns the whole
    * node.
    */
   readonly onException: (error: unknown, method: string) => void;
-  /** Called after each call of a declared method: the time until its response began, and whether it is an error. */
+  /** Called after each call of a declared method, with the time in ms until its response began and whether it failed. */
   readonly onCall?: (method: string, ms: number, failed: boolean) => void;
-  /** Absent if results are not cached (`-rpccache=0`). */
+  /** Cache of results; absent if results are not cached (`-rpccache=0`). */
   readonly answers?: AnswerCache;
-  /** Another dispatcher of the node; this one is in warm-up while the other is. */
+  /** Dispatcher of another port whose warm-up status applies to this dispatcher too. */
   readonly leader?: Pick<RpcDispatcher, 'warmup'>;
 }
 
-/** Up to this length the response to a single call is completed before any of it is sent. */
+/** Maximum length in characters up to which the response to a single call is completed before it is sent. */
 const WHOLE_CHARS = 1 << 20;
 
 class WholeReply implements RpcReply {
@@ -106,7 +106,7 @@ class WholeReply implements RpcReply {
   }
 }
 
-/** The context of a call, passed to a method. The signal is created only when a method reads it, since few do. */
+/** Context passed to a method. The abort signal is created only when the method reads it, because few methods do. */
 class CallContext implements RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
@@ -138,7 +138,7 @@ class CallContext implements RpcContext {
   }
 }
 
-/** The first part of a response's text; null for a notification. */
+/** Status and first part of a response; null for a notification. */
 interface StartedAnswer {
   readonly status: number;
   readonly start: JsonStart | null;
@@ -156,7 +156,7 @@ export class RpcDispatcher {
     this.deps = deps;
   }
 
-  /** Sets the text of error -28, which every call returns until `finishWarmup`. */
+  /** Sets the message of error -28, which every call returns until `finishWarmup` is called. */
   setWarmupStatus(status: string): void {
     if (this.warmupStatus !== null) this.warmupStatus = status;
   }
@@ -165,12 +165,12 @@ export class RpcDispatcher {
     this.warmupStatus = null;
   }
 
-  /** The warm-up status; null after the warm-up. */
+  /** Current warm-up message; null after the warm-up. */
   get warmup(): string | null {
     return this.deps.leader === undefined ? this.warmupStatus : this.deps.leader.warmup;
   }
 
-  /** Processes one request body, synchronously if possible. Never throws; iterating the chunks may. */
+  /** Processes a request body, synchronously if possible. Never throws; iterating the chunks of the reply may throw. */
   handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
     const text = decodeUtf8(body);
@@ -188,7 +188,7 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
-  /** The same for a body that takes long to parse. */
+  /** Processes a large request body in slices, because decoding and parsing it takes long. */
   private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
     const text = await inSlices(decodeUtf8InSlices(body));
     if (text === null) return this.parseFailure('Parse error');
@@ -206,7 +206,7 @@ export class RpcDispatcher {
     return this.single(value, origin);
   }
 
-  /** Processes one parsed request, by the same rules. */
+  /** Processes a request that is already parsed, by the same rules as `handle`. */
   handleRequest(request: JsonObject, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     return this.single(request, origin);
   }
@@ -222,7 +222,7 @@ export class RpcDispatcher {
     return new WholeReply(status, `${stringifyJson(envelope)}\n`);
   }
 
-  /** A batch returns status 200 whatever its elements return; 204 when all of them are notifications. */
+  /** Processes a batch. The status is 200 even if elements fail, and 204 if all elements are notifications. */
   private async batch(scanner: JsonScanner, origin: RpcOrigin): Promise<RpcReply> {
     try {
       await checkBatchSyntax(scanner.text);
@@ -233,12 +233,12 @@ export class RpcDispatcher {
     const answers = this.batchAnswers(scanner, origin);
     const first = await answers.next();
     if (first.done === true) return new WholeReply(204, '');
-    // Only the last chunk ends with a line break.
+    // If the first chunk ends with a line break, it is also the last one.
     if (first.value.endsWith('\n')) return new WholeReply(200, first.value);
     return { status: 200, text: null, chunks: resume(first.value, answers) };
   }
 
-  /** The batch's response text in chunks; empty when it consists only of notifications (at least one). */
+  /** Yields the response text of a batch in chunks. Yields nothing if the batch has only notifications. */
   private async *batchAnswers(scanner: JsonScanner, origin: RpcOrigin): AsyncGenerator<string> {
     scanner.take('[');
     let buffered = '[';
@@ -275,8 +275,8 @@ export class RpcDispatcher {
   }
 
   /**
-   * Runs one request and serializes its response up to a length, so that a stream that fails at its start still gives a
-   * proper error.
+   * Runs a request and serializes the start of its response. If a streamed result fails in this part, a proper error
+   * response is still possible.
    */
   private startAnswer(
     value: JsonValue,
@@ -331,7 +331,7 @@ export class RpcDispatcher {
       : timed(onCall, method, () => this.call(method, request, origin));
   }
 
-  /** Runs a call, or returns its cached result. */
+  /** Runs a call, or returns its result from the cache. */
   private call(method: RpcMethod, request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
     const { answers } = this.deps;
     const known = answers?.callOf(method, origin.profile, request.params) ?? null;
@@ -380,7 +380,10 @@ export class RpcDispatcher {
     }
   }
 
-  /** The reference returns -1 with the text of any exception; here a bug is an internal error instead. */
+  /**
+   * Converts an exception to an RPC error. The reference returns -1 with the text of any exception; here a bug gives an
+   * internal error instead.
+   */
   private toRpcError(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error;
     this.deps.onException(error, method);
@@ -398,7 +401,7 @@ function backgroundOrigin(profile: Profile): RpcOrigin {
   return { profile, walletName: undefined, user: '', gone: NEVER, signal: NEVER };
 }
 
-/** Caches a small result; returns the text to be written. */
+/** Caches a small result. Returns the serialized text, or the unchanged result if it is not small. */
 function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
   const text = smallJson(result, Math.max(call.maxChars, CHUNK_CHARS));
   if (text === null) return result;
@@ -406,7 +409,7 @@ function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut):
   return rawJson(text);
 }
 
-/** Runs a call and reports its duration and whether it failed. */
+/** Runs a call, then reports its duration and whether it failed to `onCall`. */
 function timed(
   onCall: NonNullable<RpcDispatcherDeps['onCall']>,
   method: RpcMethod,
@@ -438,7 +441,7 @@ function callLine(method: string, { user, peer }: RpcOrigin): string {
   return `ThreadRPCServer method=${printable(method)} user=${user}${where}`;
 }
 
-/** A method name with only the characters that are safe in a log line. Source: `SanitizeString`. */
+/** Returns a method name with only the characters that are safe in a log line. Source: `SanitizeString`. */
 function printable(text: string): string {
   return text
     .slice(0, 1000)

@@ -1,13 +1,13 @@
 /**
- * The envelope of JSON-RPC, 1.0 and 2.0: parsing a request, and wrapping its result. Contains no transport and runs no
- * method. Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
+ * Envelope of JSON-RPC 1.0 and 2.0: parses a request and wraps its result. Contains no transport and runs no methods.
+ * Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
 
-/** One parsed request. `id` is set as soon as it is known, so that later errors contain it. */
+/** One parsed request. `id` is set first, so that the response to an invalid request contains it. */
 export interface ParsedRequest {
   id: JsonValue;
   isV2: boolean;
@@ -16,7 +16,7 @@ export interface ParsedRequest {
   params: readonly JsonValue[] | JsonObject;
 }
 
-/** The outcome of one request: the envelope, or null for a notification. */
+/** Response to one request: HTTP status and envelope. The envelope is null for a notification. */
 export interface Answer {
   readonly status: number;
   readonly envelope: JsonOut | null;
@@ -34,7 +34,10 @@ interface Members {
   params?: JsonValue;
 }
 
-/** The members of a request, the first of each name, found in one pass: a request may contain two million other members. */
+/**
+ * Returns the members of a request that JSON-RPC uses. Of duplicate members the first counts. All are found in one pass,
+ * because a request may contain two million other members.
+ */
 function membersOf({ entries }: JsonObject): Members {
   const found: Members = {};
   for (let i = 0; i < entries.length; i++) {
@@ -51,7 +54,7 @@ function membersOf({ entries }: JsonObject): Members {
   return found;
 }
 
-/** Source: `JSONRPCRequest::parse`. Fills `request` up to the first error. */
+/** Parses a request into `request`. At an error, the members parsed before the error are set. Source: `JSONRPCRequest::parse`. */
 export function readRequest(value: JsonValue, request: ParsedRequest): void {
   if (!(value instanceof JsonObject)) throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid Request object');
   const { id, jsonrpc, method = null, params = null } = membersOf(value);
@@ -64,7 +67,7 @@ export function readRequest(value: JsonValue, request: ParsedRequest): void {
     throw rpcError(RPC_ERROR.INVALID_REQUEST, 'Params must be an array or object');
   }
   request.params = params ?? [];
-  // A request without an id is a notification in 2.0 only: 1.0 clients of Bitcoin omit it and expect a response.
+  // Only a 2.0 request without id is a notification. Bitcoin's 1.0 clients omit the id and expect a response.
   request.isNotification = request.isV2 && id === undefined;
 }
 
@@ -86,7 +89,7 @@ export function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
     : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };
 }
 
-/** The HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
+/** Returns the HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
 function errorStatus(code: number): number {
   if (code === RPC_ERROR.INVALID_REQUEST) return 400;
   return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;

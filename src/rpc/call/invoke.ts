@@ -1,6 +1,7 @@
 /**
- * One declared method and its arguments: named to positional, arity, types, ranges, then `run`. Each step fails as the
- * reference's does. Owns no transport and no envelope, and waits neither for the chain nor for wallets (`callMethod.ts`).
+ * Runs one declared method: converts named to positional arguments, checks their number, parses types and ranges, and calls
+ * `run`. Each step fails with the reference's error. Contains no transport and no envelope, and does not wait for chain or
+ * wallets (`callMethod.ts`).
  */
 import { type JsonObject, jsonTypeName, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -17,12 +18,12 @@ import {
 } from '../declare/method.js';
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 
-/** Data for calling a method, computed once from its declaration. */
+/** Data for calls of a method, computed once from its declaration. */
 interface CallPlan {
   readonly required: number;
   readonly most: number;
   readonly params: readonly ParamPlan[];
-  /** Parameters whose JSON type is checked before any is parsed. */
+  /** Parameters whose JSON type is checked before any parameter is parsed. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
 }
 
@@ -49,7 +50,10 @@ function planOf(method: RpcMethod): CallPlan {
   return plan;
 }
 
-/** Runs a method with its parameters in their order. Throws or rejects with `RpcError`, or with what `run` throws. */
+/**
+ * Runs a method with positional parameters. Throws or rejects with `RpcError` or with the error that the method's `run`
+ * throws.
+ */
 export function invoke(
   method: RpcMethod,
   ctx: RpcContext,
@@ -64,13 +68,14 @@ export function invoke(
 }
 
 /**
- * Named arguments in declared order, with gaps filled with null, except at the end. Source: `transformNamedArguments`.
- * For a duplicate name the last value is used; an unknown name gives error -8.
+ * Converts named arguments to declared order. Gaps are filled with null, except at the end. Of duplicate names the last
+ * value is used; an unknown name gives error -8. Source: `transformNamedArguments`.
  */
 export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
   const known = new Set(method.params.flatMap(paramNames));
   const given = new Map<string, JsonValue>();
-  // No map of all entries is built, since an unknown name may come first among a million.
+  // Entries are checked one by one without building a map of all, because the first of a million names may already be
+  // unknown.
   for (const [name, value] of named.entries) {
     if (!known.has(name)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${name}`);
     given.set(name, value);
@@ -87,7 +92,7 @@ export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] 
     positional.push(given.get(name) ?? null);
     given.delete(name);
   }
-  // A second name of a parameter that was already given.
+  // A remaining entry is an alternative name of a parameter that was already given.
   for (const unknown of given.keys()) {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
   }
@@ -101,7 +106,10 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
 }
 
-/** lbcd returns -32602, the reference -1. Source: lbcd btcjson/cmdparse.go `checkNumParams`. */
+/**
+ * Creates the error for a wrong number of arguments: -32602 in the lbcd profile, otherwise -1. Source: lbcd
+ * btcjson/cmdparse.go `checkNumParams`.
+ */
 function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
   if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
   if (method.refusesBriefly === true) return invalidRequest();
@@ -113,7 +121,10 @@ function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: P
   );
 }
 
-/** Source: lbcwallet rpc/legacyrpc/methods.go `lazyApplyHandler`. */
+/**
+ * Creates the error that lbcwallet returns for invalid parameters. Source: lbcwallet rpc/legacyrpc/methods.go
+ * `lazyApplyHandler`.
+ */
 function invalidRequest(): RpcError {
   return rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request');
 }
@@ -136,7 +147,7 @@ function parseArgs(
 
 const TYPE_CODES: readonly number[] = [RPC_ERROR.MISC_ERROR, RPC_ERROR.TYPE_ERROR];
 
-/** lbcd's error for a parameter of the wrong type. Source: lbcd btcjson/cmdparse.go `assignField`. */
+/** Converts a type error to lbcd's error for a parameter of the wrong type. Source: lbcd btcjson/cmdparse.go `assignField`. */
 function asLbcdTypeError(
   error: unknown,
   plan: CallPlan,
@@ -152,7 +163,7 @@ function asLbcdTypeError(
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** In the lbcd profile `at` records which parameter is being parsed. */
+/** Parses all arguments in order. In the lbcd profile, `at` receives the index of the parameter that is being parsed. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];

@@ -1,6 +1,6 @@
 /**
- * Calls that read chain and mempool: their results never reflect the middle of a reorg (`chain/reorganisation.ts`), however
- * many blocks it replaces. Source: lbrycrd's code under one lock of `cs_main`.
+ * Runs calls that read chain and mempool so that their results never reflect the middle of a reorg
+ * (`chain/reorganisation.ts`), however many blocks it replaces. Source: lbrycrd's code that holds `cs_main`.
  */
 import type { Reorganisation } from '../../chain/reorganisation.js';
 import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
@@ -11,8 +11,8 @@ type Seen = Pick<Reorganisation, 'isWhole' | 'over' | 'count'>;
 type Caller = Pick<RpcContext, 'signal' | 'outOfTurn'>;
 
 /**
- * Runs a call when tip and mempool are consistent. A call that may change or start something runs only once, so it waits
- * first.
+ * Runs a call when tip and mempool are consistent. The call may change or start something and must not be repeated, so it
+ * waits for the end of a reorg before it runs.
  */
 export function onChain<T>(
   reorganisation: Seen,
@@ -23,8 +23,8 @@ export function onChain<T>(
 }
 
 /**
- * The same for a call that only reads: if a reorg begins before the call has its result, the result is discarded, and the
- * call is repeated.
+ * Runs a call that only reads chain and mempool. If a reorg begins before the call has its result, the result is discarded
+ * and the call is repeated.
  */
 export function readingChain<T>(
   reorganisation: Seen,
@@ -47,8 +47,8 @@ export function readingChain<T>(
 }
 
 /**
- * Resolves when tip and mempool are consistent. Rejects if they never will be, or if the client disconnects or the node
- * stops before.
+ * Resolves when tip and mempool are consistent. Rejects if a failed node can never become consistent, or if the client
+ * disconnects or the node stops before.
  */
 export async function whenWhole(reorganisation: Seen, { signal, outOfTurn }: Caller): Promise<void> {
   while (!reorganisation.isWhole) {

@@ -1,13 +1,13 @@
 /**
- * Wallet calls: each result describes a consistent state, although wallets process long blocks in slices. Source: lbrycrd
- * `BlockUntilSyncedToCurrentChain`, `cs_wallet`.
+ * Runs wallet calls so that each result describes a consistent state, although wallets process long blocks in slices.
+ * Source: lbrycrd `BlockUntilSyncedToCurrentChain`, `cs_wallet`.
  */
 import { JsonArrayStream, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { Wallets } from '../../wallet/wallets.js';
 
 export type WalletsInUse = Pick<Wallets, 'caughtUp' | 'enter' | 'finish' | 'isBetween'>;
 
-/** Runs a call when the wallets have processed all events so far; no event is processed partly before the call has its result. */
+/** Runs a call after the wallets have processed all events so far. While the call runs, no event is partly processed. */
 export function onWallets(
   wallets: WalletsInUse,
   call: () => JsonOut | Promise<JsonOut>,
@@ -25,7 +25,7 @@ export function onWallets(
   };
   const behind = wallets.caughtUp();
   if (behind === null) return run();
-  // Later events may have been processed partly.
+  // While the call waited, the wallets may have started to process a later event.
   const runWhenWhole = async (): Promise<JsonOut> => {
     while (wallets.isBetween) await wallets.caughtUp();
     return run();
@@ -33,7 +33,10 @@ export function onWallets(
   return behind.then(runWhenWhole);
 }
 
-/** A streamed result reads the wallet while it is sent. */
+/**
+ * Wraps streamed results so that each item is read from a consistent wallet state. A stream reads the wallet while it is
+ * sent.
+ */
 function ofWholeStates(answer: JsonOut, wallets: Pick<WalletsInUse, 'finish'>): JsonOut {
   if (answer instanceof JsonArrayStream) return new JsonArrayStream(wholeItems(answer, wallets));
   if (answer === null || typeof answer !== 'object' || Object.getPrototypeOf(answer) !== Object.prototype)

@@ -1,23 +1,23 @@
 /**
- * Parses the text of requests: small ones synchronously, large ones in slices between which the event loop runs; a batch one
- * element at a time. Independent of methods.
+ * Parses the text of requests: small ones synchronously, large ones in slices with yields to the event loop, batches one
+ * element at a time. Does not depend on methods.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import { JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 
-/** Maximum size of a body that is parsed synchronously, in a few milliseconds. */
+/** Maximum size in bytes of a body that is parsed synchronously, which takes a few milliseconds. */
 export const AT_ONCE_BYTES = 1 << 18;
 
-/** Reads the next value and the white space after it, in slices. */
+/** Reads the next value and the following white space, in slices. */
 export function* readWhole(scanner: JsonScanner): Slices<JsonValue> {
   const value = yield* scanner.readValueInSlices();
   yield* scanner.skipSpaceInSlices();
   return value;
 }
 
-/** Rejects a batch with invalid JSON before any of it runs. */
+/** Checks the syntax of a whole batch. Rejects if it is invalid, before any element is run. */
 export async function checkBatchSyntax(text: string): Promise<void> {
   const work = skipBatch(new JsonScanner(text));
   if (text.length > AT_ONCE_BYTES) await inSlices(work);
@@ -39,7 +39,7 @@ function* skipBatch(scanner: JsonScanner): Slices<void> {
   if (!scanner.atEnd()) scanner.fail();
 }
 
-/** The next element of a batch whose syntax was checked; an element with too many values is read as null. */
+/** Reads the next element of a batch whose syntax was checked. An element with too many values is read as null. */
 export function readElement(scanner: JsonScanner): JsonValue | Promise<JsonValue> {
   if (scanner.text.length > AT_ONCE_BYTES) return readElementInSlices(scanner);
   const start = scanner.offset;

@@ -1,4 +1,4 @@
-/** The error codes of the RPC interface by name (Bitcoin Core's `RPCErrorCode`), and the error class with such a code. */
+/** Error codes of the RPC interface by name (Bitcoin Core's `RPCErrorCode`), and the error class that has such a code. */
 
 export const RPC_ERROR = {
   // JSON-RPC's own.
@@ -45,7 +45,7 @@ export const RPC_ERROR = {
 
 export type RpcErrorName = keyof typeof RPC_ERROR;
 
-/** The meaning of each code, for the documentation: error messages have their own texts. */
+/** Meaning of each error code, for the documentation. The messages of single errors are more specific. */
 export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
   INVALID_REQUEST: 'The request is not a JSON-RPC request',
   METHOD_NOT_FOUND: 'There is no such method in this profile',
@@ -90,7 +90,7 @@ export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
 
 export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
 
-/** An error response: thrown by a method, written as `{code, message}`. */
+/** Error that a method throws to return an error response `{code, message}`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -101,7 +101,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Creates the error to throw: `throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Block height out of range')`. */
+/** Creates an error response, to be thrown: `throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Block height out of range')`. */
 export function rpcError(code: number, message: string): RpcError {
   return new RpcError(code, message);
 }

@@ -1,13 +1,13 @@
 /**
- * The methods that the web explorer may call (`MethodDecl.explorer`): an allow-list, since a method is closed unless its
- * declaration opens it.
+ * Methods that the web explorer may call (`MethodDecl.explorer`). This is an allow-list: a method is not allowed unless its
+ * declaration allows it.
  */
 import type { RpcMethod } from './method.js';
 
-/** The caller: the explorer's own pages, or a visitor in its console. */
+/** Code that calls a method for the explorer: its own pages, or its console for visitors. */
 export type ExplorerCaller = 'page' | 'console';
 
-/** Whether that caller may call the method. Pages may call all methods open to visitors. */
+/** Whether the caller may call the method. Pages may also call all methods that the console may call. */
 export function isOpenTo(caller: ExplorerCaller, { explorer }: Pick<RpcMethod, 'explorer'>): boolean {
   return explorer === 'console' || explorer === caller;
 }

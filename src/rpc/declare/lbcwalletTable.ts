@@ -1,6 +1,6 @@
 /**
- * The methods of the wallet port (`-walletrpcport`): lbcwallet's own, and the node's methods for all others, as lbcwallet
- * passes them to lbcd. Source: lbcwallet rpc/legacyrpc/methods.go `rpcHandlers`.
+ * Methods of the wallet port (`-walletrpcport`): lbcwallet's own methods, and the node's methods for all others, because
+ * lbcwallet forwards these to lbcd. Source: lbcwallet rpc/legacyrpc/methods.go `rpcHandlers`.
  */
 import { PROFILES, type RpcMethod } from './method.js';
 import {
@@ -92,7 +92,10 @@ export const LBCWALLET_METHODS: readonly RpcMethod[] = [
   ...REFUSED,
 ];
 
-/** `methods` are the node's: in the other profiles they behave as on the node's port. */
+/**
+ * Creates the table of the wallet port. `methods` are the node's methods. In profiles other than lbcd they behave as on the
+ * node's port.
+ */
 export function lbcwalletTable(methods: readonly RpcMethod[]): MethodTable {
   const replaced = new Set(LBCWALLET_METHODS.map(({ name }) => name));
   const others = methods.map((method) =>

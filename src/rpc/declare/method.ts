@@ -1,6 +1,6 @@
 /**
- * The declaration of an RPC method. Everything else about a method is derived from it: help text, arity and type errors,
- * named arguments, the command line's conversion, the OpenRPC document, the method reference and the typed client.
+ * The declaration of an RPC method. Derived from it are the help text, arity and type errors, named arguments, the command
+ * line's conversion, the OpenRPC document, the method reference and the typed client.
  *
  * To add a method:
  * 1. Write `methods/<category>/<name>.ts` with `export const getBlockHash = defineMethod({ … })`.
@@ -41,11 +41,11 @@ import type { ParamTypeName, ParamValue, CliConversion } from './paramTypes.js';
 import type { Schema } from '../../schema/schema.js';
 import type { RpcServices } from '../../interfaces/services.js';
 
-/** The clients for which a result is formatted. Affects only presentation. */
+/** Kind of client for which a result is formatted. The profile affects only the format. */
 export type Profile = 'documented' | 'lbrycrd' | 'lbcd';
 export const PROFILES: readonly Profile[] = ['documented', 'lbrycrd', 'lbcd'];
 
-/** Groups of `help`, in its order. */
+/** Groups of methods in `help`, in order of output. */
 export const CATEGORIES = [
   'addressindex',
   'blockchain',
@@ -65,35 +65,38 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 /**
- * The data that a result depends on, besides arguments and options: it must depend on nothing else, such as the clock or
- * peers.
+ * Data on which a result depends besides arguments and options. The result must not depend on anything else, such as the
+ * clock or peers.
  */
 export type AnswerSource = 'chain' | 'chainAndMempool';
 
 export interface ParamDecl {
-  /** The name, or alternatives separated by `|`; the first is the key in `args`. */
+  /** Name of the parameter, or alternative names separated by `|`. The first name is the key in `args`. */
   readonly name: string;
   readonly type: ParamTypeName;
   readonly description: string;
   readonly required?: boolean;
-  /** The value in `args` when the parameter is absent (already of the parsed type); shown in help. */
+  /** Value in `args` if the parameter is absent, already of the parsed type. Shown in help. */
   readonly default?: unknown;
-  /** Shown instead of `default` if that is computed: `the tip`. */
+  /** Text shown in help instead of `default` if the default is computed, such as `the tip`. */
   readonly defaultText?: string;
-  /** Allowed range of a number, both ends included; a value outside gives error -8 `rangeError`. */
+  /** Allowed range of a number, both ends included. A value outside gives error -8 with the message `error`. */
   readonly range?: { readonly min: number; readonly max: number; readonly error?: string };
   /** Name of the parameter in error messages, if it differs from the reference's parameter name. */
   readonly label?: string;
   /**
-   * The JSON type is checked before any parameter is read, with error -3 `Expected type string, got number`
-   * (`RPCTypeCheck`); with 'nullable' a null passes.
+   * Checks the JSON type before any parameter is parsed. A wrong type gives error -3 `Expected type string, got number`
+   * (`RPCTypeCheck`). With 'nullable', null is accepted.
    */
   readonly strict?: boolean | 'nullable';
-  /** A null is parsed by the type (and mostly rejected) instead of counting as absent. */
+  /** Whether null is passed to the parser of the type, which mostly rejects it, instead of counting as absent. */
   readonly nullIsValue?: boolean;
-  /** `run` gets a function that parses the value or rejects it: for methods that check something else first. */
+  /**
+   * Whether `args` has a function that parses the value or rejects it, instead of the value. Needed by methods that must
+   * check something else first.
+   */
   readonly late?: boolean;
-  /** Overrides how the command line parses the word. */
+  /** Overrides how the command line client converts the word to a JSON value. */
   readonly cli?: CliConversion;
 }
 
@@ -107,87 +110,95 @@ type ReadValue<P extends ParamDecl> = P extends { readonly required: true }
       : ParamValue<P['type']>
     : ParamValue<P['type']> | undefined;
 
-/** The type of the arguments that `run` gets for the declared parameters. */
+/** Type of the `args` that `run` receives for the declared parameters. */
 export type ArgsOf<Params extends readonly ParamDecl[]> = {
   readonly [P in Params[number] as FirstName<P['name']>]: ArgValue<P>;
 };
 
 export type ParsedArgs = Readonly<Record<string, unknown>>;
 
-/** The declared methods; implemented by `MethodTable` of `table.ts`. */
+/** Lookup of declared methods. Implemented by `MethodTable` in `table.ts`. */
 export interface DeclaredMethods {
   readonly methods: readonly RpcMethod[];
   find(name: string, profile: Profile): RpcMethod | undefined;
-  /** The methods of a profile, sorted by category and name as `help` lists them. */
+  /** Returns the methods of a profile, sorted by category and name as in `help`. */
   list(profile: Profile): RpcMethod[];
 }
 
-/** The context of one call. */
+/** Context of one call, passed to `run`. */
 export interface RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
-  /** Aborted when the client has disconnected or the node is stopping: long waits must end then. */
+  /** Aborts when the client disconnects or the node stops. Long waits must end then. */
   readonly signal: AbortSignal;
-  /** Waits for something that may take long, without occupying a slot for calls (`-rpcthreads`). */
+  /** Runs a wait that may take long, without occupying a call slot (`-rpcthreads`). */
   outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
-  /** The wallet name in the path `/wallet/<name>`, decoded. */
+  /** Wallet name from the URL path `/wallet/<name>`, decoded; undefined for other paths. */
   readonly walletName: string | undefined;
-  /** The methods, for `help` and `rpc.discover`. */
+  /** Table of all methods, for `help` and `rpc.discover`. */
   readonly table: DeclaredMethods;
-  /** Whether `-deprecatedrpc=<name>` was given. */
+  /** Whether the operator enabled a deprecated option with `-deprecatedrpc=<name>`. */
   isDeprecatedEnabled(name: string): boolean;
 }
 
 export interface MethodDecl<Params extends readonly ParamDecl[]> {
   readonly name: string;
   readonly category: Category;
-  /** Description of the method: one or a few sentences. */
+  /** Description of the method in one or a few sentences. */
   readonly summary: string;
   readonly params: Params;
   readonly result: Schema;
-  /** Arguments of examples, each as the words of a command line (`['"mindblown"', '1']`). */
+  /** Example arguments. Each example is a list of command line words (`['"mindblown"', '1']`). */
   readonly examples?: readonly (readonly string[])[];
-  /** Profiles in which this declaration is used; default: all. Two declarations may share a name over disjoint profiles. */
+  /**
+   * Profiles to which this declaration applies; default: all. Two declarations may share a name if their profiles do not
+   * overlap.
+   */
   readonly profiles?: readonly Profile[];
-  /** Maximum number of positional arguments, if the reference accepts more than it names. */
+  /** Maximum number of positional arguments, if the reference accepts more arguments than it names. */
   readonly maxArgs?: number;
-  /** Returns error -32 with `message` unless `-deprecatedrpc=<option>`; in the named profiles only. */
+  /**
+   * The method returns error -32 with `message` unless the operator set `-deprecatedrpc=<option>`. Applies only to the
+   * listed profiles.
+   */
   readonly deprecated?: {
-    /** Checked before arguments are counted, if the reference checks its option first. */
+    /** Whether the option is checked before the number of arguments, as the reference does for some methods. */
     readonly comesFirst?: boolean;
     readonly option: string;
     readonly message: string;
     readonly profiles?: readonly Profile[];
   };
-  /** Returns -32600 `Invalid request` for invalid parameters in the lbcd profile, like lbcwallet. */
+  /** Whether invalid parameters give error -32600 `Invalid request` in the lbcd profile, as in lbcwallet. */
   readonly refusesBriefly?: boolean;
   /**
-   * The method does not exist if the node runs without wallets (`-disablewallet`). With `one`, a call without a usable
+   * The method does not exist if the node runs without wallets (`-disablewallet`). With `one`, a call that selects no loaded
    * wallet is rejected before its arguments are counted.
    */
   readonly needsWallet?: 'one' | 'any';
-  /** Available during warm-up too (none of the reference's methods is). */
+  /** Whether the method may also be called during the warm-up. None of the reference's methods may. */
   readonly duringWarmup?: boolean;
-  /** The data that the result depends on, besides arguments and options: if set, the result may be cached (`answerCache.ts`). */
+  /** Data on which the result depends besides arguments and options. If set, the result may be cached (`answerCache.ts`). */
   readonly follows?: AnswerSource;
-  /** With `follows`: finding the answer takes much longer than writing it, so that long answers are kept too. */
+  /** Whether long results are cached too, because finding a result takes much longer than serializing it. Requires `follows`. */
   readonly keepsLong?: boolean;
   /**
-   * Callers allowed in the web explorer (`-explorer`): `page`: only its pages; `console`: also visitors, in the console.
-   * Without it the explorer never calls the method. Only for methods that read: `test/lint/openMethods.test.ts` lists them.
+   * Which callers in the web explorer (`-explorer`) may call the method. `page`: only the explorer's pages. `console`: also
+   * visitors, in the console. If absent, the explorer may not call the method. Only for methods that read;
+   * `test/lint/openMethods.test.ts` lists them.
    */
   readonly explorer?: 'page' | 'console';
   /**
-   * How the method uses chain and mempool, for calls during a reorg (`onChain.ts`). `reads`: it only reads them, and is
-   * repeated if a reorg begins before it has its result. `none`: it does not use them, and runs during a reorg. Default: a
-   * method that `follows` them reads; any other waits for the end and runs once.
+   * How the method uses chain and mempool; decides what happens during a reorg (`onChain.ts`). `reads`: the method only
+   * reads them, and is repeated if a reorg begins before it has its result. `none`: the method does not use them, and runs
+   * during a reorg. Default: `reads` for a method with `follows`; any other method waits for the end of the reorg and runs
+   * once.
    */
   readonly chainUse?: 'reads' | 'none';
-  /** `positional` are the arguments as sent, not parsed. */
+  /** Runs the method. `positional` are the arguments as sent, unparsed. */
   run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
 
-/** A declared method with its parameter types erased, as stored in tables. */
+/** A declared method without the types of its parameters, as stored in tables. */
 export interface RpcMethod extends Omit<MethodDecl<readonly ParamDecl[]>, 'run'> {
   run(ctx: RpcContext, args: ParsedArgs, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
@@ -196,12 +207,12 @@ export function defineMethod<const Params extends readonly ParamDecl[]>(decl: Me
   return decl as unknown as RpcMethod;
 }
 
-/** All names of a parameter, the key of `args` first. */
+/** Returns all names of a parameter. The first one is the key in `args`. */
 export function paramNames(param: ParamDecl): string[] {
   return param.name.split('|');
 }
 
-/** The key of `args`. */
+/** Returns the key of a parameter in `args`. */
 export function paramKey(param: ParamDecl): string {
   return paramNames(param)[0] ?? param.name;
 }

@@ -1,4 +1,4 @@
-/** Every RPC method of the node, by category. A method exists when it is listed here. */
+/** All RPC methods of the node, by category. A method is available only if it is listed here. */
 import { createWallet } from '../methods/wallet/wallets/createWallet.js';
 import { loadWallet } from '../methods/wallet/wallets/loadWallet.js';
 import { unloadWallet } from '../methods/wallet/wallets/unloadWallet.js';

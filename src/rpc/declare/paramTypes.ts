@@ -1,7 +1,7 @@
 /**
- * The parameter types of methods: each parses a JSON value, with the reference's errors. The types are named after the
- * functions that the reference's methods call: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on. As in the
- * reference, a wrong JSON type gives error -1 in `get_*`, -8 in the `Parse*V` functions, and -3 in amounts.
+ * Parameter types of methods. Each type parses a JSON value and throws the reference's errors. Types are named after
+ * functions of the reference: `get_str`, `get_int`, `ParseHashV`, `AmountFromValue` and so on. As in the reference, a wrong
+ * JSON type gives error -1 in `get_*`, -8 in the `Parse*V` functions, and -3 in amounts.
  */
 import { isMoneyRange } from '../../consensus/limits.js';
 import { hashFromHex, isHex } from '../../util/bytes.js';
@@ -19,23 +19,24 @@ import { AT_ONCE_SIZE } from '../../util/slices.js';
 import { RPC_ERROR, rpcError, type RpcError } from './errors.js';
 
 /**
- * How the command line converts a word to a value. `string`: unchanged. `json`: as JSON. `auto`: as JSON if it parses (a
- * text or a number). `text`: as JSON if it begins like an array, an object or a quoted text (a text, an array or an object).
+ * How the command line client converts a word to a JSON value. `string`: unchanged. `json`: parsed as JSON. `auto`: parsed
+ * as JSON if possible, otherwise a string (for a string or a number). `text`: parsed as JSON if it begins like an array, an
+ * object or a quoted string, otherwise a string.
  */
 export type CliConversion = 'string' | 'json' | 'auto' | 'text';
 
 interface ParamType<T> {
-  /** The type name shown in help. */
+  /** Name of the type in help texts. */
   readonly help: string;
-  /** JSON type that a strict declaration requires; null: any. */
+  /** JSON type that a strict declaration requires; null for any type. */
   readonly json: JsonTypeName | null;
   readonly cli: CliConversion;
-  /** Type of the argument in the generated client. */
+  /** TypeScript type of the argument in the generated client. */
   readonly client: string;
-  /** JSON Schema of the OpenRPC document. */
+  /** JSON Schema of the type for the OpenRPC document. */
   readonly schema: Readonly<Record<string, unknown>>;
   parse(value: JsonValue, label: string): T;
-  /** Parser for the lbcd profile, if it differs. */
+  /** Parser for the lbcd profile; absent if it does not differ. */
   parseInLbcd?(value: JsonValue): T;
 }
 
@@ -55,18 +56,18 @@ export function getBool(value: JsonValue): boolean {
   return value;
 }
 
-/** Number of characters of the longest 64-bit integer, including the sign. */
+/** Maximum number of characters of a 64-bit integer, including the sign. */
 const LONGEST_INTEGER = 20;
 
 function integerText(value: JsonValue): string {
   if (!isJsonNumber(value)) throw misc('JSON value is not an integer as expected');
   const text = numberText(value);
-  // Longer ones exceed 64 bits and are not parsed.
+  // A longer text exceeds 64 bits and is not parsed.
   if (text.length > LONGEST_INTEGER || !/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
   return text;
 }
 
-/** A 32-bit integer; `1.0` and `1e3` are out of range as in the reference. Source: `UniValue::get_int`. */
+/** Parses a 32-bit integer. `1.0` and `1e3` are out of range, as in the reference. Source: `UniValue::get_int`. */
 export function getInt(value: JsonValue): number {
   const number = Number(integerText(value));
   if (number < -0x80000000 || number > 0x7fffffff) throw misc('JSON integer out of range');
@@ -100,14 +101,14 @@ export function getArray(value: JsonValue): JsonValue[] {
   return value;
 }
 
-/** Bytes from an even, non-zero number of hex digits. Source: `ParseHexV`. */
+/** Parses hex to bytes. The number of digits must be even and not zero. Source: `ParseHexV`. */
 export function parseHexParam(value: JsonValue, label: string): Buffer {
   const text = typeof value === 'string' ? value : '';
   if (text === '' || !isHex(text)) throw notHex(text, label);
   return Buffer.from(text, 'hex');
 }
 
-/** The same in slices, for values that may be long. */
+/** Like `parseHexParam`, in slices, for values that may be long. */
 export async function readHexParam(text: string, label: string): Promise<Buffer> {
   if (text.length <= AT_ONCE_SIZE) return parseHexParam(text, label);
   const bytes = await inSlices(decodeHexInSlices(text));
@@ -119,7 +120,7 @@ function notHex(text: string, label: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
 }
 
-/** A hash in wire order from 64 hex digits in printed order. Source: `ParseHashV`. */
+/** Parses 64 hex digits in display order to a hash in wire order. Source: `ParseHashV`. */
 export function parseHashParam(value: JsonValue, label: string): Buffer {
   const text = typeof value === 'string' ? value : '';
   if (text === '' || !isHex(text)) throw notHex(text, label);
@@ -130,8 +131,8 @@ export function parseHashParam(value: JsonValue, label: string): Buffer {
 }
 
 /**
- * A hash from the hex digits at the start of the string: the last 64 of them, padded with zeros. This is the reference's
- * lenient parsing, by which `getblock zz` searches for the zero hash and fails with -5. Source: `uint256S`,
+ * Parses the hex digits at the start of a string to a hash: the last 64 digits, or fewer padded with zeros. This is the
+ * reference's lenient parsing: `getblock zz` looks for the zero hash and fails with -5. Source: `uint256S`,
  * `base_blob::SetHex`.
  */
 export function parseLooseHash(value: JsonValue): Buffer {
@@ -140,7 +141,7 @@ export function parseLooseHash(value: JsonValue): Buffer {
 }
 
 /**
- * A hash from up to 64 hex digits, padded with zeros. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go
+ * Parses up to 64 hex digits to a hash, padded with zeros. Source: lbcd `chainhash.NewHashFromStr`, rpcserver.go
  * `rpcDecodeHexError`.
  */
 export function parseLbcdHash(value: JsonValue): Buffer {
@@ -164,8 +165,8 @@ export async function readLbcdHex(text: string): Promise<Buffer> {
 const CLAIM_ID_DIGITS = 40;
 
 /**
- * A claim id or a prefix of one, in printed order: up to 40 digits, in lower case. A leading `0x` counts as two of the 40
- * characters, so the rest is a complete id only if it has 40 digits itself. Source: `ParseClaimtrieId`.
+ * Parses a claim id or a prefix of one in display order. Returns up to 40 hex digits in lower case. A leading `0x` counts as
+ * two of the 40 characters; the rest is a complete id only if it has 40 digits itself. Source: `ParseClaimtrieId`.
  */
 export function parseClaimIdDigits(value: JsonValue, label: string): string {
   const text = typeof value === 'string' ? value : '';
@@ -180,7 +181,7 @@ export function parseClaimIdDigits(value: JsonValue, label: string): string {
   return text.length === CLAIM_ID_DIGITS ? lower.slice(prefix).padStart(CLAIM_ID_DIGITS, '0') : lower;
 }
 
-/** Satoshis from a number or string in coins, exact. Source: `AmountFromValue`. */
+/** Parses an amount in coins, a number or a string, to satoshis without rounding. Source: `AmountFromValue`. */
 export function parseAmount(value: JsonValue): bigint {
   if (!isJsonNumber(value) && typeof value !== 'string') {
     throw rpcError(RPC_ERROR.TYPE_ERROR, 'Amount is not a number or string');
@@ -207,7 +208,7 @@ export const PARAM_TYPES = {
     schema: { type: 'string' },
     parse: getString,
   }),
-  /** Hex of any non-zero length: a Buffer. */
+  /** Hex digits of any non-zero even number; parsed to a Buffer. */
   hex: define({
     help: 'string',
     json: 'string',
@@ -216,7 +217,7 @@ export const PARAM_TYPES = {
     schema: { type: 'string', pattern: '^([0-9a-fA-F]{2})+$' },
     parse: parseHexParam,
   }),
-  /** 64 hex digits: a Buffer in wire order. */
+  /** 64 hex digits; parsed to a Buffer in wire order. */
   hash: define({
     help: 'string',
     json: 'string',
@@ -226,7 +227,7 @@ export const PARAM_TYPES = {
     parse: parseHashParam,
     parseInLbcd: parseLbcdHash,
   }),
-  /** A hash read leniently (`uint256S`): a Buffer in wire order. */
+  /** A hash that is parsed leniently (`uint256S`) to a Buffer in wire order. */
   looseHash: define({
     help: 'string',
     json: 'string',
@@ -236,7 +237,7 @@ export const PARAM_TYPES = {
     parse: parseLooseHash,
     parseInLbcd: parseLbcdHash,
   }),
-  /** A claim id or a prefix of one: its digits in lower case. */
+  /** A claim id or a prefix of one; parsed to hex digits in lower case. */
   claimIdDigits: define({
     help: 'string',
     json: 'string',
@@ -245,7 +246,7 @@ export const PARAM_TYPES = {
     schema: { type: 'string', pattern: '^(0x)?[0-9a-fA-F]{1,40}$' },
     parse: parseClaimIdDigits,
   }),
-  /** A 32-bit integer. */
+  /** A 32-bit integer, parsed to a number. */
   integer: define({
     help: 'numeric',
     json: 'number',
@@ -254,7 +255,7 @@ export const PARAM_TYPES = {
     schema: { type: 'integer' },
     parse: getInt,
   }),
-  /** A 64-bit integer: a bigint. */
+  /** A 64-bit integer, parsed to a bigint. */
   int64: define({
     help: 'numeric',
     json: 'number',
@@ -280,7 +281,7 @@ export const PARAM_TYPES = {
     schema: { type: 'boolean' },
     parse: getBool,
   }),
-  /** A level, as a number or as false/true for 0/1: real clients send both. */
+  /** A level as a number, or as false/true for 0/1, because clients send both forms. */
   verbosity: define({
     help: 'numeric or boolean',
     json: null,
@@ -289,7 +290,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'integer' }, { type: 'boolean' }] },
     parse: (value) => (isJsonNumber(value) ? getInt(value) : getBool(value) ? 1 : 0),
   }),
-  /** Coins as a number or a string: satoshis as a bigint. */
+  /** An amount in coins, a number or a string; parsed to satoshis as a bigint. */
   amount: define({
     help: 'numeric or string',
     json: null,
@@ -298,7 +299,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'number' }, { type: 'string' }] },
     parse: parseAmount,
   }),
-  /** A block's height as a number, or its hash as a Buffer. */
+  /** A block, either by its height (number) or by its hash, which is parsed to a Buffer. */
   hashOrHeight: define<number | Buffer>({
     help: 'string or numeric',
     json: null,
@@ -323,7 +324,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: getArray,
   }),
-  /** A string or a number that the method itself parses, since the reference parses it after other checks. */
+  /** A string or number that the method itself parses, because the reference parses it after other checks. */
   unreadString: define({
     help: 'string',
     json: 'string',
@@ -340,7 +341,7 @@ export const PARAM_TYPES = {
     schema: { type: 'integer' },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A list; a null is passed to methods that reject it with their own message. */
+  /** A list, unparsed. Null is passed on, for methods that reject it with their own message. */
   arrayOrNull: define({
     help: 'json array',
     json: 'array',
@@ -349,7 +350,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: (value: JsonValue): JsonValue[] | null => (value === null ? null : getArray(value)),
   }),
-  /** A list or an object, not parsed. */
+  /** A list or an object, unparsed. */
   arrayOrObject: define({
     help: 'json array or object',
     json: null,
@@ -358,7 +359,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A text or an array of texts, not parsed. */
+  /** A string or an array of strings, unparsed. */
   textOrArray: define({
     help: 'string or json array',
     json: null,
@@ -367,7 +368,7 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'string' }, { type: 'array' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** The same, or an object. */
+  /** A string, an array of strings or an object, unparsed. */
   textArrayOrObject: define({
     help: 'string, json array or object',
     json: null,
@@ -376,7 +377,10 @@ export const PARAM_TYPES = {
     schema: { oneOf: [{ type: 'string' }, { type: 'array' }, { type: 'object' }] },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** Any JSON value. The command line accepts only JSON; use another type if texts are allowed. */
+  /**
+   * Any JSON value. The command line accepts only JSON for this type, so parameters that accept plain strings need another
+   * type.
+   */
   any: define({
     help: 'any',
     json: null,
@@ -389,5 +393,5 @@ export const PARAM_TYPES = {
 
 export type ParamTypeName = keyof typeof PARAM_TYPES;
 
-/** The type of the value that `run` gets for a parameter. */
+/** Type of the value that `run` receives for a parameter type. */
 export type ParamValue<K extends ParamTypeName> = ReturnType<(typeof PARAM_TYPES)[K]['parse']>;

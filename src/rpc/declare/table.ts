@@ -1,4 +1,4 @@
-/** The set of declared methods: lookup by name and profile. `helpText.ts` formats the help texts. */
+/** Table of the declared methods, with lookup by name and profile. `helpText.ts` formats the help texts. */
 import { assert } from '../../util/assert.js';
 import { PROFILES, type DeclaredMethods, type Profile, type RpcMethod } from './method.js';
 

@@ -1,6 +1,6 @@
 /**
- * Output descriptors: the language that describes the search of `scantxoutset`. Parses a descriptor and generates its output
- * scripts. Source: Core 0.17 script/descriptor.cpp.
+ * Output descriptors: expressions that describe the output scripts searched by `scantxoutset`. Parses a descriptor and
+ * generates its output scripts. Source: Core 0.17 script/descriptor.cpp.
  */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
@@ -9,26 +9,29 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 import { parseKeyExpression, parseUint32, type KeyExpression } from './keyExpression.js';
 
 export interface Descriptor {
-  /** Whether the scripts differ by position. */
+  /** Whether the descriptor ends in a range, so that its scripts depend on a position. */
   readonly isRange: boolean;
-  /** The scripts at a position, or null when they can only be derived with a private key. */
+  /** Returns the scripts at a position in the range. Null if they can only be derived with a private key. */
   scriptsAt(position: number): Buffer[] | null;
 }
 
-/** The position of an expression in a descriptor: some expressions are allowed only in certain positions. */
+/**
+ * Position of an expression in a descriptor: at the top level, in `sh()` or in `wsh()`. Some expressions are allowed only in
+ * certain positions.
+ */
 type Place = 'top' | 'sh' | 'wsh';
 
 const MAX_MULTISIG_KEYS = 16;
-/** Maximum number of keys of a bare multisig; more would not be relayed. */
+/** Maximum number of keys of a multisig at the top level. Nodes do not relay outputs with more keys. */
 const MAX_BARE_MULTISIG_KEYS = 3;
-/** Maximum size of a redeem script (a stack element), and the size of a multisig script without its keys. */
+/** Maximum size in bytes of a redeem script (the limit of a stack element), and size of a multisig script without its keys. */
 const MAX_REDEEM_SCRIPT_SIZE = 520;
 const MULTISIG_OVERHEAD = 3;
 const COMPRESSED_SIZE = 33;
-/** Upper limit of the characters of all keys of a multisig with the deepest paths. */
+/** Upper bound of the characters that all keys of a multisig can take with the longest paths. */
 const MAX_KEYS_CHARS = 1 << 17;
 
-/** Splits off the first expression: up to a comma or a closing parenthesis at the top level. */
+/** Splits off the first expression of a text. It ends at a comma or closing parenthesis outside nested parentheses. */
 function splitExpression(text: string): [expression: string, rest: string] {
   let depth = 0;
   let end = 0;
@@ -41,7 +44,7 @@ function splitExpression(text: string): [expression: string, rest: string] {
   return [text.slice(0, end), text.slice(end)];
 }
 
-/** The arguments, if the expression is a call of that function. */
+/** Returns the text between the parentheses if the expression is a call of function `name`; otherwise null. */
 function argumentsOf(name: string, expression: string): string | null {
   const isCall = expression.startsWith(`${name}(`) && expression.endsWith(')');
   return isCall ? expression.slice(name.length + 1, -1) : null;
@@ -70,7 +73,7 @@ function singleKey(key: KeyExpression | null, scriptsOf: (publicKey: Bytes) => B
   };
 }
 
-/** All scripts that pay to a key. */
+/** Returns the scripts of all standard forms that pay to a public key. */
 function comboScripts(key: Bytes): Buffer[] {
   const scripts = [scriptForPublicKey(key), payToKeyHash(key)];
   if (key.length !== COMPRESSED_SIZE) return scripts;
@@ -93,7 +96,7 @@ class Parser {
     this.prefixes = prefixes;
   }
 
-  /** Parses the whole text as a descriptor. */
+  /** Parses the whole text as one descriptor; null if it is invalid. */
   whole(text: string, place: Place): Descriptor | null {
     const [expression, rest] = splitExpression(text);
     return rest === '' ? this.expression(expression, place) : null;
@@ -141,7 +144,7 @@ class Parser {
     const keys: KeyExpression[] = [];
     const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
     for (let rest = tail; rest !== '';) {
-      // One key too many is enough to reject it.
+      // Parsing stops at the first key above the maximum, because the expression is invalid then.
       if (keys.length === most || !rest.startsWith(',')) return null;
       const [expression, after] = splitExpression(rest.slice(1));
       const key = this.key(expression, place !== 'wsh');
@@ -163,8 +166,8 @@ class Parser {
 }
 
 /**
- * The descriptor, or null when the text is not one for this network. A text longer than any descriptor with keys is only
- * parsed as a raw script, to avoid slow repeated searches.
+ * Parses a descriptor; null if the text is not a descriptor of this network. A text longer than any descriptor with keys is
+ * parsed only as a raw script, because repeated searches in it would be slow.
  */
 export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
   if (text.length > MAX_KEYS_CHARS) {

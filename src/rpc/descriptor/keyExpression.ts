@@ -1,6 +1,6 @@
 /**
- * The keys of an output descriptor: a public key in hex, a private key, or an extended key with a path that may end in a
- * range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
+ * Key expressions of an output descriptor: a public key in hex, a private key, or an extended key with a path that may end
+ * in a range. Source: Core 0.17 script/descriptor.cpp `ParsePubkey`, `BIP32PubkeyProvider`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { AddressPrefixes } from '../../script/address.js';
@@ -12,21 +12,21 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 const COMPRESSED_SIZE = 33;
 const PREFIX_SIZE = 4;
 /**
- * The key, 255 steps and the range: the depth of a key is one byte (BIP32). The reference lets it overflow, and its time
- * grows with the path.
+ * Maximum number of path elements: the key, 255 steps and the range. The depth of a key is one byte (BIP32). The reference
+ * lets the depth overflow, and its time grows with the length of the path.
  */
 const MAX_ELEMENTS = 257;
 
 export interface KeyExpression {
-  /** Whether the keys differ by position. */
+  /** Whether the key ends in a range, so that it depends on a position. */
   readonly isRange: boolean;
-  /** Size of its keys in bytes. */
+  /** Size of a public key of this expression in bytes. */
   readonly size: number;
-  /** The key at a position, or null when it can only be derived with a private key. */
+  /** Returns the public key at a position in the range. Null if it can only be derived with a private key. */
   keyAt(position: number): Bytes | null;
 }
 
-/** Parses decimal digits up to 2^32 - 1, with an optional plus sign; null for other text. Source: `ParseUInt32`. */
+/** Parses decimal digits with an optional plus sign, up to 2^32 − 1. Returns null for other text. Source: `ParseUInt32`. */
 export function parseUint32(text: string): number | null {
   if (!/^\+?[0-9]{1,20}$/.test(text)) return null;
   const value = Number(text);
@@ -46,7 +46,7 @@ function decodeExtendedKey(text: string, prefixes: AddressPrefixes): ExtendedKey
   return prefix === prefixes.extPublic ? parseExtendedKey(bytes, false) : null;
 }
 
-/** Child numbers of a path's elements, or null if one is invalid. */
+/** Parses path elements to child numbers; null if an element is invalid. */
 function parsePath(elements: readonly string[]): number[] | null {
   const path: number[] = [];
   for (const element of elements) {
@@ -62,7 +62,7 @@ class DerivedKeys implements KeyExpression {
   readonly isRange: boolean;
   readonly size = COMPRESSED_SIZE;
   private readonly range: 'none' | 'plain' | 'hardened';
-  /** The key at the end of the path; null when it cannot be derived. */
+  /** Key at the end of the path; null if it can only be derived with a private key. */
   private readonly base: ExtendedKey | null;
 
   constructor(root: ExtendedKey, path: readonly number[], range: 'none' | 'plain' | 'hardened') {
@@ -80,7 +80,10 @@ class DerivedKeys implements KeyExpression {
   }
 }
 
-/** Null when the text is not a key of this network, or is an uncompressed key where that is not allowed. */
+/**
+ * Parses a key expression. Null if the text is not a key of this network, or is an uncompressed key where only compressed
+ * keys are allowed.
+ */
 export function parseKeyExpression(
   text: string,
   allowUncompressed: boolean,

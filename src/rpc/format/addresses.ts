@@ -1,11 +1,11 @@
-/** Addresses and keys in the format of the node's network. */
+/** Formats and parses addresses and keys of the node's network. */
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 
-/** Parsed addresses by network; a process uses one network. */
+/** Address prefixes by network parameters, cached. */
 const known = new WeakMap<object, AddressPrefixes>();
 
-/** The network's prefixes in the form that `script/address.ts` needs. */
+/** Returns the network's address prefixes in the form that `script/address.ts` needs. */
 export function addressPrefixes(params: Pick<NetworkParams, 'base58' | 'bech32Hrp'>): AddressPrefixes {
   let prefixes = known.get(params);
   if (prefixes === undefined) known.set(params, (prefixes = readPrefixes(params)));

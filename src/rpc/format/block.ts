@@ -1,4 +1,4 @@
-/** Blocks and headers in RPC results. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
+/** Formats blocks and headers for RPC results. Source: lbrycrd rpc/blockchain.cpp `blockheaderToJSON`, `blockToJSON`. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { BlockHeader } from '../../primitives/header.js';
@@ -17,17 +17,17 @@ import {
   TRANSACTION_FIELDS,
 } from './transaction.js';
 
-/** 8 hex digits. */
+/** Formats an unsigned 32-bit number as 8 hex digits. */
 export function hex32(value: number): string {
   return (value >>> 0).toString(16).padStart(8, '0');
 }
 
-/** 64 hex digits. */
+/** Formats an unsigned 256-bit number as 64 hex digits. */
 export function hex256(value: bigint): string {
   return value.toString(16).padStart(64, '0');
 }
 
-/** 1 at the tip, -1 off the active chain. */
+/** Returns the number of confirmations: 1 for the tip, −1 for a block that is not on the active chain. */
 export function confirmationsOf(reader: ChainReader, id: number): number {
   const { active } = reader.chain.index;
   return active.contains(id) ? active.height - reader.headers.height(id) + 1 : -1;
@@ -134,7 +134,7 @@ function tailAnswer(
   };
 }
 
-/** lbcd omits leading zeros. */
+/** Formats chain work. In the lbcd profile leading zeros are omitted. */
 function workAnswer(hex: string, view: View | undefined): string {
   return view?.profile === 'lbcd' ? hex.replace(/^0+(?=.)/, '') : hex;
 }
@@ -143,7 +143,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);
-  // Written field by field: spreading objects takes longer than computing all their fields.
+  // The object is written field by field, because spreading objects takes longer than computing all fields.
   return {
     hash: hashToHex(headers.hash(id)),
     confirmations: confirmationsOf(reader, id),
@@ -159,7 +159,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
     difficulty: difficultyAnswer(header.bits, view),
     chainwork: workAnswer(headers.workHex(id), view),
     nTx: headers.txCount(id),
-    // lbcd includes it for the genesis block too, as zero.
+    // In the lbcd profile the genesis block also has this field, with a zero hash.
     previousblockhash:
       headers.prev(id) === NO_HEADER && view?.profile !== 'lbcd' ? undefined : hashToHex(header.prevHash),
     nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
@@ -171,16 +171,16 @@ export interface BlockAnswerOptions {
   readonly withTransactions: boolean;
   readonly serializeWitness: boolean;
   readonly params: View['params'];
-  /** Cache of transaction texts; null without one. */
+  /** Cache of serialized transactions of blocks; null if disabled. */
   readonly texts: BlockTextCache | null;
 }
 
-/** The cache for the text of such transactions; null if their text is not constant, or there is no cache. */
+/** Returns the cache for the serialized transactions of a block. Null if their text may change later, or if there is no cache. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }
 
-/** The result for a block whose text is cached; null for others. */
+/** Returns the result for a block whose transactions are cached as text; null for other blocks. */
 export function keptBlockAnswer(
   reader: ChainReader,
   id: number,
@@ -190,7 +190,7 @@ export function keptBlockAnswer(
   return kept === undefined ? null : answerOf(reader, id, kept, rawJson(kept.transactions), options);
 }
 
-/** The result for a block. Its transactions are formatted while it is written. */
+/** Returns the result for a block. Its transactions are formatted while the response is written. */
 export function blockAnswer(
   reader: ChainReader,
   id: number,
@@ -236,15 +236,15 @@ function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
   for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
 }
 
-/** The block fields that lbcd adds to each transaction of a block. */
+/** Returns the fields about the block that lbcd adds to each transaction of a block. */
 function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader): Record<string, JsonOut> {
   const blockhash = hashToHex(reader.headers.hash(id));
   return { blockhash, confirmations: confirmationsOf(reader, id), time: timeSec, blocktime: timeSec };
 }
 
 /**
- * Each transaction as text, serialized at once if it is small; the writer pauses between them. Constant text is cached after
- * it was written completely.
+ * Yields each transaction as text. Small transactions are serialized at once, and the writer yields to the event loop
+ * between them. Text that cannot change is cached after it was written completely.
  */
 function* transactionsOf(
   id: number,
@@ -254,7 +254,7 @@ function* transactionsOf(
 ): Generator<JsonOut> {
   const { parsed, header } = block;
   const texts = textsFor(options);
-  /** Text written so far; null once it can no longer be cached. */
+  /** Text written so far, to be cached at the end; null if it must not be cached. */
   let written: string[] | null = texts ? [] : null;
   let chars = 0;
   for (let n = 0; n < parsed.txCount; n++) {

@@ -1,6 +1,6 @@
 /**
- * The JSON for an event of a claim, a support or a name in a block: the same in notifications and in the result of
- * `getblockevents`. The fields are described in docs/notifications.md.
+ * Formats an event of a claim, support or name in a block. Notifications and `getblockevents` share this format, which
+ * docs/notifications.md describes.
  */
 import { decodeUtf8 } from '../../claimtrie/unicode/utf8.js';
 import type { ClaimEvent } from '../../claimtrie/types.js';
@@ -59,13 +59,13 @@ export const CLAIM_EVENT_SCHEMA = t.named(
   }),
 );
 
-/** Access to the outputs of a block, and the formatting of their values (`-claimmetadata`). */
+/** Access to the outputs of a block, used to add the decoded values of claims to events (`-claimmetadata`). */
 export interface ClaimValues {
   readonly block: Pick<LoadedBlock, 'raw' | 'parsed'>;
   readonly metadata: ClaimMetadata;
 }
 
-/** The block of the events. */
+/** A block and its claim events. */
 export interface EventsOfBlock {
   /** Wire order. */
   readonly hash: Bytes;
@@ -74,7 +74,7 @@ export interface EventsOfBlock {
   readonly isConnected: boolean;
 }
 
-/** Returns a function that formats an event of the block by its number. */
+/** Returns a function that formats event number `n` of the block. */
 export function claimEventShower(
   { hash, height, events, isConnected }: EventsOfBlock,
   values: ClaimValues | null,
@@ -109,17 +109,17 @@ function claimFields(event: ClaimEvent): Fields {
   };
 }
 
-/** The values of the outputs in a block's events. */
+/** Finds the values of the outputs that a block's events refer to. */
 class ShownValues {
   private readonly values: ClaimValues;
-  /** Indexes of the block's transactions by txid, one character per byte. */
+  /** Position of each transaction in the block, by txid as a latin1 string. Created on first use. */
   private places: Map<string, number> | null = null;
 
   constructor(values: ClaimValues) {
     this.values = values;
   }
 
-  /** Metadata for an event with a new output; none for other events. */
+  /** Returns the metadata for an event that creates an output; an empty object for other events. */
   of({ type, txid, n }: ClaimEvent): Fields {
     if (type !== 'claim' && type !== 'update' && type !== 'support') return {};
     const { block, metadata } = this.values;
@@ -141,12 +141,12 @@ class ShownValues {
   }
 }
 
-/** Whether `isSupport` adds information to the event's name. */
+/** Whether an event of this type may concern a claim or a support. If so, the event needs the field `isSupport`. */
 function isAboutOutput({ type }: ClaimEvent): boolean {
   return type === 'activation' || type === 'abandon' || type === 'expiration';
 }
 
-/** If a name is not valid text, its bytes in hex are added. */
+/** Returns the fields with a name. If the name is not valid UTF-8, its bytes in hex are included. */
 function nameFields(name: Bytes): Fields {
   return { name: nameText(name), namehex: decodeUtf8(name, []) ? undefined : toHex(name) };
 }

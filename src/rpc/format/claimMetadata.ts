@@ -1,7 +1,7 @@
 /**
- * Decoded values of claims and supports, in addition to their bytes in results (`-claimmetadata`). Values are decoded one at
- * a time while the result is written, with pauses for the event loop: neither blocking time nor memory grows with their
- * number. A signature is included as stored, and not verified against the channel's key.
+ * Decoded values of claims and supports, which results contain in addition to the value bytes (`-claimmetadata`). Values are
+ * decoded one at a time while the result is written, with yields to the event loop. Neither blocking time nor memory
+ * therefore grows with their number. A signature is included as stored; it is not verified with the channel's key.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
@@ -21,12 +21,12 @@ import type { RpcNodeOptions } from '../../interfaces/services.js';
 import { addressPrefixes } from './addresses.js';
 
 const SUPPORT = 'support';
-/** Member for a purchase: an output with data that names the claim bought. */
+/** Type of a purchase: an output with data that names the purchased claim. */
 const PURCHASE = 'purchase';
 const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT, PURCHASE] as const;
 const CLAIM_ID_BYTES = 20;
 
-/** The member `metadata` in the result for an output. */
+/** Schema of the member `metadata` in the result for an output. */
 export const METADATA: OptionalSchema = t.optional(
   t.named(
     'ClaimMetadata',
@@ -41,7 +41,7 @@ export const METADATA: OptionalSchema = t.optional(
   'with -claimmetadata, when there is a value',
 );
 
-/** An output with a longer value could not be spent: such a value is not decoded. */
+/** Maximum size in bytes of a value that is decoded. An output with a longer value could not be spent. */
 const MAX_VALUE_BYTES = MAX_SCRIPT_SIZE;
 
 interface Decoded {
@@ -51,35 +51,35 @@ interface Decoded {
   readonly value: JsonOut;
 }
 
-/** Formats the metadata of one result. */
+/** Formats the decoded values for one RPC result. */
 export class ClaimMetadata {
   private readonly prefixes: AddressPrefixes;
-  /** Time of the last pause. */
+  /** Time in ms of the last yield to the event loop. */
   private sinceMs = performance.now();
 
   constructor(prefixes: AddressPrefixes) {
     this.prefixes = prefixes;
   }
 
-  /** Null without `-claimmetadata`. */
+  /** Creates the formatter; null without `-claimmetadata`. */
   static of({ options, params }: MetadataDeps): ClaimMetadata | null {
     return options.claimMetadata ? new ClaimMetadata(addressPrefixes(params)) : null;
   }
 
-  /** The decoded value; undefined without a value. */
+  /** Returns the decoded value of a claim or support; undefined if it has no value. */
   ofValue(value: Bytes | undefined, isSupport: boolean): JsonOut | undefined {
     if (value === undefined) return undefined;
     return jsonObject(this.members(value, isSupport));
   }
 
-  /** The same for an output script, which may contain a purchase. */
+  /** Returns the decoded value in an output script, which may also contain a purchase; undefined if there is none. */
   ofScript(script: Bytes): JsonOut | undefined {
     if (script[0] === OP.OP_RETURN) return purchaseIn(script);
     const claim = decodeClaimScript(script);
     return this.ofValue(claim?.value, claim?.kind === SUPPORT);
   }
 
-  /** Decodes one value synchronously. */
+  /** Decodes one value and formats it synchronously. If the value cannot be decoded, the result contains an error text. */
   now(value: Bytes, isSupport: boolean): Record<string, JsonOut> {
     if (value.length > MAX_VALUE_BYTES) return { error: `The value has more than ${MAX_VALUE_BYTES} bytes` };
     try {
@@ -120,7 +120,7 @@ export interface MetadataDeps {
   readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
 }
 
-/** The purchase in a data output; undefined if it is not one, since data may be anything. */
+/** Returns the purchase in an OP_RETURN output; undefined if its data is not a purchase. */
 function purchaseIn(script: Bytes): JsonOut | undefined {
   if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * The fields of a claim or support in lists, besides its amounts: names, and from its value the kind, title and channel.
- * Every field of the value is limited to a line of text; complete values are in the results for single claims.
+ * Fields of a claim or support in lists, besides its amounts: names, and from its value the type, title and channel. Each
+ * text from the value is cut to one line. Results for single claims contain complete values.
  */
 import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
@@ -15,7 +15,7 @@ import { t, type SchemaFields } from '../../schema/schema.js';
 import { nameHex } from './claimsExplorer.js';
 import { nameText } from './claimsText.js';
 
-/** Maximum length of a title. Arbitrary: a line of text. */
+/** Maximum length of a title in characters. Arbitrary: one line of text. */
 const TITLE_CHARS = 200;
 
 export const CLAIM_KINDS = ['stream', 'channel', 'repost', 'collection', 'support'] as const;
@@ -40,7 +40,7 @@ export interface BriefValue {
 
 const NOTHING: BriefValue = {};
 
-/** The brief fields of a value; empty if it cannot be decoded. */
+/** Returns the brief fields of a value; an empty object if the value cannot be decoded. */
 export function briefValue(value: Bytes | undefined, isSupport: boolean): BriefValue {
   if (value === undefined || value.length > MAX_SCRIPT_SIZE) return NOTHING;
   try {
@@ -65,7 +65,7 @@ export const NAME_FIELDS: SchemaFields = {
   normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
 };
 
-/** A name as in the output script, and as stored after block `height`. */
+/** Returns the fields with a name, both as in the output script and as normalized after block `height`. */
 export function nameAnswer(
   name: Bytes,
   rules: ClaimRules,
@@ -87,7 +87,7 @@ export const OUTPUT_CLAIM_FIELDS: SchemaFields = {
   ...BRIEF_VALUE_FIELDS,
 };
 
-/** The claim operation of a script at an outpoint. */
+/** Returns the claim operation in a script. The id of a new claim is computed from its outpoint. */
 export function outputClaim(
   script: ClaimScript,
   txid: Bytes,

@@ -1,9 +1,10 @@
 /**
- * Claims in the format of the interface document (sections 2.1, 2.2, 2.4): exact names, amounts in coins, the name of every
- * claim. Additional fields are `address`, `bid`, `sequence`, `blockhash` (of the block with the output), `expiration
- * height`, the pending amount, and `pruned`: the output is spent and its block pruned, so the value (then null) and the
- * address are unknown. `getclaimsforname` also includes lbrycrd's names, with amounts in satoshis, since they do not
- * conflict there. The results for single claims do not: their `amount` is in coins, lbrycrd's in satoshis.
+ * Formats claims as in the interface document (sections 2.1, 2.2, 2.4): its exact field names, amounts in coins, and the
+ * name of every claim. Additional fields are `address`, `bid`, `sequence`, `blockhash` (block of the output), `expiration
+ * height`, the pending amount, and `pruned`. `pruned` means that the output is spent and its block pruned, so the value
+ * (then null) and the address are unknown. `getclaimsforname` also includes lbrycrd's field names, with amounts in satoshis,
+ * because they do not conflict there. Results for single claims do not include them, because `amount` would mean coins in
+ * one format and satoshis in the other.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -33,7 +34,7 @@ const BLOCK_HASH = t.hash('the block with the output');
 const BID = t.int('place by effective amount; 0 is the best');
 const SEQUENCE = t.int('place by height; 0 is the oldest');
 
-/** The names of the same fields in the two formats. */
+/** Names of the fields whose spelling differs between methods. */
 interface Naming {
   readonly height: string;
   readonly validAtHeight: string;
@@ -58,7 +59,7 @@ const HUNGARIAN: Naming = {
   pendingAmount: 'nPendingAmount',
 };
 
-/** The same output fields under lbrycrd's names, where they do not conflict. */
+/** Output fields under lbrycrd's names, for results where these do not conflict with the documented names. */
 const LBRYCRD_OUTPUT_FIELDS: SchemaFields = {
   txId: t.hash('as txid; this and what follows as lbrycrd names it'),
   height: t.int('as nHeight'),
@@ -161,7 +162,7 @@ export interface DocumentedDeps extends OutputDeps {
   readonly claims: Pick<ClaimReader, 'rules'>;
 }
 
-/** The fields of any output in a result. */
+/** Fields that every output in a result has. */
 interface OutputFacts {
   readonly txid: string;
   readonly amount: JsonOut;
@@ -174,7 +175,7 @@ interface OutputFacts {
 }
 
 /**
- * Formats the items of one result. The objects are written field by field, once for each format: spreading objects with
+ * Formats the items of one result. Objects are written field by field, once for each format, because spreading objects with
  * computed names takes several times as long.
  */
 class Shaper {
@@ -184,7 +185,7 @@ class Shaper {
   private readonly txids = new TxidTexts();
   private readonly blockHashes: BlockHashTexts;
 
-  /** `items` are all items of the result: the hashes of their blocks are read now. */
+  /** Creates the formatter. `items` are all items of the result; the hashes of their blocks are read immediately. */
   constructor(deps: DocumentedDeps, outputs: ClaimOutputs, items: readonly OutputInfo[], naming: Naming) {
     this.rules = deps.claims.rules;
     this.outputs = outputs;
@@ -300,7 +301,7 @@ class Shaper {
   }
 }
 
-/** Result of the methods for one claim of a name. */
+/** Returns the result of methods for a single claim of a name. */
 export function documentedClaim(
   deps: DocumentedDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
@@ -314,7 +315,7 @@ export function documentedClaim(
   }));
 }
 
-/** Result of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
+/** Returns the result of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
 export function documentedName(
   deps: DocumentedDeps,
   info: NameInfo,
@@ -344,7 +345,7 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
   return items.concat(supportsWithoutClaim);
 }
 
-/** An item of `getclaimsintrie`. */
+/** Returns one entry of the result of `getclaimsintrie`. */
 export async function documentedEntry(deps: DocumentedDeps, info: NameInfo): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
   const shaper = new Shaper(deps, await readOutputs(deps, claims), claims, SPACED);

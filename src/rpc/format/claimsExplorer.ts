@@ -1,6 +1,6 @@
 /**
- * Names, their history and upcoming events for `listnames`, `getnamehistory` and `listupcoming`: the same in all profiles,
- * with the terms of the claim notifications (docs/notifications.md).
+ * Formats names, their history and upcoming events for `listnames`, `getnamehistory` and `listupcoming`. The format is the
+ * same in all profiles and uses the terms of the claim notifications (docs/notifications.md).
  */
 import { isUtf8 } from 'node:buffer';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -23,7 +23,7 @@ import { nameText } from './claimsText.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** The fields for the block of a result. */
+/** Schema of the fields that identify the block to which a result applies. */
 export const OF_BLOCK_FIELDS: SchemaFields = {
   height: t.int('the height of the block that the answer is of'),
   blockhash: t.hash('that block'),
@@ -32,7 +32,7 @@ export const OF_BLOCK_FIELDS: SchemaFields = {
 const NORMALIZED_NAME = t.str('the name as it is filed: normalized, from the fork on');
 export const NAME_HEX = t.optional(t.hex('its bytes'), 'when text cannot show the name');
 
-/** The bytes of a name in hex, if its text is escaped. */
+/** Returns the bytes of a name in hex if the name is not valid UTF-8; otherwise undefined. */
 export function nameHex(name: Bytes): string | undefined {
   return isUtf8(name) ? undefined : toHex(name);
 }
@@ -154,7 +154,7 @@ function itemFields(item: Item): Answer {
   };
 }
 
-/** An event as of block `height`, without later changes of the item. */
+/** Formats an event as of block `height`. Later changes of the claim or support are not included. */
 function eventAnswer({ type, item, isActive, replaces, otherName }: NameEvent, height: number): Answer {
   const { activated, dueHeight } = item;
   return {
@@ -209,7 +209,10 @@ function* changedAmounts({ amounts }: NameBlock): Generator<JsonOut> {
   }
 }
 
-/** `blockHash` in wire order. The events of a part are the latest first. */
+/**
+ * Formats the events of a name in one block. `blockHash` is in wire order. If `block` has only part of the events, the
+ * latest event is first.
+ */
 export function nameBlock(block: NameBlock | NameBlockPart, blockHash: Bytes): Answer {
   const { height, claims, owner, takeover } = block;
   return {
@@ -251,7 +254,7 @@ export function upcomingEvent({ name, event }: UpcomingEvent): Answer {
   };
 }
 
-/** The values of the fields in `OF_BLOCK_FIELDS`. */
+/** Returns the values of the fields in `OF_BLOCK_FIELDS`. */
 export function ofBlock({ headers }: Pick<ChainReader, 'headers'>, id: number, height: number): Answer {
   return { height, blockhash: hashToHex(headers.hash(id)) };
 }

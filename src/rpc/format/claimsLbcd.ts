@@ -1,6 +1,6 @@
 /**
- * Claims in lbcd's format: lower case, amounts in satoshis, no `supports` if there are none, and `claims` null if there are
- * none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
+ * Formats claims as lbcd does: field names in lower case, amounts in satoshis, no `supports` if there are none, and null for
+ * `claims` if there are none. Source: lbcd rpcclaimtrie.go, btcjson/claimcmds.go, claimtrie/node/node.go.
  *
  * Difference from lbcd: values need no transaction index.
  */
@@ -15,7 +15,7 @@ import type { ClaimOutputs } from './claimsOutput.js';
 import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameTextWithReplacements } from './claimsText.js';
 
-/** Longer lists are created while they are sent. */
+/** Maximum number of items of a list that is created at once. Longer lists are created while they are sent. */
 const LISTED_AT_ONCE = 64;
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -43,7 +43,7 @@ const CLAIM_SCHEMA = t.object({
   ),
 });
 
-/** Result of the methods about claims for a name. */
+/** Schema of the result of methods for the claims of a name. */
 export const LBCD_NAME_SCHEMA = t.object({
   hash: t.hash('the block that the answer is about'),
   height: t.int('its height'),
@@ -55,13 +55,13 @@ export const LBCD_NAME_SCHEMA = t.object({
   ]),
 });
 
-/** A claim with its rank in lbcd's order, in which pending claims are listed among the active ones. */
+/** A claim with its rank in lbcd's order. lbcd lists pending claims among the active ones. */
 export interface RankedClaim {
   readonly claim: ClaimInfo;
   readonly bid: number;
 }
 
-/** Pending claims are ranked by their valid supports only. Source: `SortClaimsByBid`. */
+/** Sorts claims in lbcd's order. The rank of a pending claim counts only its valid supports. Source: `SortClaimsByBid`. */
 export function rankByBid(claims: readonly ClaimInfo[]): RankedClaim[] {
   return claims
     .map((claim) => ({
@@ -119,9 +119,9 @@ function* answersOf<T>(items: Iterable<T>, answer: (item: T) => JsonOut): Genera
 export interface ChosenClaims {
   /** Claims to format, without duplicates. */
   readonly claims: readonly RankedClaim[];
-  /** The claims in output order, possibly repeated; default: `claims`. */
+  /** Claims in output order, possibly repeated. Default: `claims`. */
   readonly shown?: Iterable<RankedClaim>;
-  /** Maximum number of claims in `shown`. */
+  /** Maximum number of claims taken from `shown`. */
   readonly shownCount?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Claims in the format of lbrycrd 0.17.3: camel case, amounts in satoshis, names from its index of living claims, values
- * from the unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
+ * Formats claims as lbrycrd 0.17.3 does: field names in camel case, amounts in satoshis, names from the index of current
+ * claims, values from unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
  */
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -43,7 +43,7 @@ const CLAIM_FIELDS: SchemaFields = {
   sequence: t.int('place by height; 0 is the oldest'),
 };
 
-/** Result of the methods that return one claim. */
+/** Schema of the result of methods that return one claim. */
 export const LBRYCRD_CLAIM_SCHEMA = t.union([
   { when: 'when there is no such claim', schema: t.object({}) },
   {
@@ -59,7 +59,7 @@ export const LBRYCRD_CLAIM_SCHEMA = t.union([
   },
 ]);
 
-/** Result of `getclaimsforname`. */
+/** Schema of the result of `getclaimsforname`. */
 export const LBRYCRD_NAME_SCHEMA = t.named(
   'LbrycrdClaimsOfName',
   t.object({
@@ -73,7 +73,7 @@ export const LBRYCRD_NAME_SCHEMA = t.named(
   }),
 );
 
-/** An item of `getclaimsintrie`. */
+/** One entry of the result of `getclaimsintrie`. */
 export const LBRYCRD_ENTRY_SCHEMA = t.named(
   'LbrycrdTrieEntry',
   t.object({
@@ -82,13 +82,13 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
   }),
 );
 
-/** Data needed to format items of a name, besides the items. */
+/** Data that is needed to format the items of a name. */
 interface Sources {
   readonly outputs: ClaimOutputs;
   readonly txids: TxidTexts;
-  /** Names by claim id. */
+  /** Names of claims by claim id. */
   readonly names: ReadonlyMap<string, Bytes>;
-  /** Stored items whose output is spent. */
+  /** Items of the trie whose output is spent. */
   readonly spent: ReadonlySet<OutputInfo>;
 }
 
@@ -119,7 +119,7 @@ function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): MaybePromi
   });
 }
 
-/** The names of all claims of an info, which may be reused while the tip does not change. */
+/** Names of all claims of a `NameInfo`. The same object may be used for several results while the tip does not change. */
 const namesOfInfo = new WeakMap<NameInfo, Map<string, Bytes>>();
 
 async function aliveNamesOf(deps: OrphanDeps, info: NameInfo): Promise<Map<string, Bytes>> {
@@ -162,7 +162,7 @@ function plainClaimAnswer(claim: OutputInfo, sources: Sources): Answer {
   };
 }
 
-/** Written field by field, because spreading objects is several times slower. */
+/** The object is written field by field, because spreading objects is several times slower. */
 function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   const { outputs, spent, txids } = sources;
   const name = sources.names.get(toLatin1(claim.claimId));
@@ -187,7 +187,7 @@ function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   };
 }
 
-/** Result of the methods for one claim of a name, as of block `height`. */
+/** Returns the result of methods for a single claim of a name, as of block `height`. */
 export function lbrycrdClaim(
   deps: OrphanDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
@@ -207,7 +207,7 @@ export function lbrycrdClaim(
   });
 }
 
-/** Answer of `getclaimsforname`. */
+/** Returns the result of `getclaimsforname`. */
 export async function lbrycrdName(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const { claims, supportsWithoutClaim } = info;
   const items = [...claims.flatMap((claim) => [claim, ...claim.supports]), ...supportsWithoutClaim];
@@ -220,7 +220,7 @@ export async function lbrycrdName(deps: OrphanDeps, info: NameInfo, height: numb
   };
 }
 
-/** An item of `getclaimsintrie`. */
+/** One entry of the result of `getclaimsintrie`. */
 export async function lbrycrdEntry(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
   const sources = await readSources(

@@ -1,4 +1,4 @@
-/** Pages of bids for a name and of supports of a claim, for lists. */
+/** Formats pages of claims for a name and of supports of a claim, for methods that return lists. */
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex, toLatin1 } from '../../util/bytes.js';
@@ -64,21 +64,21 @@ function outputFields(rules: DocumentedDeps['claims']['rules'], item: OutputInfo
   };
 }
 
-/** The sum of a claim's active supports. */
+/** Returns the sum in satoshis of a claim's active supports. */
 export function supportAmount({ amount, active, effectiveAmount }: ClaimInfo): bigint {
   return effectiveAmount - (active ? amount : 0n);
 }
 
-/** What a list shows of the script of an output. */
+/** Data of an output script that lists contain. */
 interface OutputFacts {
   readonly brief: BriefValue;
   readonly address: string | undefined;
   readonly isPruned: boolean;
 }
 
-/** Maximum number of outputs whose facts are cached. Arbitrary: pages of a few crowded names; about 500 bytes each. */
+/** Maximum number of outputs whose data is cached, about 500 bytes each. Arbitrary: the pages of a few names with many claims. */
 const KEPT_OUTPUTS = 4096;
-/** What was read of outputs, by node. An output never changes, so it is read once, not once a block. */
+/** Cached data of outputs, by node. An output never changes, so its data stays valid after new blocks. */
 const kept = new WeakMap<object, Lru<string, OutputFacts>>();
 
 function keptBy({ claims }: DocumentedDeps): Lru<string, OutputFacts> {
@@ -87,7 +87,7 @@ function keptBy({ claims }: DocumentedDeps): Lru<string, OutputFacts> {
   return known;
 }
 
-/** The facts of outputs in their order. */
+/** Returns the data of outputs, in the order of `items`. */
 async function outputFacts(
   deps: DocumentedDeps,
   items: readonly OutputInfo[],

@@ -1,8 +1,8 @@
 /**
- * Claims and supports that are stored although their output is spent. The reference returns them without value and address,
- * since it reads these from the unspent outputs. QUIRK: near the normalization fork, the reference looks for a spent item
- * under the normalized name while it is queued under the raw one, or the reverse, and does not find it; the item still
- * enters the trie. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
+ * Claims and supports that are in the trie although their output is spent. The reference returns them without value and
+ * address, because it reads both from the unspent outputs. QUIRK: near the normalization fork, the reference looks for a
+ * spent item under the normalized name while the item is queued under the raw name, or the reverse. It does not find the
+ * item, which still enters the trie. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
  * test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -25,8 +25,8 @@ export interface OrphanDeps extends OutputDeps {
 }
 
 /**
- * Whether the reference could have missed the spend of an item. Cached, since the items of a name mostly have the same raw
- * name.
+ * Whether the reference may have missed the spend of an item. The comparison of names is cached, because most items of a
+ * name have the same raw name.
  */
 class NearFork {
   private readonly fork: number;
@@ -49,7 +49,7 @@ class NearFork {
 
 const pointOf = ({ txid, n }: OutputInfo): string => pointKey(txid, n);
 
-/** The outpoints of all items stored under a name. */
+/** Returns the outpoints of all items in the trie under a name. */
 function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   const points = new Set(supportsWithoutClaim.map(pointOf));
   for (const claim of claims) {
@@ -59,7 +59,7 @@ function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   return points;
 }
 
-/** Items spent by a block up to height `to`, if the blocks are on disk. Each block is read once. */
+/** Returns the items whose output is spent in a block up to height `to`. Only blocks on disk are searched; each is read once. */
 async function spentWithin(
   { chain }: OrphanDeps,
   items: readonly OutputInfo[],
@@ -88,8 +88,8 @@ async function spentWithin(
 }
 
 /**
- * The items of a name, as stored after block `height`, whose output was already spent at that height. Synchronous if no item
- * is near the fork.
+ * Returns the items of a name, as stored after block `height`, whose output was already spent at that height. Synchronous if
+ * no item was created near the fork.
  */
 export function spentItems(
   deps: OrphanDeps,
@@ -101,14 +101,14 @@ export function spentItems(
   const nearFork = new NearFork(deps.claims);
   const near: OutputInfo[] = [];
   for (const item of items) {
-    // Disconnecting the fork block leaves some of its items in the trie, whose outputs do not exist yet.
+    // After the fork block was disconnected, some of its items remain in the trie although their outputs do not exist.
     if (item.height > height) spent.add(item);
     if (nearFork.has(item)) near.push(item);
   }
   return near.length === 0 ? spent : addSpent(deps, name, near, height, spent);
 }
 
-/** Adds the items near the fork whose output is spent. */
+/** Adds the items near the fork whose output was spent at `height` to `spent`. */
 async function addSpent(
   deps: OrphanDeps,
   name: Bytes,
@@ -121,7 +121,7 @@ async function addSpent(
   for (const item of near) if (!(await isCoinNow(deps, item))) missed.push(item);
   if (missed.length === 0) return spent;
   const fork = claims.rules.normalizationForkHeight;
-  // Items that are still in the trie were never found by their spend, because of the fork.
+  // An item that is still in the trie although its output is spent was missed by the reference.
   const now = height >= fork ? await claims.nameAt({ name, height: chain.chain.height, exact: true }) : null;
   const filed = now === null ? new Set<string>() : filedPoints(now);
   const others: OutputInfo[] = [];

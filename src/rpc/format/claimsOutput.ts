@@ -1,4 +1,4 @@
-/** What answers show of the outputs behind claims and supports: value, address, and what their metadata say. */
+/** Output data of claims and supports in results: value, address, and decoded metadata. */
 import { encodeDestination } from '../../script/address.js';
 import { decodeClaimScript, type ClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
@@ -9,13 +9,13 @@ import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 
-/** The fields of an output in a result. */
+/** Output fields of a claim or support in a result. */
 export interface ShownOutput {
-  /** Hex; undefined for a support without metadata. */
+  /** Value in hex; undefined for a support without metadata. */
   readonly value: string | undefined;
-  /** Undefined when the script has no address. */
+  /** Address of the output; undefined if the script has no address. */
   readonly address: string | undefined;
-  /** The block is pruned and the output is spent: nothing is known. */
+  /** Whether value and address are unknown because the output is spent and its block is pruned. */
   readonly isPruned: boolean;
 }
 
@@ -26,7 +26,7 @@ function addressIn(params: MetadataDeps['params'], script: Bytes): string | unde
   return destination === null ? undefined : encodeDestination(destination, addressPrefixes(params));
 }
 
-/** The fields derived from a script: its claim's value and its address. */
+/** Returns the fields derived from an output script: value and address. */
 export function showScript(params: MetadataDeps['params'], script: Bytes): ShownOutput {
   const value = decodeClaimScript(script)?.value;
   return {
@@ -39,36 +39,36 @@ export function showScript(params: MetadataDeps['params'], script: Bytes): Shown
 export class ClaimOutputs {
   private readonly deps: MetadataDeps;
   private readonly scripts: ReadonlyMap<OutputInfo, Bytes>;
-  /** Addresses by the script after the claim prefix. */
+  /** Addresses by the part of the script after the claim prefix. */
   private readonly addresses = new Map<string, string | undefined>();
   private readonly metadata: ClaimMetadata | null;
 
-  /** `scripts` are those that were found of the items (`lookup/outputScripts.ts`). */
+  /** Creates the reader. `scripts` has the output scripts that `lookup/outputScripts.ts` found for the items. */
   constructor(deps: MetadataDeps, scripts: ReadonlyMap<OutputInfo, Bytes>) {
     this.deps = deps;
     this.scripts = scripts;
     this.metadata = ClaimMetadata.of(deps);
   }
 
-  /** The output fields of an item, computed at each call to keep large results out of memory. */
+  /** Returns the output fields of an item. They are computed at each call and not stored, to keep large results out of memory. */
   of(item: OutputInfo): ShownOutput {
     const script = this.scripts.get(item);
     return script === undefined ? PRUNED : this.shownOf(script);
   }
 
-  /** The claim operation of an item that was read; null if it is unavailable. */
+  /** Returns the claim operation in an item's output script; null if the script is not available. */
   claimOf(item: OutputInfo): ClaimScript | null {
     const script = this.scripts.get(item);
     return script === undefined ? null : decodeClaimScript(script);
   }
 
-  /** The decoded value of an item that was read, with `-claimmetadata`; decoded while it is written. */
+  /** Returns the decoded value of an item; undefined without `-claimmetadata`. Called while the result is written. */
   metadataOf(item: OutputInfo): JsonOut | undefined {
     const script = this.metadata === null ? undefined : this.scripts.get(item);
     return script && this.metadata?.ofScript(script);
   }
 
-  /** Like `showScript`, with a cache, since outputs often pay to the same few addresses. */
+  /** Like `showScript`, with a cache of addresses, because many outputs pay to the same few addresses. */
   private shownOf(script: Bytes): ShownOutput {
     const claim = decodeClaimScript(script);
     const payment = toLatin1(script.subarray(claim?.prefixLength ?? 0));
@@ -82,8 +82,9 @@ export class ClaimOutputs {
   }
 
   /**
-   * Whether the reference would find this output among the unspent ones. QUIRK: an output whose script is too long to be run
-   * is never among them, so its claim has neither value nor address there. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
+   * Whether the reference finds this output among its unspent outputs. QUIRK: an output whose script is too long to be run
+   * is never stored there, so its claim has neither value nor address in the reference. Test:
+   * test/unit/rpc/claimtrie/lbrycrd.test.ts.
    */
   isCoin(item: OutputInfo): boolean {
     const script = this.scripts.get(item);
@@ -91,7 +92,7 @@ export class ClaimOutputs {
   }
 }
 
-/** The printed txids of one result; consecutive items often have the same one. */
+/** Formats txids of one result. Consecutive items often have the same txid, which is formatted once. */
 export class TxidTexts {
   private latest: Bytes | null = null;
   private text = '';
@@ -110,7 +111,10 @@ interface HashDeps {
   readonly headers: { hash(id: number): Bytes };
 }
 
-/** The printed hashes of the active blocks with some outputs, as of now: data written later must describe the same state. */
+/**
+ * Hashes of the active blocks that contain the outputs of a result, formatted. They are read at creation, because the whole
+ * result must describe one state although it is written later.
+ */
 export class BlockHashTexts {
   private readonly byHeight = new Map<number, string>();
 
@@ -126,10 +130,16 @@ export class BlockHashTexts {
   }
 }
 
-/** Number of items formatted at once. Arbitrary: the objects of more items would fill the heap before they are written. */
+/**
+ * Number of items up to which a list is formatted at once. Arbitrary: the objects of more items would fill the heap before
+ * they are written.
+ */
 const SHAPED_AT_ONCE = 64;
 
-/** An array in a result; of many items, each is formatted when it is written. `shape` must not depend on data that may change. */
+/**
+ * Returns an array for a result. Items of a long array are formatted when they are written, so `shape` must not depend on
+ * data that may change.
+ */
 export function longArray<T>(items: readonly T[], shape: (item: T) => JsonOut): JsonOut {
   if (items.length <= SHAPED_AT_ONCE) return items.map(shape);
   return jsonArray(shapes(items, shape));

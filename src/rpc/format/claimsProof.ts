@@ -1,6 +1,6 @@
 /**
- * Name proofs in RPC results. Source: rpc/claimtrie.cpp `proofToJSON`; the documented shape is section 2.5 of the
- * interface document, with the reference's `pairs` from the all-claims fork on.
+ * Formats name proofs for RPC results. The documented format is section 2.5 of the interface document; from the all-claims
+ * fork on, it has the reference's `pairs`. Source: rpc/claimtrie.cpp `proofToJSON`.
  */
 import type { NameProof } from '../../claimtrie/proof.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -40,7 +40,7 @@ const NODE_HASH = t.optional(t.hash('the hash of the child'), 'but on the way to
 const WHEN_PROVEN = 'when the name has such a claim';
 const TAKEOVER = t.int('the height at which ownership of the name changed last');
 
-/** Result of the methods that prove names. */
+/** Schema of the result of methods that return name proofs. */
 export const PROOF_SCHEMA = t.named(
   'NameProof',
   t.union([

@@ -1,8 +1,8 @@
-/** Names of claims, which may be any bytes, as text. */
+/** Converts names of claims, which may be any bytes, to text. */
 import { isUtf8 } from 'node:buffer';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 
-/** Bytes with a short escape. */
+/** Escape sequences of bytes for which JSON has a short one. */
 const SHORT_ESCAPES: Readonly<Record<number, string>> = {
   0x08: '\\b',
   0x09: '\\t',
@@ -14,9 +14,9 @@ const SHORT_ESCAPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * A name in RPC results. QUIRK: bytes that are not well-formed UTF-8 are escaped one by one, and the escapes are text: JSON
- * escapes their backslashes again, so a client reads `\u00ff`, six characters. A vertical tab has no escape. Source:
- * rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
+ * Formats a name for RPC results. QUIRK: bytes that are not well-formed UTF-8 are escaped one by one. The escape is part of
+ * the text: JSON escapes its backslash again, so a client reads `\u00ff`, six characters. A vertical tab is not escaped.
+ * Source: rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
  */
 export function nameText(name: Bytes): string {
   if (isUtf8(name)) return asBuffer(name).toString('utf8');
@@ -31,7 +31,7 @@ export function nameText(name: Bytes): string {
   return text;
 }
 
-/** A name as lbcd shows it: each byte that is not a part of well-formed UTF-8 becomes U+FFFD (Go's encoding/json). */
+/** Formats a name as lbcd does: each byte that is not part of well-formed UTF-8 becomes U+FFFD (Go's encoding/json). */
 export function nameTextWithReplacements(name: Bytes): string {
   const bytes = asBuffer(name);
   if (isUtf8(bytes)) return bytes.toString('utf8');
@@ -46,7 +46,7 @@ export function nameTextWithReplacements(name: Bytes): string {
   return text;
 }
 
-/** The bytes of a name received as JSON text. */
+/** Returns the bytes of a name that was received as JSON text. */
 export function nameBytes(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }

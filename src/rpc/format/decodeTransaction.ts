@@ -1,4 +1,4 @@
-/** Decodes the transactions that callers send. Source: lbrycrd core_read.cpp `DecodeHexTx`, `CheckTxScriptsSanity`. */
+/** Decodes transactions in hex from callers. Source: lbrycrd core_read.cpp `DecodeHexTx`, `CheckTxScriptsSanity`. */
 import { isCoinbase, type Transaction } from '../../primitives/transaction.js';
 import { parseTransactionInSlices } from '../../primitives/transactionSlices.js';
 import { hasValidOps, MAX_SCRIPT_SIZE } from '../../script/script.js';
@@ -48,8 +48,8 @@ function* decode(
 }
 
 /**
- * The transaction encoded in the hex, without or with witness, or null. If both forms are allowed and both parse, the form
- * without witness is chosen only when its scripts are plausible. A large transaction is parsed in slices.
+ * Decodes a transaction in hex with or without witness; null if it is invalid. If both forms are allowed and both parse, the
+ * form without witness is chosen only if its scripts are plausible. A large transaction is parsed in slices.
  */
 export async function decodeTransaction(
   text: string,

@@ -1,9 +1,9 @@
-/** The difficulty of a block, in the format of each profile. */
+/** Formats the difficulty of a block for each profile. */
 import { decodeCompact, difficultyOf } from '../../primitives/compactTarget.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { Profile } from '../declare/method.js';
 
-/** The profile for which a result is formatted. */
+/** Selects the profile for which a result is formatted. */
 export interface View {
   readonly profile: Profile;
   readonly params: Pick<NetworkParams, 'powLimitBits'>;
@@ -11,7 +11,10 @@ export interface View {
 
 const LBCD_DECIMALS = 100_000_000n;
 
-/** lbcd's difficulty is relative to the network's easiest target, with eight decimals. Source: `getDifficultyRatio`. */
+/**
+ * Returns the difficulty of a compact target. lbcd's difficulty is relative to the network's maximum target and has eight
+ * decimals. Source: `getDifficultyRatio`.
+ */
 export function difficultyAnswer(bits: number, view?: View): number {
   if (view?.profile !== 'lbcd') return difficultyOf(bits);
   const { target } = decodeCompact(bits);

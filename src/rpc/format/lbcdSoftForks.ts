@@ -1,16 +1,16 @@
 /**
- * Version-bits deployments in the format of lbcd's `getblockchaininfo`: including the dummy and taproot, each with its bit
- * and the height from which lbcd treats it as active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`,
- * chaincfg/params.go, blockchain/thresholdstate.go `deploymentState`.
+ * Formats version-bits deployments as in lbcd's `getblockchaininfo`. Includes the dummy and taproot, each with its bit and
+ * the height from which lbcd treats it as active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`, chaincfg/params.go,
+ * blockchain/thresholdstate.go `deploymentState`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import type { Deployment, DeploymentId, NetworkParams } from '../../params/network.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 interface LbcdDeployment extends Deployment {
-  /** Our deployment with the same signalling, if there is one. */
+  /** Deployment of this node with the same signalling; null if there is none. */
   readonly sameAs: DeploymentId | null;
-  /** 0 if only version bits count. */
+  /** Height from which lbcd treats the deployment as active; 0 if only version bits count. */
   readonly forceActiveHeight: number;
 }
 
@@ -20,7 +20,7 @@ const FORCE_ACTIVE_HEIGHTS: Readonly<Record<string, { csv: number; segwit: numbe
   regtest: { csv: 1, segwit: 150 },
 };
 
-/** lbcd does not define taproot, and returns zeros for it. */
+/** Deployment that lbcd does not define (taproot). lbcd returns zeros for it. */
 const UNDEFINED: LbcdDeployment = {
   sameAs: null,
   bit: 0,
@@ -32,7 +32,7 @@ const UNDEFINED: LbcdDeployment = {
 function deploymentsOf({ name, deployments }: NetworkParams): Map<string, LbcdDeployment> {
   const heights = FORCE_ACTIVE_HEIGHTS[name] ?? { csv: 0, segwit: 0 };
   const { testdummy, csv, segwit } = deployments;
-  // lbcd has no always-active deployments: those of our regtest start at 0 there.
+  // lbcd has no always-active deployments. The always-active deployments of our regtest start at 0 in lbcd.
   const startOf = ({ startTimeSec }: Deployment): bigint => (startTimeSec < 0n ? 0n : startTimeSec);
   const shown = (sameAs: DeploymentId, own: Deployment, forceActiveHeight: number): LbcdDeployment => ({
     ...own,
@@ -48,7 +48,7 @@ function deploymentsOf({ name, deployments }: NetworkParams): Map<string, LbcdDe
   ]);
 }
 
-/** The state for the block after the tip. */
+/** Returns the state of a deployment for the block after the tip. */
 function statusOf(index: BlockIndex, tip: number, params: NetworkParams, deployment: LbcdDeployment): string {
   const { forceActiveHeight, sameAs, timeoutSec } = deployment;
   const next = index.headers.height(tip) + 1;
@@ -57,12 +57,15 @@ function statusOf(index: BlockIndex, tip: number, params: NetworkParams, deploym
     const state = index.versionBits.state(sameAs, tip);
     return state === 'locked_in' ? 'lockedin' : state;
   }
-  // These have no signalling before they are forced or have failed.
+  // Deployments without signalling in this node: the state depends only on the first window and the timeout.
   if (next < params.minerConfirmationWindow) return 'defined';
   return timeoutSec === 0n ? 'failed' : 'started';
 }
 
-/** The four deployments after the tip; `since` is the height from which lbcd treats it as active. */
+/**
+ * Returns the states of the four deployments after the tip. `since` is the height from which lbcd treats a deployment as
+ * active.
+ */
 export function lbcdBip9SoftForks(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
   const answers = [...deploymentsOf(params)].map(([name, deployment]): [string, JsonOut] => [
     name,

@@ -1,5 +1,5 @@
 /**
- * Mempool entries in RPC results. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`; lbcd mempool/mempool.go
+ * Formats mempool entries for RPC results. Source: lbrycrd rpc/blockchain.cpp `entryToJSON`; lbcd mempool/mempool.go
  * `RawMempoolVerbose`.
  */
 import type { MempoolEntry, MempoolReader } from '../../mempool/mempoolReader.js';
@@ -49,19 +49,19 @@ export const MEMPOOL_ENTRY_SCHEMA = t.named(
   }),
 );
 
-/** Result of the methods that list transactions by txid, or verbosely with all fields. */
+/** Schema of the result of methods that list mempool transactions: txids, or objects with all fields if verbose. */
 export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = false', schema: t.array(t.hash('a transaction id')) },
   { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
 ]);
 
-/** The profile for which an entry is formatted, and its position. */
+/** Profile for which an entry is formatted, and the mempool that contains it. */
 export interface EntryView {
   readonly profile: Profile;
   readonly mempool: MempoolReader;
 }
 
-/** In lbcd `size` is the size with witness, and all fees are in coins. */
+/** Formats a mempool entry. In the lbcd profile `size` includes the witness, and all fees are in coins. */
 export function mempoolEntryAnswer(entry: MempoolEntry, { profile, mempool }: EntryView): JsonOut {
   const isLbcd = profile === 'lbcd';
   const fees = (sat: bigint): JsonOut => (isLbcd ? coins(sat) : sat);
@@ -91,13 +91,13 @@ export function mempoolEntryAnswer(entry: MempoolEntry, { profile, mempool }: En
   };
 }
 
-/** Size with witness; the virtual size if the transaction has left the mempool. */
+/** Returns the size in bytes with witness, or the virtual size if the transaction has left the mempool. */
 function totalBytes(mempool: MempoolReader, { txid, sizeBytes }: MempoolEntry): number {
   const tx = mempool.transaction(txid);
   return tx === null ? sizeBytes : formatTransaction(tx).length;
 }
 
-/** Entries as txids, or as objects by txid; created while the result is written. */
+/** Returns entries as a list of txids, or as objects by txid. The list is created while the result is written. */
 export function mempoolListAnswer(
   entries: readonly MempoolEntry[],
   verbose: boolean,
@@ -113,8 +113,8 @@ export function mempoolListAnswer(
 }
 
 /**
- * The fields of each transaction at the time of writing, but never during a reorg; transactions that have left the mempool
- * by then are omitted.
+ * Yields the fields of each transaction. They are read when the transaction is written, but never during a reorg. A
+ * transaction that has left the mempool by then is omitted.
  */
 export async function* mempoolMembers(
   { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,

@@ -1,4 +1,4 @@
-/** The name of the network in RPC results. */
+/** Returns the name of the network for RPC results. */
 import type { NetworkName, NetworkParams } from '../../params/network.js';
 import type { Profile } from '../declare/method.js';
 

@@ -1,5 +1,5 @@
 /**
- * Output scripts in RPC results. Source: lbrycrd core_write.cpp `ScriptPubKeyToUniv`; lbcd rpcserver.go
+ * Formats output scripts for RPC results. Source: lbrycrd core_write.cpp `ScriptPubKeyToUniv`; lbcd rpcserver.go
  * `createVoutList`.
  */
 import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
@@ -26,7 +26,7 @@ export const SCRIPT_TYPES = [
   'witness_unknown',
 ] as const;
 
-/** The members of a script in a result. */
+/** Schema of the members of a script in a result. */
 export const SCRIPT_FIELDS: SchemaFields = {
   asm: t.str('the script as operations'),
   hex: t.optional(t.hex('the script'), 'but for the script that decodescript was given'),
@@ -43,17 +43,17 @@ export const SCRIPT_FIELDS: SchemaFields = {
 
 export const SCRIPT_SCHEMA = t.named('OutputScript', t.object(SCRIPT_FIELDS, 'the output script'));
 
-/** Longer scripts, which no valid input can have, are formatted in slices. */
+/** Minimum size in bytes of a script that is formatted in slices. Valid inputs cannot have scripts longer than this. */
 export const LARGE_SCRIPT_BYTES = 10_000;
 
 export interface ScriptContext {
   readonly prefixes: AddressPrefixes;
   readonly profile: Profile;
-  /** Formats the decoded values of claims, if enabled. */
+  /** Formats the decoded values of claims; null or absent if disabled. */
   readonly metadata?: ClaimMetadata | null;
 }
 
-/** The members of a script in a result, in the reference's order. */
+/** Members of a script in a result, in the reference's order. */
 export interface ScriptAnswer {
   readonly asm: string;
   readonly hex: string | undefined;
@@ -63,11 +63,11 @@ export interface ScriptAnswer {
   readonly subtype: string | undefined;
   readonly type: string;
   readonly addresses: string[] | undefined;
-  // An index signature, as for any JSON object.
+  // Index signature that makes the interface assignable to a JSON object.
   readonly [name: string]: string | number | boolean | string[] | undefined;
 }
 
-/** `asm` is passed if the script is so large that its operations are formatted in slices. */
+/** Formats a script. `asm` is passed if the caller has formatted the operations in slices, because the script is large. */
 export function scriptAnswer(
   script: Bytes,
   context: ScriptContext,
@@ -93,7 +93,7 @@ export function scriptAnswer(
   };
 }
 
-/** The same, in slices if the script is large. */
+/** Like `scriptAnswer`, in slices if the script is large. */
 export function* scriptAnswerInSlices(
   script: Bytes,
   context: ScriptContext,
@@ -103,7 +103,10 @@ export function* scriptAnswerInSlices(
   return scriptAnswer(script, context, includeHex, yield* asmInSlices(script, context.profile));
 }
 
-/** The operations of a script in the profile's notation; with `decodeSighash` signatures include the name of their hash type. */
+/**
+ * Formats the operations of a script in the profile's notation. With `decodeSighash`, signatures include the name of their
+ * hash type.
+ */
 export function asmInSlices(script: Bytes, profile: Profile, decodeSighash = false): Slices<string> {
   return profile === 'lbcd' ? formatLbcdAsmInSlices(script) : formatAsmInSlices(script, decodeSighash);
 }

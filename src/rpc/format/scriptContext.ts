@@ -1,10 +1,10 @@
-/** Context for formatting scripts and outputs, according to the node's options. */
+/** Context for formatting scripts and outputs, derived from the node's options. */
 import type { Profile } from '../declare/method.js';
 import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 import type { ScriptContext } from './script.js';
 
-/** Script context for one answer. */
+/** Creates the script context for one RPC result. */
 export function scriptContextOf(deps: MetadataDeps, profile: Profile): ScriptContext {
   return { prefixes: addressPrefixes(deps.params), profile, metadata: ClaimMetadata.of(deps) };
 }

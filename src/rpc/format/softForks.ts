@@ -1,5 +1,5 @@
 /**
- * The states of soft forks in the result of `getblockchaininfo`. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`,
+ * Formats the states of soft forks for `getblockchaininfo`. Source: lbrycrd rpc/blockchain.cpp `SoftForkDesc`,
  * `BIP9SoftForkDesc`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
@@ -57,7 +57,10 @@ export function softForksAnswer(height: number, params: NetworkParams): JsonOut 
   ];
 }
 
-/** The deployments after the tip, without the dummy and without those disabled by a timeout of 0. */
+/**
+ * Returns the states of the deployments for the block after the tip. The dummy and deployments with a timeout of 0, which
+ * are disabled, are omitted.
+ */
 export function bip9SoftForksAnswer(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
   const shown = DEPLOYMENT_IDS.filter((id) => id !== 'testdummy' && params.deployments[id].timeoutSec > 0n);
   return new Map(shown.map((id) => [id, deploymentAnswer(index, tip, params, id)]));

@@ -1,4 +1,4 @@
-/** Transactions in RPC results. Source: lbrycrd core_write.cpp `TxToUniv`. */
+/** Formats transactions for RPC results. Source: lbrycrd core_write.cpp `TxToUniv`. */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { transactionAt } from '../../chain/connect/checkBlockView.js';
 import type { StoredTransaction } from '../../chain/blocks/storedTransactions.js';
@@ -33,7 +33,7 @@ import {
   type ScriptContext,
 } from './script.js';
 
-/** A transaction with values computed from its bytes. */
+/** A transaction with its ids and sizes. */
 export interface ShownTransaction {
   readonly tx: Transaction;
   readonly txid: Bytes;
@@ -66,7 +66,7 @@ const INPUT_SCHEMA = t.named(
   ]),
 );
 
-/** The fields of a decoded transaction, without its position in the chain. */
+/** Schema of a decoded transaction, without fields about its block. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   txid: t.hash('the transaction id'),
   hash: t.hash('the hash with witness, which differs from txid for witness transactions'),
@@ -92,7 +92,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
 
 export const TRANSACTION_SCHEMA = t.named('Transaction', t.object(TRANSACTION_FIELDS));
 
-/** Number of inputs, outputs or witness items up to which a result is created synchronously. */
+/** Maximum number of inputs, outputs or witness items of a result that is created synchronously. */
 const PARTS_AT_ONCE = 1000;
 
 function* witnessAnswer({ witness }: TxInput): Slices<JsonOut> {
@@ -140,7 +140,7 @@ function isLarge({ inputs, outputs }: Transaction): boolean {
   );
 }
 
-/** Formats each item when it is written. */
+/** Yields the formatted items. Each item is formatted when it is written. */
 export async function* lazily<T>(
   items: readonly T[],
   make: (item: T, n: number) => Slices<JsonOut>,
@@ -175,19 +175,19 @@ export function transactionAnswer(
   };
 }
 
-/** Creates it from a transaction. */
+/** Computes the ids and sizes of a transaction. */
 export function shownTransaction(tx: Transaction): ShownTransaction {
   const stripped = strippedSize(tx);
   const sizeBytes = stripped + witnessSize(tx);
   return { tx, txid: txid(tx), wtxid: wtxid(tx), sizeBytes, weight: weightOf(stripped, sizeBytes) };
 }
 
-/** A transaction as stored in a block, without hashing it again. */
+/** Returns a transaction as stored in a block. Its ids are known and not computed again. */
 export function shownStored({ tx, txid, wtxid, bytes }: StoredTransaction): ShownTransaction {
   return { tx, txid, wtxid, sizeBytes: bytes.length, weight: weightOf(strippedSize(tx), bytes.length) };
 }
 
-/** `shownTransaction` in slices, for a transaction that may be larger than any block. */
+/** Like `shownTransaction`, in slices, for a transaction that may be larger than any block. */
 export function* shownTransactionInSlices(tx: Transaction): Slices<ShownTransaction> {
   const stripped = yield* formatTransactionInSlices(tx, false);
   const txid = yield* sha256dInSlices(stripped);
@@ -200,7 +200,7 @@ export function* shownTransactionInSlices(tx: Transaction): Slices<ShownTransact
   return { tx, txid, wtxid: yield* sha256dInSlices(whole), sizeBytes: whole.length, weight };
 }
 
-/** Transaction `n` of a block, without hashing anything again. */
+/** Returns transaction `n` of a block. Its ids are known and not computed again. */
 export function shownTransactionAt({ raw, parsed }: LoadedBlock, n: number): ShownTransaction {
   return {
     tx: transactionAt(raw, parsed, n),
@@ -211,12 +211,12 @@ export function shownTransactionAt({ raw, parsed }: LoadedBlock, n: number): Sho
   };
 }
 
-/** The bytes of a transaction for a result, with or without witness (`-rpcserialversion`). */
+/** Returns the bytes of a transaction in hex, with or without witness (`-rpcserialversion`). */
 export function rawTransactionAnswer(tx: Transaction, serializeWitness: boolean): JsonOut {
   return hexOf(formatTransaction(tx, serializeWitness));
 }
 
-/** The same for transaction `n` of a block; a view of its bytes unless the witness must be removed. */
+/** Returns the bytes of transaction `n` of a block in hex. The bytes are not copied unless the witness must be removed. */
 export function rawTransactionAtAnswer(
   block: LoadedBlock,
   n: number,

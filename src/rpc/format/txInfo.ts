@@ -1,7 +1,6 @@
 /**
- * A transaction in the format of `gettxinfo`: a page of inputs with the coins that they spend, and a page of outputs with
- * their spenders or states. Defines the format; `methods/rawtransactions/txInfoFacts.ts` finds transaction, coins and
- * spenders.
+ * Formats a transaction for `gettxinfo`: a page of inputs with the coins that they spend, and a page of outputs with their
+ * spenders or states. `methods/rawtransactions/txInfoFacts.ts` finds the transaction, coins and spenders.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { CoinValue } from '../../native/binding.js';
@@ -121,11 +120,11 @@ export const TX_INFO_SCHEMA = t.named(
   }),
 );
 
-/** Context for formatting scripts. */
+/** Data needed to format scripts and names. */
 export interface TxInfoContext {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Height whose rules determine how names are stored. */
+  /** Height whose rules decide whether names are normalized. */
   readonly height: number;
 }
 
@@ -141,7 +140,7 @@ export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
   };
 }
 
-/** `coin` is the coin that it spends; null if unknown. */
+/** Formats an input. `coin` is the coin that the input spends; null if unknown. */
 export function inputInfo(
   { prevout, scriptSig, sequence }: TxInput,
   n: number,

@@ -32,7 +32,7 @@ export interface OutputText {
   readonly isUnspendable: boolean;
 }
 
-/** The later state of an output: spent or not, and its claim. */
+/** State of an output now: whether it is spent, and the state of its claim. */
 export interface OutputFate {
   readonly isSpent: boolean;
   readonly spender: {
@@ -41,7 +41,10 @@ export interface OutputFate {
     readonly height: number | undefined;
     readonly blockHash: Bytes | undefined;
   } | null;
-  /** State of a claim or support in the chain; null if it never took effect, undefined if it is waiting in the mempool. */
+  /**
+   * State of the output's claim or support in the chain. Null if it never became active; undefined if it is waiting in the
+   * mempool.
+   */
   readonly state: OutputState | null | undefined;
 }
 

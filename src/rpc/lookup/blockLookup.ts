@@ -1,4 +1,4 @@
-/** Lookup of blocks and transactions for methods, with the reference's errors if they are not available. */
+/** Looks up blocks and transactions for methods. Throws the reference's errors if they are not available. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import {
@@ -18,7 +18,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
 import type { RpcServices } from '../../interfaces/services.js';
 
-/** The id of a known block; throws error -5 if unknown. */
+/** Returns the header id of a known block. Throws error -5 if the block is unknown. */
 export function requireBlock(reader: ChainReader, hash: Bytes): number {
   const id = reader.headers.find(hash);
   if (id === NO_HEADER) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
@@ -35,12 +35,12 @@ function noData({ chain, pruner }: RpcServices, id: number): RpcError {
   );
 }
 
-/** Whether stored data could not be read from disk: a failure of one read, not of the node. */
+/** Whether an error means that stored data could not be read from disk. Such an error concerns one read, not the whole node. */
 function isUnreadable(error: unknown): error is Error {
   return error instanceof BlockFileError || error instanceof ReadError;
 }
 
-/** The result of `read`, or null when the block's files cannot be read, which is logged. */
+/** Returns the result of `read`, or null if the block's files cannot be read. The read error is logged. */
 async function orNull<T>(
   { chain, log }: RpcServices,
   id: number,
@@ -49,7 +49,7 @@ async function orNull<T>(
   try {
     return await read();
   } catch (error) {
-    // The block was pruned during the read.
+    // The block was pruned while it was being read.
     if (!chain.hasData(id)) return null;
     if (!isUnreadable(error)) throw error;
     log.error(
@@ -59,25 +59,28 @@ async function orNull<T>(
   }
 }
 
-/** A block, or null when its data was never received, was pruned or cannot be read. Source: `ReadBlockFromDisk`. */
+/** Reads a block. Returns null if its data was never received, was pruned or cannot be read. Source: `ReadBlockFromDisk`. */
 export async function readBlockOrNull(services: RpcServices, id: number): Promise<LoadedBlock | null> {
   const { chain } = services;
   return chain.hasData(id) ? orNull(services, id, () => chain.readBlock(id)) : null;
 }
 
-/** Reads a block; throws error -1 when its data was never received, was pruned or cannot be read. Source: `GetBlockChecked`. */
+/** Reads a block. Throws error -1 if its data was never received, was pruned or cannot be read. Source: `GetBlockChecked`. */
 export async function readBlockChecked(services: RpcServices, id: number): Promise<LoadedBlock> {
   const block = await readBlockOrNull(services, id);
   if (block === null) throw noData(services, id);
   return block;
 }
 
-/** The coins that a block spends, in order; throws error -1 when they cannot be read. Source: later Core's `GetUndoChecked`. */
+/**
+ * Returns the coins that a block spends, in order. Throws error -1 if they cannot be read. Source: later Core's
+ * `GetUndoChecked`.
+ */
 export async function readUndoChecked(services: RpcServices, id: number): Promise<CoinValue[]> {
   return undoChecked(services, id, parseUndo);
 }
 
-/** The same as bytes (`resolvedFromUndo`). */
+/** Returns the coins that a block spends as bytes (`resolvedFromUndo`). Throws error -1 if they cannot be read. */
 export async function readUndoBytesChecked(services: RpcServices, id: number): Promise<Buffer> {
   return undoChecked(services, id, (undo) => undo);
 }
@@ -93,11 +96,11 @@ async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Bu
   return spent;
 }
 
-/** A transaction and its block, or `NO_HEADER` without one. */
+/** A transaction, and the header id of its block. The id is `NO_HEADER` for a mempool transaction. */
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
-  /** The transaction as stored in that block; null for the mempool. */
+  /** The transaction with position and ids as stored in its block; null for a mempool transaction. */
   readonly stored: StoredTransaction | null;
 }
 
@@ -115,7 +118,7 @@ class TransactionInBlock implements FoundTransaction {
   }
 }
 
-/** The transaction from a given block, or null. */
+/** Searches a transaction in a given block; null if the block does not contain it. */
 export async function findInBlock(
   services: RpcServices,
   id: number,
@@ -128,14 +131,14 @@ export async function findInBlock(
 }
 
 /**
- * The transaction found by the index, or null. Throws `BlockFileError` when its block is damaged: reporting it as missing
- * would be wrong.
+ * Searches a transaction with the transaction index; null if it is not found. Throws `BlockFileError` if its block is
+ * corrupt, because reporting the transaction as missing would be wrong.
  */
 export function findByIndex(services: RpcServices, wanted: Bytes): MaybePromise<FoundTransaction | null> {
   return whenResolved(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
 }
 
-/** The transaction at one of the positions, starting with number `first`, or null. */
+/** Searches the transaction at the given positions, starting with position number `first`. Null if none of them has it. */
 function findAt(
   services: RpcServices,
   wanted: Bytes,
@@ -154,7 +157,7 @@ function findAt(
         read === null ? findAt(services, wanted, places, n + 1) : new TransactionInBlock(block, read),
       (error: unknown) => {
         if (chain.hasData(block)) throw error;
-        // The block was pruned during the read.
+        // The block was pruned while it was being read.
         return findAt(services, wanted, places, n + 1);
       },
     );
@@ -163,8 +166,8 @@ function findAt(
 }
 
 /**
- * Finds a transaction: in the mempool, by the index, or with `useCoins` in the block of an unspent output.
- * Source: `GetTransaction`.
+ * Finds a transaction: in the mempool, with the transaction index, or with `useCoins` in the block of one of its unspent
+ * outputs. Source: `GetTransaction`.
  */
 export function findTransaction(
   services: RpcServices,
@@ -182,13 +185,16 @@ async function findByCoins(services: RpcServices, wanted: Bytes): Promise<FoundT
   return block === NO_HEADER ? null : findInBlock(services, block, wanted);
 }
 
-/** The block of the active chain with the transaction `wanted`, if it has an unspent output; else `NO_HEADER`. */
+/**
+ * Returns the block of the active chain that contains the transaction `wanted`, if it has an unspent output; otherwise
+ * `NO_HEADER`.
+ */
 export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise<number> {
   const coin = await services.chain.anyCoinOf(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }
 
-/** The same for the first of the transactions that has an unspent output. */
+/** Returns the block that contains the first of the transactions with an unspent output; otherwise `NO_HEADER`. */
 export async function blockOfFirstCoin(services: RpcServices, wanted: Iterable<Bytes>): Promise<number> {
   const coin = await services.chain.anyCoinOfAny(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);

@@ -1,16 +1,16 @@
 /**
- * Cached texts of block transactions, as in results (`getblock` with verbosity 2, REST). They are constant as long as the
- * block exists, and creating them takes most of the time of such a call. Limited: the least recently used blocks are evicted
- * first.
+ * Cache of the JSON text of a block's transactions (`getblock` with verbosity 2, REST). The text is constant as long as the
+ * block exists, and creating it takes most of the time of such a call. The size is limited; the least recently used blocks
+ * are evicted first.
  */
 import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
-/** Minimum number of blocks in the cache: a text so large that fewer would fit is not cached. */
+/** Minimum number of blocks that the cache must be able to hold. A text so large that fewer would fit is not cached. */
 const MIN_KEPT = 2;
 
 export class BlockTexts implements BlockTextCache {
   readonly maxBytes: number;
-  /** Texts by header id; the most recently used is last. */
+  /** Texts by header id. The most recently used one is last. */
   private readonly texts = new Map<number, BlockText>();
   private bytes = 0;
 
@@ -18,12 +18,12 @@ export class BlockTexts implements BlockTextCache {
     this.maxBytes = maxBytes;
   }
 
-  /** Memory of the texts: they are ASCII, one byte per character. */
+  /** Memory used by the texts in bytes. Texts are ASCII, one byte per character. */
   get sizeBytes(): number {
     return this.bytes;
   }
 
-  /** Longer texts are not cached. */
+  /** Maximum length in characters of a text that is cached. */
   get maxChars(): number {
     return Math.floor(this.maxBytes / MIN_KEPT);
   }

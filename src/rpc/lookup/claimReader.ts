@@ -1,4 +1,4 @@
-/** The claim store of the node as `ClaimReader`. */
+/** Implements `ClaimReader` with the node's claim store. */
 import { foreseeName } from '../../claimtrie/forecast.js';
 import { pointKey, type Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -34,7 +34,10 @@ import {
 } from './presentClaims.js';
 
 import type { ClaimReader } from '../../interfaces/claimReader.js';
-/** The items stored under a name, in the form that the forecast needs; for pending items the height for which they are queued. */
+/**
+ * Converts the items stored under a name to the form that the forecast needs. Pending items get the height for which they
+ * are queued.
+ */
 function itemsOf({ name, claims, supportsWithoutClaim }: NameInfo): Item[] {
   const filed = toLatin1(name);
   const items: Item[] = [];
@@ -83,7 +86,7 @@ function outputs(claims: PresentClaims): Outputs {
     aliveNames: (claimIds) =>
       readAtHand(rows, (atHand) => {
         const found = atHand.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
-        // Missing rows are holes in the array, which a `map` over it would skip.
+        // Missing rows are holes in the array. They are converted to null, because `map` would skip holes.
         return claimIds.map((_, i) => found[i] ?? null);
       }),
   };
@@ -170,7 +173,7 @@ function forecasts({ rows, rules, active }: PresentClaims, proofWindow: ProofWin
 }
 
 /**
- * The node's claim store as `ClaimReader`; `rows` are the committed ones, which change in the same turn as the tip of
+ * Creates a `ClaimReader` for the node's claim store. `rows` are the committed rows; they change together with the tip of
  * `active`.
  */
 export function claimReader(

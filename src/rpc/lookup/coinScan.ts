@@ -1,11 +1,11 @@
-/** The scan of all unspent outputs for `scantxoutset`: one at a time, with progress and cancellation. */
+/** Scan of all unspent outputs for `scantxoutset`. Only one scan runs at a time; it reports progress and can be cancelled. */
 import type { ChainReader, CoinRowEntry } from '../../chain/chainReader.js';
 import type { CoinScanResult, CoinScanner, ScannedScripts } from '../../interfaces/coinScan.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { sortedInSlices } from '../../util/slices.js';
 
-/** Outputs between two checks for cancellation. */
+/** Number of outputs between two checks for cancellation. */
 const CHECK_INTERVAL = 8192;
 
 function inOrder(a: CoinRowEntry, b: CoinRowEntry): number {
@@ -19,12 +19,12 @@ export class CoinScan implements CoinScanner {
   private percent: number | null = null;
   private shouldEnd = false;
 
-  /** Progress of the scan, null when none is running. */
+  /** Progress of the scan in percent; null if none is running. */
   get progressPercent(): number | null {
     return this.percent;
   }
 
-  /** Reserves the only slot for a scan; false when it is in use. `run` or `release` frees it. */
+  /** Reserves the slot for the only scan. Returns false if a scan is running. `run` and `release` free the slot. */
   reserve(): boolean {
     if (this.percent !== null) return false;
     this.percent = 0;
@@ -36,19 +36,19 @@ export class CoinScan implements CoinScanner {
     this.percent = null;
   }
 
-  /** Whether a caller requested cancellation. */
+  /** Whether a caller has requested the cancellation of the scan. */
   get isEnding(): boolean {
     return this.shouldEnd;
   }
 
-  /** Cancels the scan; false if none is running. */
+  /** Requests the cancellation of the scan. Returns false if none is running. */
   end(): boolean {
     if (this.percent === null) return false;
     this.shouldEnd = true;
     return true;
   }
 
-  /** Finds the outputs with one of the scripts. Call `reserve` first. */
+  /** Finds all unspent outputs that pay to one of the scripts. The caller must call `reserve` before. */
   async run(reader: ChainReader, scripts: ScannedScripts, signal: AbortSignal): Promise<CoinScanResult> {
     const found: CoinRowEntry[] = [];
     let completed = true;
@@ -66,7 +66,7 @@ export class CoinScan implements CoinScanner {
         found.push(entry);
         totalSat += entry.coin.amount;
       }
-      // The scan is in the order of txids, which are evenly distributed.
+      // The scan reads coins in the order of txids. Txids are evenly distributed, so their first bytes show the progress.
       this.percent = Math.floor((entry.outPoint.readUInt16BE(0) * 100) / 65536 + 0.5);
       since = await yieldIfDue(since);
     }

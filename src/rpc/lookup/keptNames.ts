@@ -1,8 +1,8 @@
 /**
- * Cache of names with many claims and supports, after the latest block: whole names, their items, single claims, the beginning of
- * the name's row, the positions of its claims, and its latest events. Reading a whole name takes milliseconds, which the
- * cache avoids. A new block removes the names that it changed; their items stay, with a list of those that changed. A
- * disconnected block clears the cache. The size is limited.
+ * Cache of names with many claims and supports, as of the latest block. It holds whole names, their items, single claims,
+ * the beginning of the name's row, the positions of its claims, and its latest events. It avoids reading a whole name, which
+ * takes milliseconds. A new block removes the names that it changed; the items of these names stay, with a list of those
+ * that changed. A disconnected block clears the cache. The size is limited.
  */
 import { BoundedMap } from '../../util/boundedMap.js';
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
@@ -15,19 +15,22 @@ import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
-/** Names with fewer items are not cached: their rows are in memory. Arbitrary. */
+/** Minimum number of items of a name that is cached. The rows of smaller names are in memory anyway. Arbitrary. */
 const LEAST_ITEMS = 64;
 /** Maximum number of cached claims and supports in total. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
-/** The same of what rows say of them, which a block that changes the name does not remove. */
+/** Maximum number of cached claims and supports as read from rows. They stay in the cache when a block changes their name. */
 const MOST_ROWS = 32_768;
-/** After more changes than one in this many items all are read again. Arbitrary. */
+/** If more than one in this many items of a name have changed, all items of the name are read again. Arbitrary. */
 const CHANGED_SHARE = 8;
-/** Maximum number of cached name heads. Arbitrary. */
+/** Maximum number of names whose head (the beginning of the row) is cached. Arbitrary. */
 const MOST_HEADS = 1024;
-/** Maximum total size of the rows with cached positions. The positions take another fifth of it. */
+/** Maximum total size in bytes of the rows whose item positions are cached. The positions take another fifth of this size. */
 const MOST_PLACES_BYTES = 4 << 20;
-/** Maximum number of cached single claims with their supports, of all names and of one name. Arbitrary. */
+/**
+ * Maximum number of items in cached single claims, over all names and per name. A claim and each of its supports count as
+ * one item. Arbitrary.
+ */
 const MOST_CLAIM_ITEMS = 16_384;
 const MOST_CLAIM_ITEMS_OF_NAME = 4096;
 /** Maximum number of events in cached histories, of all names and of one name. One takes about 500 bytes. */
@@ -36,16 +39,19 @@ const MOST_EVENTS_OF_NAME = 2048;
 /** Maximum number of cached states of outputs, of all names and of one name. Arbitrary. */
 const MOST_STATES = 16_384;
 const MOST_STATES_OF_NAME = 8192;
-/** After more blocks than this the cache is cleared. Arbitrary: most calls come at the tip, where blocks arrive one by one. */
+/**
+ * If the tip has advanced by more than this number of blocks since the last call, the cache is cleared. Arbitrary: most
+ * calls come while the node is at the tip, where blocks arrive one by one.
+ */
 const MOST_BLOCKS = 64;
 
-/** Identifies the latest block. `disconnects` is incremented with every disconnected block. */
+/** Identifies the latest block. `disconnects` increases with each disconnected block. */
 export interface TipMarks {
   readonly tip: number;
   readonly disconnects: number;
 }
 
-/** The names that the blocks from one height to another changed, with their items; null when all may have changed. */
+/** Returns the names that the blocks between two heights changed, with their changed items. Null if any name may have changed. */
 export type Touched = (from: number, to: number) => MaybePromise<TouchedNames | null>;
 
 function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
@@ -54,25 +60,25 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
   return items;
 }
 
-/** The two forms in which the claims of a name are read. */
+/** Profile group for which the claims of a name are read: documented results, or results as in the reference. */
 export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
 
-/** A name, and the height since which it has been so. */
+/** A cached name, and the height since which no block has changed it. */
 interface KeptInfo {
   readonly info: NameInfo;
   readonly since: number;
 }
 
-/** Cached claims of one name by the text of the choice that selected them. */
+/** Cached single claims of one name, by the text of the query that selected them. */
 interface FoundClaims {
   readonly byChoice: Map<string, ClaimOfName>;
-  /** Number of claims and supports in the entry. */
+  /** Number of claims and supports in the cache entry. */
   items: number;
 }
 
-/** Latest events of one name by the text of the choice that found them. */
+/** Cached latest events of one name, by the text of the query that found them. */
 interface FoundHistories {
   readonly byChoice: Map<string, LatestHistoryPage>;
   events: number;
@@ -84,7 +90,7 @@ interface FoundStates {
   outputs: number;
 }
 
-/** Callers must not modify the returned objects. */
+/** Cache of names. Callers must not modify the returned objects. */
 export class KeptNames {
   private readonly infos = new BoundedMap<string, KeptInfo>(MOST_ITEMS);
   private readonly items = new BoundedMap<string, DescribedItems>(MOST_ROWS);
@@ -97,12 +103,12 @@ export class KeptNames {
   private height = -1;
   private disconnects = -1;
 
-  /** Number of cached claims and supports. */
+  /** Number of claims and supports in cached whole names. */
   get size(): number {
     return this.infos.size;
   }
 
-  /** Updates the cache to the latest block. Must be awaited before any lookup or insertion. */
+  /** Updates the cache to the latest block. The result must be awaited before any lookup or insertion. */
   follow(active: TipMarks & { readonly height: number }, touched: Touched): MaybePromise<void> {
     if (this.isOf(active)) return undefined;
     const { tip, height, disconnects } = active;
@@ -127,13 +133,19 @@ export class KeptNames {
     return this.isOf(marks) ? this.infos.get(keyOf(form, name))?.info : undefined;
   }
 
-  /** The name as after block `height`, which may be one before the latest. */
+  /**
+   * Returns the name as of block `height`, which may be before the latest block; undefined if it is not cached or has
+   * changed since `height`.
+   */
   findAt(form: Form, name: string, height: number, marks: TipMarks): NameInfo | undefined {
     const found = this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
     return found && found.since <= height && height <= this.height ? found.info : undefined;
   }
 
-  /** `before` identifies the tip at the start of the read. Returns whether the name is one that is kept. */
+  /**
+   * Caches a name that was read. `before` identifies the tip at the start of the read; nothing is cached if the tip has
+   * changed. Returns whether names of this size are cached.
+   */
   keep(form: Form, name: string, info: NameInfo, before: TipMarks, now: TipMarks): boolean {
     const items = itemsOf(info);
     if (items < LEAST_ITEMS || !this.mayKeep(before, now)) return false;
@@ -141,7 +153,7 @@ export class KeptNames {
     return true;
   }
 
-  /** Items of a name, with those that blocks have changed since they were read. */
+  /** Returns the cached items of a name, with those that blocks have changed since they were read; undefined if not cached. */
   findItems(name: string, marks: TipMarks): DescribedItems | undefined {
     return this.isOf(marks) ? this.items.get(name) : undefined;
   }
@@ -151,7 +163,7 @@ export class KeptNames {
     if (size >= LEAST_ITEMS && this.mayKeep(before, now)) this.items.set(name, items, size);
   }
 
-  /** `choice` selects the claim of the name. */
+  /** Returns a cached claim of the name; undefined if not cached. `choice` is the text of the query that selects the claim. */
   findClaim(form: Form, name: string, choice: string, marks: TipMarks): ClaimOfName | undefined {
     return this.isOf(marks) ? this.claims.get(keyOf(form, name))?.byChoice.get(choice) : undefined;
   }

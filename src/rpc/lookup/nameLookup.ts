@@ -1,4 +1,4 @@
-/** Finds a claim or support among all of a name; a name may have thousands. Reads no rows. */
+/** Finds a claim or support among all items of a name, which may be thousands. Reads no rows. */
 import { pointKey } from '../../claimtrie/item.js';
 import {
   byAge,
@@ -9,7 +9,7 @@ import {
 import { beginsWith, type ClaimChoice } from '../../store/claims/query/oneClaim.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 
-/** A function whose result is computed once for each info, and cached as long as the info exists. */
+/** Wraps a function so that its result is computed once per `NameInfo` and cached as long as that object exists. */
 function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
   const known = new WeakMap<NameInfo, T>();
   return (info) => {
@@ -21,7 +21,7 @@ function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
 
 const ID_BYTES = 20;
 
-/** The first claim whose printed id begins with these lower-case digits. */
+/** Returns the first claim whose id in display order begins with these lower-case hex digits. */
 export function claimByDigits({ claims }: NameInfo, digits: string): ClaimInfo | undefined {
   return claims.find(({ claimId }) => beginsWith(claimId, 0, digits));
 }
@@ -34,18 +34,21 @@ export function claimById({ claims }: NameInfo, claimId: Bytes): ClaimInfo | und
 const inDocumentedOrder = perName(({ claims }) => byAge(claims, false));
 const inReferenceOrder = perName(({ claims }) => byAge(claims, true));
 
-/** All claims by age, the oldest first. The list is shared and must not be modified. */
+/** Returns all claims by age, oldest first. The list is shared between callers and must not be modified. */
 export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
   return inDocumentedOrder(info);
 }
 
-/** The claim at a position in the order of age. A claim that is listed twice keeps the bid rank of its first occurrence. */
+/**
+ * Returns the claim at a position in the order of age. A claim that is listed twice keeps the bid rank of its first
+ * occurrence.
+ */
 export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {
   const found = (asReference ? inReferenceOrder : inDocumentedOrder)(info)[sequence];
   return found && { ...found, bid: claimById(info, found.claimId)!.bid, sequence };
 }
 
-/** The selected claim, by the rule of the reference or of the documented profile. */
+/** Returns the claim that `choice` selects, by the rules of the reference or of the documented profile. */
 export function chosenClaim(
   info: NameInfo,
   choice: ClaimChoice,
@@ -56,7 +59,7 @@ export function chosenClaim(
   return 'claimId' in choice ? claimById(info, choice.claimId) : claimByDigits(info, choice.digits);
 }
 
-/** An output under a name: its claim or support. */
+/** A claim or support that is stored under a name. */
 export interface FiledOutput {
   readonly output: OutputInfo;
   readonly claim: ClaimInfo | null;
@@ -74,7 +77,7 @@ const filedOutputs = perName(({ claims, supportsWithoutClaim }) => {
   return filed;
 });
 
-/** The item stored under the name for an output; undefined if there is none. */
+/** Returns the claim or support of an output; undefined if it is not stored under the name. */
 export function filedOutput(info: NameInfo, txid: Bytes, n: number): FiledOutput | undefined {
   return filedOutputs(info).get(pointKey(txid, n));
 }

@@ -1,6 +1,6 @@
 /**
- * The scripts of the outputs behind claims and supports, of spent ones too, from the block that holds them. On a pruned node
- * an output whose block is gone is read from the unspent outputs, and when it is spent as well it is gone.
+ * Reads the scripts of the outputs that contain claims and supports, spent ones too, from their blocks. On a pruned node, an
+ * output whose block is deleted is read from the unspent outputs. If it is spent too, its script is not available.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { StoredTransaction } from '../../chain/blocks/storedTransactions.js';
@@ -14,27 +14,30 @@ import { Writer } from '../../util/writer.js';
 import type { MetadataDeps } from '../format/claimMetadata.js';
 import { ClaimOutputs } from '../format/claimsOutput.js';
 
-/** Maximum number of concurrent reads. */
+/** Maximum number of transactions whose outputs are read concurrently. */
 const PARALLEL_READS = 32;
-/** Outputs formatted without a pause, if they belong to different transactions. Arbitrary: each takes microseconds. */
+/**
+ * Number of outputs of different transactions that are formatted between two yields to the event loop. Arbitrary: each takes
+ * microseconds.
+ */
 const OUTPUTS_A_STEP = 256;
 
 export interface OutputDeps extends MetadataDeps {
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
 }
 
-/** Reads the outputs of these items; synchronous if they are few and in memory. */
+/** Reads the outputs of the items. Synchronous if they are few and in memory. */
 export function readOutputs(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputs> {
   const reading = new ScriptReading(deps);
   return whenResolved(reading.read(items), () => new ClaimOutputs(deps, reading.scripts));
 }
 
-/** Scripts of the outputs with these ascending numbers, read in one pass over the transaction. */
+/** Returns the scripts of the outputs with the given ascending numbers, read in one pass over the transaction. */
 function outputScripts(reader: Reader, wanted: readonly number[]): Bytes[] {
   reader.skip(4);
   let inputs = reader.compactSize();
   if (inputs === 0) {
-    // Marker and flag of the serialization with witness.
+    // Skips marker and flag of the serialization with witness.
     reader.skip(1);
     inputs = reader.compactSize();
   }
@@ -59,18 +62,18 @@ function coinScript({ chain }: OutputDeps, { txid, n }: OutputInfo): MaybePromis
   return whenResolved(chain.coin(outPoint), (coin) => coin?.script ?? null);
 }
 
-/** Whether the output is unspent at the tip. */
+/** Whether the item's output is unspent at the tip. */
 export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boolean> {
   return (await coinScript(deps, item)) !== null;
 }
 
-/** Up to this number of outputs of a transaction are first searched in the unspent outputs. */
+/** Maximum number of outputs of a transaction that are first looked up in the unspent outputs. */
 const FEW_OUTPUTS = 2;
 
-/** Outputs of one transaction, ascending by number; at least one. */
+/** Outputs of one transaction, at least one, in ascending order of their numbers. */
 type OutputsOfTransaction = readonly OutputInfo[];
 
-/** The outputs by transaction; those of one transaction in ascending order. */
+/** Groups outputs by transaction. The outputs of a transaction are in ascending order. */
 function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
   if (items.length === 1) return [items];
   const groups = new Map<string, OutputInfo[]>();
@@ -85,7 +88,7 @@ function byTransaction(items: readonly OutputInfo[]): OutputsOfTransaction[] {
   return sorted;
 }
 
-/** The scripts from the block that contains the outputs; null when that block is pruned, or was replaced by another. */
+/** Returns the scripts from the block that contains the outputs. Null if the block is pruned or was replaced in a reorg. */
 function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): MaybePromise<Bytes[] | null> {
   const { height, txid, txOffset } = items[0]!;
   const block = chain.chain.index.active.at(height);
@@ -96,13 +99,13 @@ function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): Mayb
     found === null ? null : outputScripts(new Reader(found.bytes), numbers);
   if (!isPromise(stored)) return scriptsOf(stored);
   return stored.then(scriptsOf).catch((error: unknown) => {
-    // Pruned while it was being read.
+    // The block was pruned while it was being read.
     if (chain.hasData(block)) throw error;
     return null;
   });
 }
 
-/** The scripts of one answer, as they are read. */
+/** Collects the output scripts for one RPC result while they are read. */
 class ScriptReading {
   readonly scripts = new Map<OutputInfo, Bytes>();
   private readonly deps: OutputDeps;
@@ -133,7 +136,7 @@ class ScriptReading {
     await this.loadAll(some);
   }
 
-  /** Null when the read was synchronous. */
+  /** Reads the outputs of all transactions. Returns null if all reads were synchronous. */
   private loadAll(transactions: readonly OutputsOfTransaction[]): Promise<unknown> | null {
     let pending: Promise<void>[] | null = null;
     for (const items of transactions) {
@@ -147,7 +150,10 @@ class ScriptReading {
     return whenResolved(storedScripts(this.deps, items), (scripts) => this.keepAll(items, scripts));
   }
 
-  /** A few outputs are mostly unspent, and the transaction, which must be verified as a whole, may be large. */
+  /**
+   * Reads a few outputs of a transaction from the unspent outputs first. They are mostly unspent, whereas reading the
+   * transaction means verifying all of it, and it may be large.
+   */
   private keepFew(items: OutputsOfTransaction): MaybePromise<void> {
     const spent: OutputInfo[] = [];
     const look = (at: number): MaybePromise<void> => {
@@ -162,7 +168,7 @@ class ScriptReading {
     return look(0);
   }
 
-  /** Stores the scripts of a transaction's outputs; without scripts, those of the unspent outputs. */
+  /** Stores the scripts of a transaction's outputs. Without `scripts`, the outputs are looked up in the unspent outputs. */
   private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): MaybePromise<void> {
     if (scripts === null) return this.keepCoins(items);
     items.forEach((item, i) => this.scripts.set(item, scripts[i]!));

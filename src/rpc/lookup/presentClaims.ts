@@ -1,6 +1,6 @@
 /**
- * Answers of the claim store as of the tip, from the rows of the present and what is kept of them, as long as the tip stays;
- * else from the rows of the past.
+ * Claim queries as of the tip. Reads the current rows and a cache of them as long as the tip does not change; otherwise
+ * reads historical rows.
  */
 import type { ActiveChain } from '../../chain/index/activeChain.js';
 import { normalizeNameInSlices } from '../../claimtrie/normalizeSlices.js';
@@ -44,16 +44,17 @@ import { AskedNames, type Asked } from './askedNames.js';
 import { KeptNames, type Form, type Touched } from './keptNames.js';
 import { chosenClaim } from './nameLookup.js';
 
-/** The part of the chain needed to detect a change of the tip. */
+/** Part of the active chain that is needed to detect a change of the tip. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
 
 /**
- * Maximum length of a name in lookups: scripts contain at most 255 bytes of a name (`bad-txns-claimscriptname-toolarge`),
- * and normalization multiplies them by nine at most: three by decomposing and three by folding.
+ * Maximum length in bytes of a stored name in lookups. Scripts contain at most 255 bytes of a name
+ * (`bad-txns-claimscriptname-toolarge`), and normalization multiplies the length by nine at most: three by decomposition and
+ * three by case folding.
  */
 export const LONGEST_FILED_BYTES = 4096;
 
-/** A name too long for any script, in the form in which it would be stored. */
+/** Returns the form in which a name would be stored that is too long for any script. */
 export async function longFiledName(rules: ClaimRules, name: Bytes, height: number): Promise<Bytes> {
   return filesNormalized(rules, height) ? inSlices(normalizeNameInSlices(name)) : name;
 }
@@ -65,7 +66,7 @@ async function longNameAt(rows: RowReader, rules: ClaimRules, query: NameQuery):
   return { name, lastTakeoverHeight: 0, claims: [], supportsWithoutClaim: [] };
 }
 
-/** The same query with a long name cut to the part that matters: no path in the trie is longer. */
+/** Returns the query with a long name cut to the part that matters for a proof, because no path in the trie is longer. */
 export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<ProofQuery> {
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
@@ -93,7 +94,7 @@ export class PresentClaims {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
   readonly active: TipView;
-  /** Claims that proofs keep. */
+  /** Claims cached for proofs. */
   readonly keptClaims = new KeptClaims();
   private readonly kept = new KeptNames();
   private readonly asked = new AskedNames();
@@ -107,7 +108,7 @@ export class PresentClaims {
 
   private readonly touched: Touched = (from, to) => {
     const fork = this.rules.normalizationForkHeight;
-    // The normalization fork may change any name.
+    // The normalization fork may change any name, so all cached names are dropped.
     if (from <= fork && fork <= to) return null;
     return whenResolved(readTouchedNames(this.rows, from, to), (names) => {
       if (names !== null) this.asked.change(names.keys());
@@ -116,8 +117,8 @@ export class PresentClaims {
   };
 
   /**
-   * The result from the current rows if the query is for the latest block and that does not change during the read; else
-   * from past rows.
+   * Returns the result of `present` (current rows) if the query is for the latest block and the tip does not change during
+   * the read; otherwise the result of `past` (historical rows).
    */
   prefer<T>(height: number, present: () => MaybePromise<T>, past: () => Promise<T>): MaybePromise<T> {
     const { active } = this;
@@ -147,16 +148,17 @@ export class PresentClaims {
     return past();
   }
 
-  /** The normalized name of the query, if the current rows can answer it; otherwise null. */
+  /** Returns the stored form of the queried name if the current rows can answer the query; otherwise null. */
   private presentName({ name, exact, asReference, height }: NameQuery): string | null {
     if (height !== this.active.height || (asReference && asReference.tipHeight !== height)) return null;
-    // The result for a root without claims depends on other names.
+    // An empty name is not answered from current rows, because the result for the trie root without claims depends on
+    // other names.
     return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
   }
 
   /**
-   * The name after a block before the latest: from the cache if no block has changed it since, as it is when a visitor turns the
-   * pages of a name while blocks come.
+   * Returns a name as of a block before the latest one. The cache is used if no block has changed the name since, for
+   * example when a visitor turns the pages of a name while blocks arrive.
    */
   private recentName(query: NameQuery, past: () => Promise<NameInfo>): MaybePromise<NameInfo> {
     const { rules, active, kept } = this;
@@ -170,7 +172,7 @@ export class PresentClaims {
     );
   }
 
-  /** See `ClaimReader`. `isAsked`: a caller asks, and may ask again after the next block. */
+  /** See `ClaimReader`. `isAsked` means that a caller requests the name, which is then read in advance after the next block. */
   nameAt(query: NameQuery, isAsked = true): MaybePromise<NameInfo> {
     const { rows, rules, active, kept } = this;
     if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
@@ -233,7 +235,7 @@ export class PresentClaims {
     return whenResolved(found, (claim) => claim ?? fromAll(isAsked));
   }
 
-  /** The proof of a name after the latest block; only if the caller is sure that it is the latest. */
+  /** Returns the proof of a name as of the latest block. The caller must have checked that the query is for that block. */
   presentProof(query: ProofQuery, isAsked = true): MaybePromise<NameProof> {
     const { rows, rules, keptClaims, active } = this;
     return whenResolved(
@@ -246,7 +248,10 @@ export class PresentClaims {
     );
   }
 
-  /** See `ClaimReader`. `isAsked`: see `nameAt`. A change of the tip does not matter, if the result describes one tip. */
+  /**
+   * See `ClaimReader`. `isAsked`: see `nameAt`. A change of the tip during the read is harmless if the result describes one
+   * tip.
+   */
   outputStates(query: OutputStatesQuery, isAsked = true): MaybePromise<readonly (OutputState | null)[]> {
     const { rows, rules, active, kept } = this;
     const read = (): MaybePromise<(OutputState | null)[]> =>
@@ -271,7 +276,10 @@ export class PresentClaims {
     return this.prefer(active.height, present, async () => read());
   }
 
-  /** Reads the names again that blocks changed and callers asked for lately. Resolves at the end, also of a run that is under way. */
+  /**
+   * Reads names again that blocks have changed and that callers requested recently. If a run is in progress, resolves when
+   * that run ends.
+   */
   refresh(): Promise<void> {
     this.refreshing ??= this.readAgain().finally(() => (this.refreshing = null));
     return this.refreshing;
@@ -311,7 +319,7 @@ export class PresentClaims {
     if (proof) await this.prefer(height, proofs, async () => undefined);
   }
 
-  /** The cached positions, for one query after the latest block. */
+  /** Access to the cached item positions for one query at the latest block. */
   private places(): KnownPlaces {
     const { active, kept } = this;
     const { tip, disconnects } = active;
@@ -321,7 +329,7 @@ export class PresentClaims {
     };
   }
 
-  /** The cached items, for one query after the latest block. */
+  /** Access to the cached items for one query at the latest block. */
   private items(): KnownItems {
     const { active, kept } = this;
     const { tip, disconnects } = active;
@@ -331,7 +339,7 @@ export class PresentClaims {
     };
   }
 
-  /** The cached name heads, for one query after the latest block; `isAsked`: see `nameAt`. */
+  /** Access to the cached name heads for one query at the latest block. For `isAsked` see `nameAt`. */
   heads(isAsked = true): KnownHeads {
     const { active, kept } = this;
     const { tip, disconnects } = active;
@@ -351,14 +359,15 @@ export class PresentClaims {
     };
   }
 
-  /** The latest events of a filed name. They are kept until a block changes the name. */
+  /** Returns the latest events of a name in its stored form. They are cached until a block changes the name. */
   async latestHistory(name: string, span: Omit<LatestHistoryQuery, 'name'>): Promise<LatestHistoryPage> {
     const { rows, active, kept } = this;
     const { from, to, count, skip } = span;
     const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
     await kept.follow(active, this.touched);
     if (to > active.height) return read();
-    // While no block changes the name, the answer for the tip holds for later blocks, too.
+    // As long as no block changes the name, the result for the tip is also valid for later blocks, so its cache key does
+    // not include the height.
     const choice = to === active.height && skip === 0 ? `${from} ${count}` : `${from} ${count} ${to} ${skip}`;
     const { tip, disconnects } = active;
     const known = kept.findHistory(name, choice, active);
@@ -368,7 +377,7 @@ export class PresentClaims {
     return page;
   }
 
-  /** The name as stored after block `height`; null when it is too long. */
+  /** Returns the form in which the name is stored after block `height`; null if the name is too long to be stored. */
   async filed(name: Bytes, height: number): Promise<string | null> {
     if (name.length <= LONGEST_FILED_BYTES) return filedName(this.rules, name, height);
     const long = await longFiledName(this.rules, name, height);

@@ -1,10 +1,16 @@
-/** The scripts searched for, possibly millions: a single large set would block the event loop each time it grows. */
+/**
+ * A set of the scripts that a scan searches, possibly millions. It is sharded, because growing a single large set would
+ * block the event loop.
+ */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 const SHARDS = 256;
 
 export class ScriptSet {
-  /** Scripts as latin1 strings, sharded by two of their bytes that belong to a hash or key in all usual forms. */
+  /**
+   * Scripts as latin1 strings, sharded by two of their bytes. In all common script types these bytes belong to a hash or
+   * key, so they are evenly distributed.
+   */
   private readonly shards = Array.from({ length: SHARDS }, () => new Set<string>());
   private count = 0;
 

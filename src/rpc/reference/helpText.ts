@@ -1,4 +1,7 @@
-/** Help texts, derived from declarations, in the layout of the reference: the text of one method and the list of all. */
+/**
+ * Generates help texts from declarations, in the layout of the reference: the text of one method, and the list of all
+ * methods.
+ */
 import { suggestion } from '../../util/nearest.js';
 import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import {
@@ -11,12 +14,15 @@ import {
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 
-/** Line width of help texts. */
+/** Maximum line width of help texts in characters. */
 const WIDTH = 100;
-/** URL in examples: the RPC port of the main network. */
+/** URL in example calls: the RPC port of the main network. */
 const EXAMPLE_URL = 'http://127.0.0.1:9245/';
 
-/** `getblock "blockhash" ( verbosity )`: optional parameters in parentheses, strings in quotes. */
+/**
+ * Returns the usage line: `getblock "blockhash" ( verbosity )`, with optional parameters in parentheses and strings in
+ * quotes.
+ */
 export function methodUsage(method: RpcMethod): string {
   let usage = method.name;
   let inOptional = false;
@@ -30,12 +36,15 @@ export function methodUsage(method: RpcMethod): string {
   return inOptional ? `${usage} )` : usage;
 }
 
-/** The error for a call with wrong arguments: one line with the reason and one with the usage. */
+/** Returns the error text for a call with wrong arguments: one line with the reason and one with the usage. */
 export function usageError(method: RpcMethod, reason: string): string {
   return `${reason}\nUsage: ${methodUsage(method)}`;
 }
 
-/** The same for a wrong number of arguments. Ignored arguments (`maxArgs`) are not included in the number accepted. */
+/**
+ * Returns the error text for a wrong number of arguments. Arguments that are accepted but ignored (`maxArgs`) do not count
+ * as accepted.
+ */
 export function arityError(method: RpcMethod, given: number): string {
   const least = method.params.filter((param) => param.required === true).length;
   const most = method.maxArgs === Infinity ? Infinity : method.params.length;
@@ -52,7 +61,7 @@ function countOfArguments(least: number, most: number): string {
   return least === 0 ? `at most ${counted}` : `${least} to ${counted}`;
 }
 
-/** The whole help of a method. */
+/** Returns the whole help text of a method. */
 export function methodHelp(method: RpcMethod): string {
   const sections = [methodUsage(method), wrap(method.summary).join('\n')];
   if (method.params.length > 0) sections.push(['Arguments:', ...argumentLines(method.params)].join('\n'));
@@ -61,13 +70,13 @@ export function methodHelp(method: RpcMethod): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** The result of `help`: one method's text, or the list by category. Hidden methods are available only by name. */
+/** Returns the result of `help`: the text of one method, or the list by category. Hidden methods are shown only by name. */
 export function helpAnswer(table: DeclaredMethods, profile: Profile, command: string): string {
   if (command !== '') {
     const method = table.find(command, profile);
     if (method !== undefined) return methodHelp(method);
     const unknown = `help: unknown command: ${command}`;
-    // The other profiles return the errors of their programs.
+    // The other profiles return the error of the program that they imitate.
     if (profile !== 'documented') return unknown;
     const shown = table.list(profile).filter(({ category }) => category !== 'hidden');
     const near = suggestion(command, shown.map(({ name }) => name)); // prettier-ignore
@@ -107,7 +116,7 @@ function presence(param: ParamDecl): string {
   return text === '' ? 'optional' : `optional, default=${text}`;
 }
 
-/** A default in JSON. */
+/** Returns a default value as JSON. */
 export function defaultText(value: unknown): string {
   return value === undefined ? '' : stringifyJson(value as JsonOut);
 }
@@ -128,7 +137,7 @@ function resultSections(schema: Schema): string[] {
   return [['Result:', ...shape(schema, '', '')].join('\n')];
 }
 
-/** A schema as lines of annotated JSON, for references. */
+/** Returns a schema as lines of annotated JSON, for the method reference. */
 export function schemaLines(schema: Schema): string[] {
   return shape(schema, '', '');
 }
@@ -225,12 +234,12 @@ function exampleLines(method: RpcMethod): string[] {
   });
 }
 
-/** Puts JSON arrays and objects in single quotes for the shell. */
+/** Puts a JSON array or object in single quotes, as a shell needs it. */
 function shellWord(word: string): string {
   return /^[[{]/.test(word) ? `'${word}'` : word;
 }
 
-/** Wraps text at spaces; its line breaks are kept. */
+/** Wraps text at spaces. Existing line breaks are kept. */
 function wrap(text: string, width = WIDTH): string[] {
   return text.split('\n').flatMap((paragraph) => {
     const lines: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * The OpenRPC document, derived from declarations: parameters and results as JSON Schema, with recurring types among the
+ * Generates the OpenRPC document from declarations: parameters and results as JSON Schema, with recurring types as
  * components; the errors of each method; and examples recorded from a node on regtest.
  */
 import type { JsonValue } from '../../util/json/json.js';
@@ -11,7 +11,7 @@ import { METHOD_ERRORS } from './methodErrors.js';
 import { PARAM_TYPES, type ParamTypeName } from '../declare/paramTypes.js';
 
 const OPENRPC_VERSION = '1.3.2';
-/** The RPC ports of the networks. */
+/** Default RPC URLs of the networks. */
 const SERVERS = [
   { name: 'main', url: 'http://127.0.0.1:9245/' },
   { name: 'test', url: 'http://127.0.0.1:19245/' },
@@ -26,10 +26,10 @@ export interface ExampleCall {
 }
 
 export interface OpenRpcOptions {
-  /** The version of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly examples: readonly ExampleCall[];
-  /** The described profile. */
+  /** Profile that the document describes. */
   readonly profile: Profile;
 }
 
@@ -96,7 +96,7 @@ function paramObject(param: ParamDecl): JsonSchema {
   };
 }
 
-/** Types whose values are rejected with another code than -1. */
+/** Error code of parameter types that reject values with another code than -1. */
 const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
   hex: 'INVALID_PARAMETER',
   hash: 'INVALID_PARAMETER',
@@ -105,19 +105,22 @@ const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
   amount: 'TYPE_ERROR',
 };
 
-/** Errors common to all calls, of the parameter types and of the method, by code from -1 down. */
+/**
+ * Returns the names of the errors that a call can return: errors of all calls, of the parameter types and of the method,
+ * sorted by code from -1 downwards.
+ */
 export function methodErrors(method: RpcMethod, profile: Profile): RpcErrorName[] {
   const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
-  // lbcd's error for parameters that are too many, too few or of a wrong type.
+  // lbcd's error for a wrong number of parameters or a wrong type.
   if (profile === 'lbcd') names.add(method.refusesBriefly === true ? 'INVALID_REQUEST' : 'INVALID_PARAMS');
-  // Error for an unknown name among named parameters.
+  // Error for an unknown name in named parameters.
   names.add('INVALID_PARAMETER');
   if (method.duringWarmup !== true) names.add('IN_WARMUP');
   if (method.deprecated !== undefined) names.add('METHOD_DEPRECATED');
   for (const { type, strict } of method.params) {
     const name = PARSE_ERRORS[type];
     if (name !== undefined) names.add(name);
-    // For the types that lbcd parses differently, which are hashes.
+    // Error for the types that lbcd parses differently, which are hashes.
     if (profile === 'lbcd' && PARAM_TYPES[type].parseInLbcd !== undefined) names.add('DESERIALIZATION_ERROR');
     if (strict !== undefined && strict !== false) names.add('TYPE_ERROR');
   }

@@ -1,6 +1,6 @@
 /**
- * Results of sample calls, recorded from a node on regtest: the examples of the OpenRPC document and the method reference.
- * `test/functional/openRpc.test.ts` records them and compares the types of new results with them.
+ * Results of sample calls, recorded from a node on regtest. They are the examples in the OpenRPC document and the method
+ * reference. `test/functional/openRpc.test.ts` records them and compares the types of new results with the recorded ones.
  */
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
@@ -10,11 +10,11 @@ import { projectFile } from '../../util/project.js';
 import { PROFILES, type Profile } from '../declare/method.js';
 import type { ExampleCall } from './openRpc.js';
 
-/** Path relative to the project's root. */
+/** Path of the recorded examples, relative to the root of the repository. */
 export const EXAMPLES_FILE = 'data/rpcExamples.json';
 
 export interface RecordedCall extends ExampleCall {
-  /** The profile of the result. Calls with the same result type in all profiles are recorded only for the first profile. */
+  /** Profile of the result. A call whose result has the same type in all profiles is recorded only for the first profile. */
   readonly profile: Profile;
 }
 
@@ -36,8 +36,8 @@ function readRecords(text: string): RecordedCall[] {
 }
 
 /**
- * The examples of a profile. A method with its own results in this profile has only those, since the arguments may differ
- * too. Otherwise it shares the examples of an earlier profile.
+ * Returns the examples for a profile. A method that has its own results in this profile uses only those, because the
+ * arguments may differ too. Other methods use the examples of an earlier profile.
  */
 export function examplesFor(
   profile: Profile,
@@ -50,7 +50,7 @@ export function examplesFor(
   return calls.filter((call) => rank(call) >= 0 && rank(call) === best.get(call.method));
 }
 
-/** Key of a call, independent of the profile. */
+/** Returns the key of a call, which does not depend on the profile. */
 export function callKey({ method, params }: Pick<ExampleCall, 'method' | 'params'>): string {
   return `${method} ${stringifyJson(params)}`;
 }

@@ -1,11 +1,11 @@
 /**
- * Splits text into words, for documents and queries: at white space only, in lower case, with English stems (Porter), as the
- * hub's index does for every language. The words of a document are stored as one string with a space before and after each
- * word, so that a word, a phrase or a prefix is found by a substring search.
+ * Splits the text of documents and queries into words: only at white space, in lower case, reduced to English stems
+ * (Porter), as the hub's index does for every language. The words of a document are stored as one string with a space before
+ * and after each word, so that a substring search finds a word, a phrase or a prefix.
  */
 import { stemmer } from 'stemmer';
 
-/** The fields of a text search, in the order in which their words are stored, with their weights for ranking. */
+/** Fields that a text search covers, in the order in which their words are stored, with their weights for ranking. */
 export const TEXT_FIELDS = [
   ['name', 4],
   ['title', 1],
@@ -14,21 +14,24 @@ export const TEXT_FIELDS = [
   ['tags', 0.5],
 ] as const;
 
-/** Separator between two fields, and between two values of a field, so that no phrase extends across it. */
+/** Separators between two fields and between two values of a field. They prevent a phrase from matching across them. */
 export const FIELD_BREAK = '\x1f';
 export const VALUE_BREAK = '\x1e';
 
-/** Maximum length of a word; longer ones are split into pieces, as by Lucene's white space tokenizer. */
+/** Maximum length of a word in characters. Longer words are split into pieces, as by Lucene's white space tokenizer. */
 export const MAX_WORD_LENGTH = 255;
-/** Maximum length of a word that is stemmed. No English word is longer. */
+/** Maximum length in characters of a word that is reduced to its stem. English words are not longer. */
 const MAX_STEMMED_LENGTH = 64;
-/** Size of each of the two generations of cached stems. Arbitrary: most words of a text have been seen before. */
+/**
+ * Maximum size of each of the two generations of the stem cache, in words. Arbitrary: most words of a text have occurred
+ * before.
+ */
 const REMEMBERED_STEMS = 50_000;
-/** Last letters of all endings that the stemmer changes; words with other endings are their own stems. */
+/** Last letters of all endings that the stemmer changes. Words with other last letters are their own stems. */
 const STEMMED_ENDS = new Set([...'cdegilmnrstuy'].map((letter) => letter.charCodeAt(0)));
-/** Control characters that are not white space, but would split words in the index. */
+/** Matches control characters that are not white space. They are removed, because the index could treat them as word breaks. */
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
-/** White space in Java, and so in Lucene: without no-break spaces. */
+/** Matches white space as defined by Java and therefore by Lucene, which does not include no-break spaces. */
 export const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
 
 let stems = new Map<string, string>();
@@ -49,12 +52,12 @@ function stem(word: string): string {
   return made;
 }
 
-/** Lower case, without characters that the index cannot store. */
+/** Returns the text in lower case, without characters that the index cannot store. */
 export function foldText(text: string): string {
   return Buffer.from(text.toLowerCase(), 'utf8').toString('utf8').replace(CONTROLS, '\ufffd');
 }
 
-/** The words of a text, in order. */
+/** Returns the words of a text in order. */
 export function textWords(text: string): string[] {
   const words: string[] = [];
   for (const word of foldText(text).split(WHITE_SPACE)) {
@@ -66,15 +69,15 @@ export function textWords(text: string): string[] {
   return words;
 }
 
-/** The words of a document's fields. */
+/** Words of a document's text fields. */
 export interface DocumentWords {
-  /** All fields in the order of `TEXT_FIELDS`. */
+  /** Words of all fields in the order of `TEXT_FIELDS`, as one string. */
   readonly packed: string;
-  /** Number of words by field. */
+  /** Number of words in each field. */
   readonly lengths: readonly number[];
 }
 
-/** Packs the values of each field, in the order of `TEXT_FIELDS`. */
+/** Packs the values of each text field. The fields must be in the order of `TEXT_FIELDS`. */
 export function packWords(fields: readonly (readonly string[])[]): DocumentWords {
   const lengths: number[] = [];
   const packed = fields.map((values) => {

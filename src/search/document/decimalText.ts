@@ -1,15 +1,15 @@
-/** Parses numbers of clients as plain decimals. Pure. */
+/** Parses numbers from clients to plain decimals. Pure. */
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** Maximum length of a number. Arbitrary: doubles have at most 309 digits before the point. */
+/** Maximum length of a number in characters. Arbitrary: doubles have at most 309 digits before the point. */
 const MAX_LENGTH = 1000;
-/** Maximum number of digits before and after the point. No column of the index has half as many. */
+/** Maximum number of digits before and after the decimal point. Columns of the index have less than half as many. */
 const MAX_DIGITS = 40;
 
 /**
- * A number as a decimal without exponent; null for an invalid one. If it has more than 40 digits before the point, it
- * becomes the least number of that kind. Further digits after the point are replaced by one `1`. So the result compares with
- * all indexed values like the number itself.
+ * Converts a number to a decimal without exponent; null if it is invalid. A number with more than 40 digits before the point
+ * becomes the smallest number with so many digits. More than 40 digits after the point are replaced by a final `1`. In both
+ * cases, comparisons with indexed values have the same result as with the original number.
  */
 export function readDecimal(text: string): string | null {
   const match = text.length > MAX_LENGTH ? null : NUMBER.exec(text);
@@ -18,7 +18,7 @@ export function readDecimal(text: string): string | null {
   if (whole === '' && part === '') return null;
   const digits = (whole + part).replace(/^0+/, '');
   if (digits === '') return '0';
-  // Number of digits before the point.
+  // `point` is the number of digits before the decimal point.
   const point = digits.length - part.length + Number(exponent);
   const minus = sign === '-' ? '-' : '';
   if (point > MAX_DIGITS) return `${minus}1${'0'.repeat(MAX_DIGITS)}`;

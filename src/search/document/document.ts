@@ -1,6 +1,7 @@
 /**
- * The document of a live claim: its searchable fields, from the claim's record, its metadata and, for a repost, the metadata
- * of the reposted claim. Pure. Source: lbryio/hub, hub/elastic_sync/db.py `prepare_claim_metadata_batch`.
+ * Builds the search document of a live claim: its searchable fields, from the claim's record, its metadata and, for a
+ * repost, the metadata of the reposted claim. Pure. Source: lbryio/hub, hub/elastic_sync/db.py
+ * `prepare_claim_metadata_batch`.
  */
 import { sha256OfText } from '../../crypto/hash.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,28 +9,28 @@ import { hashToHex, toHex } from '../../util/bytes.js';
 import { packWords, type DocumentWords } from './analyze.js';
 import type { PlainClaim } from '../../index/claims/claimReader.js';
 
-/** Numbers of `claim_type`. */
+/** Number of each claim type in the index. */
 export const CLAIM_TYPES = { stream: 1, channel: 2, repost: 3, collection: 4 } as const;
-/** Numbers of `stream_type`. */
+/** Number of each stream type in the index. */
 export const STREAM_TYPES = { video: 1, audio: 2, image: 3, document: 4, binary: 5, model: 6 } as const;
 
 export type ClaimTypeName = keyof typeof CLAIM_TYPES;
 export type StreamTypeName = keyof typeof STREAM_TYPES;
 
-/** What the index reads from a claim's decoded value. */
+/** Data that the index takes from a claim's decoded value. */
 export interface ClaimMetadata {
   readonly kind: ClaimTypeName;
   readonly title: string;
   readonly description: string;
-  /** Tags as published. */
+  /** Tags as the publisher wrote them. */
   readonly tags: readonly string[];
-  /** Codes of two or three letters, `none` for the unknown one. */
+  /** Language codes of two or three letters; `none` for the unknown language. */
   readonly languages: readonly string[];
-  /** Names of locations (`placeName`). */
+  /** Names of locations, formatted by `placeName`. */
   readonly locations: readonly string[];
   readonly channelId: Bytes | null;
   readonly signature: Bytes | null;
-  /** Data of a stream; null for other claims. */
+  /** Data that only streams have; null for other claims. */
   readonly stream: {
     readonly author: string;
     readonly source: {
@@ -37,23 +38,23 @@ export interface ClaimMetadata {
       readonly streamType: StreamTypeName;
       readonly sdHash: Bytes;
     } | null;
-    /** Amount in the smallest unit of the currency. */
+    /** Fee amount in the smallest unit of the currency. */
     readonly fee: { readonly currency: 'LBC' | 'BTC' | 'USD' | null; readonly amount: bigint } | null;
     readonly durationSec: number;
-    /** Video size in pixels; 0 if it is unknown. */
+    /** Size of a video in pixels; 0 if unknown. */
     readonly width: number;
     readonly height: number;
     readonly releaseTimeSec: bigint;
   } | null;
-  /** Address of a channel's key; null for other claims. */
+  /** Address of a channel's public key; null for other claims. */
   readonly publicKeyId: string | null;
 }
 
-/** A document in the form of the index. Ids are hex in printed order, so that a prefix is a range. */
+/** A document as stored in the index. Ids are hex in display order, so that a prefix selects a range of ids. */
 export interface ClaimDocument {
   /**
-   * Creation order: the number of the first output's transaction in the chain, and the output number. Unique among live
-   * claims.
+   * Document number, in creation order of claims: computed from the position of the creating transaction in the chain and
+   * the output number. Unique among live claims.
    */
   readonly id: number;
   readonly claimId: string;
@@ -82,15 +83,15 @@ export interface ClaimDocument {
   readonly sdHash: string | null;
   readonly mediaType: string | null;
   readonly streamType: number | null;
-  /** Thousandths of the currency's unit. */
+  /** Fee amount in thousandths of the currency's unit. */
   readonly feeAmount: bigint | null;
   readonly feeCurrency: string | null;
   readonly durationSec: number | null;
-  /** Video size in pixels, and width divided by height. */
+  /** Size of a video in pixels, and its aspect ratio (width divided by height). */
   readonly contentWidth: number | null;
   readonly contentHeight: number | null;
   readonly contentAspectRatio: number | null;
-  /** Release time of a stream; creation time of other claims. */
+  /** Unix time: release time of a stream, creation time of other claims. */
   readonly releaseTimeSec: bigint;
   readonly repostCount: number;
   readonly repostedId: string | null;
@@ -107,31 +108,31 @@ export interface ClaimDocument {
   readonly words: DocumentWords;
 }
 
-/** Heights and chain positions that are not in a record. */
+/** Times and chain positions that a document needs and a claim record lacks. */
 export interface ChainPlaces {
-  /** Number of the record's transaction in the chain, and that of the claim's first transaction. */
+  /** Positions in the chain of the claim's current transaction and of its creating transaction. */
   readonly txNum: number;
   readonly creationTxNum: number;
-  /** Header times at the record's height and at its creation height. */
+  /** Header times of the blocks at the claim's height and at its creation height. */
   readonly timeSec: number;
   readonly creationTimeSec: number;
 }
 
-/** Longer strings are not indexed for equality. Source: `ignore_above` of the hub's index. */
+/** Maximum length in characters of a string that can be searched by equality. Source: `ignore_above` of the hub's index. */
 export const MAX_KEYWORD_LENGTH = 256;
-/** Number of outputs of a transaction that document numbers can distinguish. A block has no space for more. */
+/** Number of outputs per transaction that document numbers can distinguish. A block cannot contain more. */
 export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
-/** Claims with a fee from this amount on are not indexed. Source: db.py. */
+/** Claims whose fee is at least this amount are not indexed. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
-/** Smallest currency units in a thousandth of a unit, for dewies and satoshis. A cent is ten thousandths. */
+/** Number of smallest units (dewies, satoshis) in a thousandth of an LBC or BTC. For USD, a cent is ten thousandths. */
 const SAT_OF_THOUSANDTH = 100_000n;
 
-/** The number of a document; numbers are in creation order. */
+/** Returns the number of a document. Numbers are in creation order of claims. */
 export function documentNumber(creationTxNum: number, creationNout: number): number {
   return creationTxNum * OUTPUTS_OF_TRANSACTION + creationNout;
 }
 
-/** Key of a string for equality: 48 bits of its SHA-256. */
+/** Returns the key by which a string is searched by equality: 48 bits of its SHA-256. */
 export function textKey(text: string): number {
   const digest = sha256OfText(text);
   let key = 0;
@@ -139,7 +140,7 @@ export function textKey(text: string): number {
   return key;
 }
 
-/** A name as text: UTF-8, or else latin1. Source: lbryio/hub, `normalize_name` and `Claim.name`. */
+/** Decodes a name as UTF-8, or as latin1 if it is not valid UTF-8. Source: lbryio/hub, `normalize_name` and `Claim.name`. */
 export function nameText(name: Bytes): string {
   try {
     return strictUtf8.decode(name);
@@ -161,7 +162,7 @@ function languagesOf(metadata: ClaimMetadata): readonly string[] {
   return metadata.languages.length > 0 ? metadata.languages : ['none'];
 }
 
-/** Content data of a stream; for a repost, of the reposted stream. */
+/** Returns the content fields of a stream. For a repost, `metadata` is that of the reposted stream. */
 function contentOf(metadata: ClaimMetadata | null) {
   if (metadata === null) {
     return {
@@ -188,7 +189,7 @@ function contentOf(metadata: ClaimMetadata | null) {
 }
 
 /**
- * The size of a video. QUIRK: a video without a duration has no size. Source: OdyseeTeam/hub, hub/elastic_sync/db.py
+ * Returns the size of a video. QUIRK: a video without a duration has no size. Source: OdyseeTeam/hub, hub/elastic_sync/db.py
  * `prepare_claim_metadata_batch`.
  */
 function sizeOf(stream: ClaimMetadata['stream']): { readonly width: number; readonly height: number } | null {
@@ -197,8 +198,8 @@ function sizeOf(stream: ClaimMetadata['stream']): { readonly width: number; read
 }
 
 /**
- * The document of a claim; `reposted` is the metadata of the reposted claim; null if that does not exist or cannot be
- * decoded. Returns null if a fee is too large for the index.
+ * Builds the document of a claim. `reposted` is the metadata of the reposted claim; null if that claim does not exist or
+ * cannot be decoded. Returns null if the fee is too large for the index.
  */
 export function makeDocument(
   record: PlainClaim,

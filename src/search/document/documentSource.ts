@@ -1,6 +1,6 @@
 /**
- * Source data of documents, in the form in which it is passed to the thread that builds and writes them. Decoding values and
- * splitting texts takes most of the time of a first build.
+ * Source data of search documents, as passed to the thread that builds and writes them. Another thread does this, because
+ * decoding values and splitting texts takes most of the time of a first build.
  */
 import { hash160 } from '../../crypto/hash.js';
 import type { PlainClaim } from '../../index/claims/claimReader.js';
@@ -20,28 +20,28 @@ import { encodeDestination, type AddressPrefixes } from '../../script/address.js
 import type { Bytes } from '../../util/bytes.js';
 import { makeDocument, type ChainPlaces, type ClaimDocument, type ClaimMetadata } from './document.js';
 
-/** A claim with its data from the chain; its value is not decoded yet. */
+/** A claim with its data from the chain. Its value is not decoded yet. */
 export interface DocumentSource {
-  /** Hex as printed. */
+  /** Claim ids in hex, in display order. */
   readonly claimId: string;
   readonly claim: PlainClaim;
   readonly places: ChainPlaces;
   readonly value: Bytes;
-  /** The value of the reposted claim; null without a repost, or if that claim is not alive. */
+  /** Value of the reposted claim; null if the claim is not a repost or the reposted claim is not alive. */
   readonly repostedValue: Bytes | null;
 }
 
-/** Claims at the present tip; their values are not decoded yet. */
+/** Claims as of the current tip. Their values are not decoded yet. */
 export interface ClaimSources {
   readonly sources: readonly DocumentSource[];
-  /** Hex as printed. */
+  /** Claim ids in hex, in display order. */
   readonly gone: readonly string[];
 }
 
-/** States of claims at the present tip. */
+/** Index states of claims as of the current tip. */
 export interface ClaimStates {
   readonly documents: readonly ClaimDocument[];
-  /** Live claims without searchable data (their values cannot be decoded). */
+  /** Live claims that are not searchable, because their values cannot be decoded. */
   readonly hidden: readonly string[];
   /** Not there. */
   readonly gone: readonly string[];
@@ -86,7 +86,7 @@ function publicKeyIdOf(claim: Claim, prefixes: AddressPrefixes): string | null {
   return key === null ? null : encodeDestination({ type: 'pubkeyhash', hash: hash160(key) }, prefixes);
 }
 
-/** The indexed data of a value; null if it cannot be decoded or has no kind. */
+/** Returns the data of a claim value that is indexed; null if the value cannot be decoded or has no type. */
 export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMetadata | null {
   try {
     const { kind, claim, channelId, signature } = decodeClaim(value);
@@ -109,7 +109,7 @@ export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMeta
   }
 }
 
-/** Builds documents from sources, and separates claims that have none. */
+/** Builds documents from sources. Claims that are not searchable are listed separately. */
 export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefixes): ClaimStates {
   const documents: ClaimDocument[] = [];
   const hidden: string[] = [];

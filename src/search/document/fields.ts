@@ -1,17 +1,17 @@
-/** The searchable fields of a document: their columns, their comparison types, and their names in old clients. */
+/** Searchable fields of a document: their columns, their comparison types, and their aliases for old clients. */
 
 /**
- * Comparison types: integers, real numbers, strings stored as a whole, strings stored as a key (equality only), hex ids
- * stored as bytes, and booleans.
+ * Comparison types of fields: integers, real numbers, strings stored as a whole, strings stored as a key (equality only),
+ * hex ids stored as bytes, and booleans.
  */
 export type FieldType = 'int' | 'real' | 'text' | 'key' | 'id' | 'bool';
 
 export interface SearchField {
   readonly column: string;
   readonly type: FieldType;
-  /** Whether its values may be preceded by `<`, `<=`, `>`, `>=`. */
+  /** Whether values of the field may be preceded by `<`, `<=`, `>` or `>=`. */
   readonly range?: true;
-  /** Whether it is optional in a document. */
+  /** Whether a document may lack the field. */
   readonly nullable?: true;
 }
 
@@ -24,7 +24,8 @@ const range = (column: string, nullable?: true): SearchField => ({
 });
 
 /**
- * Fields by constraint name. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`, `TEXT_FIELDS`.
+ * Fields by the name of their constraint. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`,
+ * `TEXT_FIELDS`.
  */
 export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   claim_id: { column: 'claim_id', type: 'id' },
@@ -73,7 +74,7 @@ export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   trending_score: { column: 'trending_score', type: 'real', range: true, nullable: true },
 };
 
-/** Aliases of fields. Source: `REPLACEMENTS`; apps order by `publish_time`, which the hub rejects. */
+/** Aliases of fields. `publish_time` is added because apps order by it, although the hub rejects it. Source: `REPLACEMENTS`. */
 export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   claim_name: 'normalized_name',
   name: 'normalized_name',
@@ -92,7 +93,7 @@ export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   publish_time: 'creation_timestamp',
 };
 
-/** The field name for an alias; other names are returned unchanged. */
+/** Returns the name of the field for an alias. Other names are returned unchanged. */
 export function fieldName(name: string): string {
   return Object.hasOwn(FIELD_ALIASES, name) ? FIELD_ALIASES[name]! : name;
 }

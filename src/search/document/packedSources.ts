@@ -1,6 +1,6 @@
 /**
- * Packs claims for transfer to the thread that builds documents: one buffer with numbers, then amounts, then bytes. Cloning
- * an object for each claim would take the node's thread several times as long as reading the claim.
+ * Packs claims for transfer to the thread that builds documents: numbers, then amounts, then bytes, in one buffer. Cloning
+ * an object for each claim would occupy the node's thread several times as long as reading the claim.
  */
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -15,13 +15,13 @@ export interface PackedSources {
 }
 
 const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
-/** Numbers of fields of a claim: numbers and lengths, amounts, byte parts. */
+/** Number of fields per claim: numbers (including lengths), amounts, and byte arrays. */
 const NUMBERS = 25;
 const AMOUNTS = 3;
 const PARTS = 8;
 const FIRST_LENGTH = NUMBERS - PARTS;
 const CLAIM_BYTES = (NUMBERS + AMOUNTS) * 8;
-/** Length of an absent part. */
+/** Length that marks an absent byte array. */
 const ABSENT = -1;
 const FLAG_CONTROLLING = 1;
 const FLAG_SIGNED = 2;
@@ -150,7 +150,7 @@ export function unpackSources({ packedClaims, count, gone }: PackedSources): Cla
   return { sources, gone };
 }
 
-/** Arguments of a call in a transferable form, with the buffers to transfer. */
+/** Packs the `ClaimSources` in the arguments of a call. Returns the arguments and the buffers to transfer. */
 export function packArguments(args: readonly unknown[]): { args: unknown[]; transfer: ArrayBuffer[] } {
   const transfer: ArrayBuffer[] = [];
   const packed = args.map((arg) => {
@@ -162,7 +162,7 @@ export function packArguments(args: readonly unknown[]): { args: unknown[]; tran
   return { args: packed, transfer };
 }
 
-/** The arguments again. */
+/** Restores the arguments that `packArguments` packed. */
 export function unpackArguments(args: readonly unknown[]): unknown[] {
   return args.map((arg) => (isPacked(arg) ? unpackSources(arg) : arg));
 }

@@ -1,21 +1,21 @@
 /**
- * The trending score of a claim (`fast_ar`), pure. Each change of the claim's effective amount adds to the score. There is
- * no decay; instead later changes have a larger weight, by the factor e after 576 blocks. Scores and weights would overflow,
- * so they are stored, added and multiplied in the form sign(x) * ln(1 + |x|). Source: lbryio/hub,
+ * Trending score of a claim (`fast_ar`). Pure. Each change of the claim's effective amount adds to the score. Scores do not
+ * decay; instead, the weight of a change grows with its height, by the factor e in 576 blocks. Scores and weights would
+ * overflow, so they are stored, added and multiplied in the form sign(x) * ln(1 + |x|). Source: lbryio/hub,
  * hub/elastic_sync/fast_ar_trending.py.
  */
 
-/** Number of blocks in which the weight of a change grows by the factor e: about a day. */
+/** Number of blocks in which the weight of a change grows by the factor e; about one day. */
 const TIMESCALE_BLOCKS = 576;
 const SATOSHIS = 1e8;
 
-/** ln(e^x + e^y). */
+/** Returns ln(e^x + e^y) without overflow. */
 function logSumExp(x: number, y: number): number {
   const top = Math.max(x, y);
   return top + Math.log(Math.exp(x - top) + Math.exp(y - top));
 }
 
-/** ln(e^big - e^small). */
+/** Returns ln(e^big − e^small) without overflow. */
 function logDiffExp(big: number, small: number): number {
   return big + Math.log(1 - Math.exp(small - big));
 }
@@ -36,7 +36,10 @@ function multiplySquashed(x: number, y: number): number {
   return x * y >= 0 ? size : -size;
 }
 
-/** Value of a change: a mean of the change of the cube roots and of the cube root of the change, depending on the new amount. */
+/**
+ * Returns the value of a change of the amount, before its weight by height: a mean of the change of the cube roots and the
+ * cube root of the change, depending on the new amount.
+ */
 function spikeMass(formerLbc: number, latterLbc: number): number {
   const softened = Math.pow(Math.abs(latterLbc - formerLbc), 1 / 3);
   const change = Math.abs(Math.pow(latterLbc, 1 / 3) - Math.pow(formerLbc, 1 / 3));
@@ -45,7 +48,10 @@ function spikeMass(formerLbc: number, latterLbc: number): number {
   return formerLbc > latterLbc ? -mass : mass;
 }
 
-/** The score after a change of the effective amount from `formerSat` to `latterSat` in block `height`; null counts as 0. */
+/**
+ * Returns the score after a change of the effective amount from `formerSat` to `latterSat` in block `height`. A `score` of
+ * null counts as 0.
+ */
 export function trendingAfter(
   score: number | null,
   height: number,

@@ -1,13 +1,14 @@
 /**
- * Splits the data of several blocks that are followed together: claims are read once for all blocks, at one tip, and written
- * block by block. Pure.
+ * Splits the data of several blocks that are applied to the search index together. Claims are read once for all blocks, at
+ * one tip, and written block by block. Pure.
  */
 import type { ClaimStates } from '../document/documentSource.js';
 import type { BlockStep } from './indexChange.js';
 
 /**
- * The claim states that each block writes. A document is in the state of the present tip, so the first block that touches
- * the claim writes it. The end of a claim is written with the block that ended it and with the blocks before it.
+ * Returns the claim states that each block writes. Documents have the state of the current tip, so the first block that
+ * touches a claim writes its document. The end of a claim is written with the block that ended it, and with earlier blocks
+ * that touched it.
  */
 export function* statesByStep(
   steps: readonly BlockStep[],

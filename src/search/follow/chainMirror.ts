@@ -1,62 +1,63 @@
 /**
- * Copy of the active chain in the thread that follows the claim index. The node's thread sends changes in small messages
- * (`ChainTeller`), which are applied between turns, so the copy is constant within a turn. It includes the commit number of
- * the matching rows. Blocks far below the tip are requested, for the chain that ends with the last received tip.
+ * Copy of the active chain in the thread that updates the search index. The node's thread sends changes in small messages
+ * (`ChainTeller`). They are applied between turns of the event loop, so the copy is constant within a turn. It includes the
+ * commit number of the matching database rows. Data of blocks far below the tip is requested, for the chain that ends with
+ * the last received tip.
  */
 import type { PlainClaim } from '../../index/claims/claimReader.js';
 import type { FollowedChain } from './followedClaims.js';
 
-/** Data of a block: hash as hex in printed order, header time, and number of transactions in all lower blocks. */
+/** Data of a block: hash as hex in display order, header time, and number of transactions in all lower blocks. */
 export type BlockFacts = readonly [hash: string | null, timeSec: number, transactionsBelow: number];
 
-/** Changes of the chain, as of a turn of the node's thread. */
+/** A change of the chain, as the node's thread sent it at the end of a turn. */
 export interface ChainNews {
-  /** `RowStore.commits`; null while there are staged rows, which other threads cannot read. */
+  /** `RowStore.commits`. Null while uncommitted rows are staged, because other threads cannot read them. */
   readonly commits: number | null;
   readonly height: number;
-  /** Id of the block at the tip. */
+  /** Header id of the tip. */
   readonly tip: number;
   readonly disconnects: number;
-  /** Whether the claim index is at the tip. */
+  /** Whether the claim index has reached the tip. */
   readonly isSynced: boolean;
   readonly indexHeight: number;
-  /** Height up to which the chain is unchanged since the last message. */
+  /** Height up to which the chain has not changed since the last message. */
   readonly forkHeight: number;
-  /** The latest blocks, from `firstHeight` on. */
+  /** Data of the latest blocks, starting at `firstHeight`. */
   readonly firstHeight: number;
   readonly blocks: readonly BlockFacts[];
-  /** Whether lines of the category `search` are logged. */
+  /** Whether log lines of the category `search` are enabled. */
   readonly isLogged: boolean;
 }
 
-/** The active chain, as the source of the copy. */
+/** Interface to the active chain in the node's thread, from which the copy is updated. */
 export interface MirroredChain extends FollowedChain {
   readonly height: number;
-  /** Id of the block at the tip. */
+  /** Header id of the tip. */
   readonly tip: number;
-  /** Height of the last common block of the active chain and the one that ended at `tip`. */
+  /** Returns the height of the last block that the active chain and the chain with the tip `tip` have in common. */
   forkHeight(tip: number): number;
-  /** Data of the block at a height of the chain with this tip. */
+  /** Returns the data of the block at a height of the chain with the tip `tip`. */
   factsAt(tip: number, height: number): BlockFacts;
   /** See `ChainNews`. */
   readonly commits: number | null;
-  /** Runs a task while chain changes are blocked. */
+  /** Runs a task during which no block is connected or disconnected. */
   exclusively<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** Number of latest blocks that are sent without a request; more than a follower ever rewinds step by step. */
+/** Number of latest blocks whose data is sent without a request: more than the search index ever rewinds block by block. */
 const TOLD_BLOCKS = 400;
-/** Maximum number of cached facts of lower blocks, which are needed in any order. Arbitrary, some megabytes. */
+/** Maximum number of lower blocks whose data is cached. They are needed in any order. Arbitrary: some megabytes. */
 const KEPT_FACTS = 50_000;
 
-/** Computes the changes of the chain since the last call. */
+/** Computes the changes of the chain since the last message to the follower thread. */
 export class ChainTeller {
   private readonly chain: MirroredChain;
   private readonly index: { readonly height: number; readonly isSynced: boolean };
   private readonly toldBlocks: number;
   private told: ChainNews | null = null;
 
-  /** `toldBlocks`: number of latest blocks that are sent without a request. */
+  /** Creates the sender. `toldBlocks` is the number of latest blocks whose data is sent without a request. */
   constructor(
     chain: MirroredChain,
     index: { readonly height: number; readonly isSynced: boolean },
@@ -67,7 +68,7 @@ export class ChainTeller {
     this.toldBlocks = toldBlocks;
   }
 
-  /** Null without changes. */
+  /** Returns the changes since the last call; null if there are none. */
   news(isLogged: boolean): ChainNews | null {
     const { chain, index, told } = this;
     const { commits, height, disconnects, tip } = chain;
@@ -93,7 +94,7 @@ export class ChainTeller {
   }
 }
 
-/** A request for facts of blocks of the chain that ended at a tip. */
+/** A request for the data of blocks on the chain that ends with a certain tip. */
 export interface WantedFacts {
   readonly tip: number;
   readonly heights: readonly number[];
@@ -113,7 +114,7 @@ export class ChainMirror implements FollowedChain {
   private readonly askNow: (wanted: WantedFacts) => readonly BlockFacts[];
   private readonly ask: (wanted: WantedFacts) => Promise<readonly BlockFacts[]>;
 
-  /** `askNow` and `ask` query the node's thread, `askNow` synchronously. */
+  /** Creates the copy. `askNow` and `ask` request block data from the node's thread; `askNow` is synchronous. */
   constructor(
     askNow: (wanted: WantedFacts) => readonly BlockFacts[],
     ask: (wanted: WantedFacts) => Promise<readonly BlockFacts[]>,
@@ -130,7 +131,7 @@ export class ChainMirror implements FollowedChain {
     return this.state.height;
   }
 
-  /** Id of the block at the tip, in the node's numbering. */
+  /** Header id of the tip, as the node's thread numbers headers. */
   get tip(): number {
     return this.state.tip;
   }
@@ -139,7 +140,7 @@ export class ChainMirror implements FollowedChain {
     return this.state.disconnects;
   }
 
-  /** The status of the claim index. */
+  /** Whether the claim index has reached the tip, and its height. */
   get status(): { readonly synced: boolean; readonly height: number } {
     return { synced: this.state.isSynced, height: this.state.indexHeight };
   }
@@ -167,7 +168,7 @@ export class ChainMirror implements FollowedChain {
     return this.factsAt(height)[2];
   }
 
-  /** Loads the data that `timeSec` and `transactionsBelow` need for the heights of claims. */
+  /** Loads the block data that `timeSec` and `transactionsBelow` need for the claims. */
   async prepare(claims: readonly PlainClaim[]): Promise<void> {
     const missing = new Set<number>();
     this.makeRoom();
@@ -177,7 +178,7 @@ export class ChainMirror implements FollowedChain {
     const { disconnects, tip } = this;
     const heights = [...missing];
     const found = await this.ask({ tip, heights });
-    // Changes received with the response may belong to another branch.
+    // After a reorg the data may belong to another branch, so it is discarded.
     if (this.disconnects !== disconnects) return;
     heights.forEach((at, i) => this.facts.set(at, found[i]!));
   }

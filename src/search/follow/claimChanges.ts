@@ -1,6 +1,6 @@
 /**
- * Collects the changes of one index transaction in memory: the stored state and the new state of each claim. It is used for
- * new blocks, disconnected blocks and refreshed claims. Pure: the backend loads the stored claims, and writes the
+ * Collects the changes of one transaction of the search index in memory: the stored and the new state of each claim. Used
+ * for new blocks, disconnected blocks and refreshed claims. Pure: the backend loads the stored claims and writes the
  * differences.
  */
 import type { ClaimDocument } from '../document/document.js';
@@ -8,14 +8,14 @@ import type { ClaimStates } from '../document/documentSource.js';
 import type { ScoreChange } from './indexChange.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** A claim in the index. Ids are hex in printed order. */
+/** State of a claim in the search index. Ids are hex in display order. */
 export interface KnownClaim {
   readonly score: number | null;
-  /** Null for a live claim without searchable data. */
+  /** Document of the claim; null for a live claim that is not searchable. */
   readonly document: StoredDocument | ClaimDocument | null;
 }
 
-/** Data needed to remove a stored document. */
+/** Data that is needed to remove a stored document. */
 export interface StoredDocument {
   readonly id: number;
   readonly labels: readonly number[];
@@ -23,7 +23,7 @@ export interface StoredDocument {
   readonly lengths: readonly number[];
 }
 
-/** A score before a block; `existed` is false if the claim was not in the index. */
+/** Score of a claim before a block. `existed` is false if the claim was not in the index. */
 export interface FormerScore {
   readonly claimId: string;
   readonly existed: boolean;
@@ -32,19 +32,19 @@ export interface FormerScore {
 
 export class ClaimChanges {
   readonly stored: ReadonlyMap<string, KnownClaim>;
-  /** Changed claims; null for removed ones. */
+  /** New states of changed claims by claim id; null for removed claims. */
   readonly changed = new Map<string, KnownClaim | null>();
-  /** The state of each claim before the block. */
+  /** Score of each changed claim before the block, to be restored if the block is disconnected. */
   readonly undo = new Map<string, FormerScore>();
   private readonly keepsUndo: boolean;
 
-  /** `stored` has all claims of the index that the calls refer to. */
+  /** Creates the collector. `stored` must contain all claims of the index to which later calls refer. */
   constructor(stored: ReadonlyMap<string, KnownClaim>, keepsUndo: boolean) {
     this.stored = stored;
     this.keepsUndo = keepsUndo;
   }
 
-  /** Sets claims to their state at the present tip; `ended` are those that ended in this block. */
+  /** Sets claims to their state at the current tip. `ended` are the claims that this block ended. */
   addStates(states: ClaimStates, ended: ReadonlySet<string>): void {
     for (const claimId of states.gone) {
       const known = this.known(claimId);
@@ -54,7 +54,7 @@ export class ClaimChanges {
         this.changed.set(claimId, null);
         continue;
       }
-      // A later block ends it. Its score is needed if that block is disconnected.
+      // A later block ended the claim. Its score is kept, because that block may be disconnected.
       if (known === null) this.note(claimId);
       if (known !== null || this.keepsUndo) this.hide(claimId);
     }
@@ -79,7 +79,7 @@ export class ClaimChanges {
     }
   }
 
-  /** Restores former scores; pass them from the latest block to the earliest. */
+  /** Restores the scores before blocks. Must be called for the latest block first. */
   takeBack(former: readonly FormerScore[]): void {
     for (const { claimId, existed, score } of former) {
       if (!existed) this.changed.set(claimId, null);
@@ -87,7 +87,7 @@ export class ClaimChanges {
     }
   }
 
-  /** Removes the document of a claim, but keeps its score. */
+  /** Removes the document of a claim but keeps its score. */
   hide(claimId: string): void {
     this.changed.set(claimId, { score: this.known(claimId)?.score ?? null, document: null });
   }

@@ -1,19 +1,22 @@
-/** The first build of the search index: all claims, then the scores of all blocks. It can be interrupted and continued. */
+/**
+ * First build of the search index: reads all claims, then the score changes of all blocks. An interrupted build can be
+ * continued.
+ */
 import { hashFromHex, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
 import type { NotedBlocks } from './notedBlocks.js';
 
-/** Blocks whose scores are written in one transaction. */
+/** Number of blocks whose score changes are written in one transaction. */
 const SCORE_BLOCKS = 2000;
-/** Time between two lines of progress in the log. */
+/** Interval in ms between two progress lines in the log. */
 const PROGRESS_MS = 30_000;
-/** Below the genesis block, so that every block is noted while claims are read. */
+/** Height below the genesis block, so that all blocks are noted while claims are read. */
 const BOTTOM = -1;
 
 export interface BuildProgress {
-  /** Number of claims read in this run. */
+  /** Number of claims that this run has read. */
   readonly claims: number;
   readonly stage: 'claims' | 'scores' | 'indexes';
 }
@@ -35,7 +38,7 @@ export class FirstBuild {
     this.deps = deps;
   }
 
-  /** Returns whether the index is complete: false if the follower was closed meanwhile. */
+  /** Runs the build. Returns false if it was closed before the index was complete. */
   async run(build: BuildState): Promise<boolean> {
     const { writer, isClosed } = this.deps;
     this.tell('claims');
@@ -56,7 +59,7 @@ export class FirstBuild {
   private async addClaims(after: string | null): Promise<void> {
     const { claims, noted, writer, logger, isClosed } = this.deps;
     let told = performance.now();
-    // Claims are read while the previous ones are written.
+    // The next claims are read while the previous ones are being written.
     let writing: Promise<void> = Promise.resolve();
     let last: Bytes | null = after === null ? null : hashFromHex(after);
     for (let isWhole = false; !isWhole;) {
@@ -66,11 +69,12 @@ export class FirstBuild {
         if (isClosed()) return writing;
         await claims.prepare(batch);
         await noted.noteAhead(BOTTOM);
-        // If a block was disconnected during the read, before it was noted, the claims are read again.
+        // If a block was disconnected during the read, before it was noted, the batch is read again.
         isWhole = claims.disconnects === disconnects;
         if (!isWhole) break;
         last = batch.at(-1)?.claim.claimId ?? last;
-        // Claims whose value is gone count as read. The blocks that changed them are followed after the build.
+        // A claim whose value is not available counts as read. The block that changed the claim is applied after the
+        // build.
         const sources = batch.flatMap(
           (claim) => claims.sourceOf(claim, hashToHex(claim.claim.claimId)) ?? [],
         );
@@ -90,8 +94,8 @@ export class FirstBuild {
   }
 
   /**
-   * Claims of the blocks that will be followed after the build. Some have ended, and some did not exist when the reading
-   * passed their position. Their scores are needed too, because they may become live again.
+   * Returns the claims of the noted blocks, which are applied after the build. Some of these claims have ended; others did
+   * not exist when the build passed their position. Their scores are needed too, because they may become live again.
    */
   private async noted(): Promise<string[]> {
     const notes = await this.deps.writer.notes();

@@ -1,4 +1,4 @@
-/** Input of the follower: the active chain, the claim index, and the source data of documents. */
+/** Input of the search index follower: the active chain, the claim index, and the source data of documents. */
 import { ClaimChangesGoneError } from '../../index/claims/claimIndexQueries.js';
 import type {
   BlockClaimChanges,
@@ -12,21 +12,21 @@ import type { ChainPlaces } from '../document/document.js';
 import type { ClaimSources, DocumentSource } from '../document/documentSource.js';
 import type { BlockId, ScoreChange } from './indexChange.js';
 
-/** The interface of the active chain for the follower. */
+/** Active chain as the follower needs it. */
 export interface FollowedChain {
-  /** Hash of a block of the active chain, hex in printed order; null above the tip. */
+  /** Returns the hash of a block of the active chain, hex in display order; null above the tip. */
   hashAt(height: number): string | null;
-  /** Number of transactions in all blocks below `height`. */
+  /** Returns the number of transactions in all blocks below `height`. */
   transactionsBelow(height: number): number;
-  /** Time in the block's header. */
+  /** Returns the time in the header of the block at `height`. */
   timeSec(height: number): number;
   /** Number of blocks disconnected so far. */
   readonly disconnects: number;
-  /** Loads data for the heights of claims, if it is not in memory. */
+  /** Loads block data that the claims need and that is not in memory. */
   prepare?(claims: readonly PlainClaim[]): Promise<void>;
 }
 
-/** Claims read in one call. */
+/** Number of claims read in one call. */
 const READ_CLAIMS = 500;
 
 export class FollowedClaims {
@@ -38,7 +38,7 @@ export class FollowedClaims {
     this.chain = chain;
   }
 
-  /** The height of the claim index. */
+  /** Height that the claim index has reached. */
   get height(): number {
     return this.reader.height;
   }
@@ -56,8 +56,8 @@ export class FollowedClaims {
   }
 
   /**
-   * The changes of a block; null if that block is not in the active chain any more; `gone` if its changes are not stored any
-   * more.
+   * Returns the changes of claims in a block. Null if the block is not on the active chain any more; `gone` if its changes
+   * are not stored any more.
    */
   async changesAt(height: number, hash: string | null): Promise<BlockClaimChanges | 'gone' | null> {
     if (hash === null || height > this.height) return null;
@@ -72,8 +72,8 @@ export class FollowedClaims {
   }
 
   /**
-   * Claims at the present tip. `note` notes the blocks up to it. If a block was disconnected meanwhile, possibly before it
-   * was noted, everything is read again.
+   * Reads claims as of the current tip. `note` must note all blocks up to the tip. If a block was disconnected meanwhile,
+   * possibly before it was noted, everything is read again.
    */
   async read(ids: readonly string[], note: () => Promise<void>): Promise<ClaimSources> {
     const sources: DocumentSource[] = [];
@@ -103,12 +103,12 @@ export class FollowedClaims {
     }
   }
 
-  /** Must be awaited before `sourceOf` is called for these claims. */
+  /** Loads block data for claims. Must be awaited before `sourceOf` is called for them. */
   async prepare(claims: readonly (ClaimWithValue | null)[]): Promise<void> {
     await this.chain.prepare?.(claims.flatMap((found) => found?.claim ?? []));
   }
 
-  /** The source data of the claim's document; null if its value is not available. */
+  /** Returns the source data of a claim's document; null if the claim's value is not available. */
   sourceOf({ claim, value, repostedValue }: ClaimWithValue, claimId: string): DocumentSource | null {
     return value && { claimId, claim, places: this.placesOf(claim), value, repostedValue };
   }
@@ -124,15 +124,15 @@ export class FollowedClaims {
 }
 
 /**
- * Claims that a block touched or ended. Claims that a later block has ended are not listed as touched. They are included by
- * their score changes, which are needed if that block is disconnected.
+ * Returns the claims that a block touched or ended. A claim that a later block has ended is not listed as touched. It is
+ * included by its score changes, because it must be read again if that later block is disconnected.
  */
 export function claimIdsIn({ touched, deleted, trending }: BlockClaimChanges): string[] {
   const scored = trending.map(({ claimId }) => claimId);
   return [...new Set([...touched, ...deleted, ...scored].map(hashToHex))];
 }
 
-/** A score change in the form for indexes. */
+/** Converts a score change of the claim index to the form that the search index uses. */
 export function scoreOf({ claimId, formerSat, latterSat }: TrendingChange): ScoreChange {
   return { claimId: hashToHex(claimId), formerSat, latterSat };
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps the search index up to date with the claim index; the search index has its own tip. This class decides when to
- * follow and when to retry, and has the waiting callers and the status. The steps are in `indexSteps.ts`.
+ * Keeps the search index, which has its own tip, up to date with the claim index. This class decides when to follow and when
+ * to retry, and holds the status and the callers that wait for the tip. `indexSteps.ts` implements the steps.
  */
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -13,20 +13,23 @@ import { BLOCKS_TOGETHER, IndexSteps } from './indexSteps.js';
 import { SearchError, ThreadEndedError } from '../query/searchError.js';
 
 export interface FollowerOptions {
-  /** Number of blocks that are followed one by one after a first build. A deeper reorg rebuilds the index. */
+  /** Number of latest blocks for which the data to disconnect them is stored. A deeper reorg rebuilds the index. */
   readonly keptBlocks?: number;
   /** Called when the status has changed. */
   readonly onStatus?: () => void;
 }
 
-/** Time until a retry after a failure. Arbitrary. */
+/** Time in ms before a retry after a failure. Arbitrary. */
 const RETRY_MS = 5000;
-/** A block that arrives within this time after the last step waits for more blocks. Arbitrary. */
+/** If a block arrives within this time in ms after the last step, the next step waits for more blocks. Arbitrary. */
 const PAUSE_MS = 1000;
-/** Time for which blocks are collected. Arbitrary: searches wait several times as long. */
+/**
+ * Maximum time in ms for which blocks are collected before a step. Arbitrary: searches wait several times as long for the
+ * index.
+ */
 const GATHER_MS = 50;
 
-/** Failures that a retry does not fix. */
+/** Types of errors that a retry does not fix. */
 const STUCK = [BlockFileError, DatabaseCorruptionError, ThreadEndedError];
 
 export class SearchFollower {
@@ -35,9 +38,9 @@ export class SearchFollower {
   private readonly logger: Logger;
   private readonly onStatus: () => void;
   private shown = UNKNOWN_STATUS;
-  /** Whether the index is in the state in which this follower left it; otherwise the writer is asked for its state and notes. */
+  /** Whether the index is known to be as this follower left it. If not, the state and notes are read from the writer. */
   private isKnown = false;
-  /** Whether another node may write the index as soon as this one loses its lock. */
+  /** Whether another node may write the index as soon as this node loses its lock. The state is then read before each step. */
   private isShared = false;
   private running: Promise<void> | null = null;
   private isWanted = false;
@@ -88,7 +91,7 @@ export class SearchFollower {
     this.onStatus();
   }
 
-  /** Call it when the claim index may have changed. Following continues in the background. */
+  /** Starts to follow in the background. Must be called when the claim index may have changed. */
   poke(): void {
     this.isWanted = true;
     if (this.isClosed || this.running !== null || this.retry !== null) return;
@@ -96,8 +99,8 @@ export class SearchFollower {
   }
 
   /**
-   * Call it when the tip has changed. Blocks in quick succession are followed together, after at most `GATHER_MS`. After a
-   * reorg it follows at once.
+   * Starts to follow soon. Must be called when the tip has changed. Blocks in quick succession are followed together, after
+   * at most `GATHER_MS`. After a reorg, following starts immediately.
    */
   pokeSoon(): void {
     const { tip, steps, running, followedMs } = this;
@@ -111,14 +114,14 @@ export class SearchFollower {
     this.gathering.unref();
   }
 
-  /** A reader found the index corrupt: rebuilds it, unless that is already running. */
+  /** Rebuilds the index because a reader found it corrupt. Does nothing if a build is already in progress. */
   remake(): void {
     if (this.tip === null) return;
     this.isCorrupt = true;
     this.poke();
   }
 
-  /** Checks the next part of a complete index, and rebuilds a corrupt one. Other errors are ignored. */
+  /** Checks the next part of a complete index for corruption, and rebuilds a corrupt index. Other errors are ignored. */
   async scrub(): Promise<void> {
     if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
     this.isScrubbing = true;
@@ -134,12 +137,15 @@ export class SearchFollower {
     }
   }
 
-  /** Follows until the index has reached the tip of the claim index. Throws failures; `poke` records them in the status. */
+  /**
+   * Follows until the index has reached the tip of the claim index. Throws if a step fails, whereas `poke` records failures
+   * in the status.
+   */
   async sync(): Promise<void> {
     await this.bringNear(() => false);
   }
 
-  /** Follows until the index has reached the tip, or `mayLeave` allows to stop near it. */
+  /** Follows until the index has reached the tip, or until `mayLeave` returns true after a step. */
   private async bringNear(mayLeave: () => boolean): Promise<void> {
     if (!this.steps.claims.reader.isSynced || this.isClosed) return;
     const isKnown = this.isKnown && !this.isCorrupt;
@@ -149,7 +155,7 @@ export class SearchFollower {
     this.isKnown = !this.isShared;
   }
 
-  /** Reads the state of the index, and builds it if it is incomplete; false if another node writes it. */
+  /** Reads the state of the index, and builds the index if it is incomplete. Returns false if another node writes it. */
   private async learn(): Promise<boolean> {
     const state = await this.writer.state();
     this.show({ tip: state.tip, documents: state.documents });
@@ -162,7 +168,7 @@ export class SearchFollower {
     return true;
   }
 
-  /** Call it when a caller waits for the tip. Blocks that are being collected are still followed together. */
+  /** Starts to follow for a caller that waits for the tip. If blocks are being collected, they are still followed together. */
   pokeIfIdle(): void {
     if (this.gathering === null) this.poke();
   }
@@ -171,7 +177,7 @@ export class SearchFollower {
     return this.tip !== null && this.isCurrent(this.tip);
   }
 
-  /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
+  /** Waits until the index has reached the tip of the claim index on the same branch, or for at most `timeoutMs`. */
   async waitForTip(timeoutMs: number): Promise<void> {
     if (this.tip === null || this.isCurrent(this.tip)) return;
     this.pokeIfIdle();
@@ -189,7 +195,7 @@ export class SearchFollower {
     });
   }
 
-  /** Stops following after the present step. */
+  /** Stops following after the current step. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -210,7 +216,8 @@ export class SearchFollower {
       const { message } = error as Error;
       if (message !== this.shown.failure)
         this.logger.warn(`The search index could not be brought up to date: ${message}`);
-      // The index file was deleted; other readers that have it open must not use it.
+      // The index file was deleted. The tip is removed from the status, so that readers that have the file open do not use
+      // it.
       const isGone = error instanceof SearchError && error.kind === 'damaged';
       const isStuck = STUCK.some((kind) => error instanceof kind);
       this.show({ failure: message, isStuck, building: null, ...(isGone && { tip: null }) });
@@ -222,7 +229,7 @@ export class SearchFollower {
     }
   }
 
-  /** Whether only few blocks are missing, which will be followed together with the next ones. */
+  /** Whether only a few blocks are missing, which can be followed together with the next ones. */
   private get isGathering(): boolean {
     const { tip, steps, gathering } = this;
     return gathering !== null && tip !== null && steps.claims.height < tip.height + BLOCKS_TOGETHER;
@@ -232,7 +239,7 @@ export class SearchFollower {
     return tip.height >= this.steps.claims.height && this.steps.claims.isActive(tip);
   }
 
-  /** Wakes the callers that wait for the tip. */
+  /** Wakes the callers that wait for the tip if the index has reached it. */
   private wake(): void {
     if (this.tip !== null && this.isCurrent(this.tip)) for (const waiter of [...this.waiters]) waiter.done();
   }

@@ -1,6 +1,6 @@
 /**
- * The node thread's end of the connection to the follower thread (`followerThread.ts`): reports the chain, answers queries,
- * and blocks chain changes on request. It ends with the thread.
+ * Connection of the node's thread to the follower thread (`followerThread.ts`): sends chain changes, answers queries, and
+ * blocks chain changes on request. The connection ends with the thread.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { ChainHold } from '../../chain/chainHold.js';
@@ -32,7 +32,7 @@ export interface FollowerLineOptions {
   readonly chain: MirroredChain;
   readonly index: { readonly height: number; readonly isSynced: boolean };
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
-  /** Closes the index files of all searching threads. */
+  /** Closes the index files in all search threads. */
   readonly release: () => Promise<void>;
   readonly logger: Logger;
   /** See `ChainTeller`. */
@@ -40,20 +40,21 @@ export interface FollowerLineOptions {
 }
 
 /**
- * Maximum number of orders that the thread has not received yet. Further ones wait, one of each kind. Arbitrary: each has
- * some hundred bytes.
+ * Maximum number of commands that the follower thread has not received yet. Further commands wait here, one of each kind.
+ * Arbitrary: each has some hundred bytes.
  */
 const MOST_UNHEARD = 16;
-/** Pause before waiting orders are sent again. Arbitrary. */
+/** Pause in ms before waiting commands are sent again. Arbitrary. */
 const OWED_MS = 50;
 /**
- * Minimum time between two notifications of a changed tip. Each costs the node's thread more than a small block. A caller
- * that waits for the tip is reported at once. Arbitrary: equal to the time for which the follower collects blocks.
+ * Minimum time in ms between two notifications of a changed tip, because each costs the node's thread more than a small
+ * block. A caller that waits for the tip is reported immediately. Arbitrary: equal to the time for which the follower
+ * collects blocks.
  */
 const SOON_MS = 50;
 
 export class FollowerLine {
-  /** Start data of the thread, passed together with `transfer`. */
+  /** Start data of the follower thread. It must be passed together with `transfer`. */
   readonly setup: FollowerSetup;
   readonly transfer: readonly MessagePort[];
   private readonly options: FollowerLineOptions;
@@ -64,7 +65,7 @@ export class FollowerLine {
   private readonly link: ThreadLink<NodeCalls, FollowerCalls, NodeItem, FollowerItem>;
   private readonly heard = new Int32Array(new SharedArrayBuffer(4));
   private sent = 0;
-  /** Time of the last tip notification. */
+  /** Time of the last notification of a changed tip. */
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
@@ -134,7 +135,7 @@ export class FollowerLine {
     return false;
   }
 
-  /** Stops following after the present step. */
+  /** Stops following after the current step. */
   async close(): Promise<void> {
     if (!this.isEnded) {
       this.port.ref();
@@ -143,7 +144,7 @@ export class FollowerLine {
     this.cut();
   }
 
-  /** The thread no longer receives or sends messages. */
+  /** Ends the connection without waiting, because the thread no longer receives or sends messages. */
   cut(): void {
     this.endAll();
     this.port.close();

@@ -1,6 +1,6 @@
 /**
- * What crosses between the node's thread and the follower thread: calls by `threads/protocol.ts`, items of their own beside
- * them, and the encoding of values.
+ * Messages between the node's thread and the search index follower thread: calls by `threads/protocol.ts`, other items, and
+ * the encoding of values.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
@@ -18,55 +18,55 @@ export interface FollowerSetup {
   readonly rows: SharedRowsId;
   readonly rules: ClaimRules;
   readonly port: MessagePort;
-  /** For calls of `SyncNodeCalls`. */
+  /** Port and shared memory for the synchronous calls of `SyncNodeCalls`. */
   readonly facts: SyncCallsSetup;
-  /** One cell of shared memory: the number of received orders. */
+  /** One cell of shared memory with the number of commands that the follower has received. */
   readonly heard: Int32Array;
 }
 
-/** Orders of the node's thread to the follower. */
+/** Commands of the node's thread to the follower. */
 export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub';
 
 export interface PackedPlaces {
   readonly points: string;
-  /** Height, index and offset of each transaction. */
+  /** Height, index and offset of each transaction whose values are requested. */
   readonly numbers: Float64Array;
 }
 
 export interface PackedValues {
-  /** Length of each, -1 for none. */
+  /** Length of each value in bytes; −1 for a missing value. */
   readonly lengths: Int32Array;
   readonly bytes: Uint8Array;
 }
 
-/** What the follower calls in the node's thread. */
+/** Functions of the node's thread that the follower calls. */
 export interface NodeCalls {
-  /** The answer comes with the changes of the chain, as each message does. */
+  /** Requests the changes of the chain. They are sent before the answer, as before each message. */
   news(): void;
   values(places: PackedPlaces): Promise<PackedValues>;
   facts(wanted: WantedFacts): readonly BlockFacts[];
-  /** Closes the index files of all searching threads, because one is about to be deleted. */
+  /** Closes the index files in all search threads, because a file is about to be deleted. */
   release(): Promise<void>;
-  /** Blocks chain changes until the item `unhold`. */
+  /** Blocks chain changes until the item `unhold` is sent. */
   hold(): Promise<void>;
 }
 
-/** What the follower calls in the node's thread while it waits itself. */
+/** Functions of the node's thread that the follower calls synchronously: the follower thread blocks until the answer arrives. */
 export type SyncNodeCalls = Pick<NodeCalls, 'facts'>;
 
-/** What the node's thread calls in the follower. */
+/** Functions of the follower that the node's thread calls. */
 export interface FollowerCalls {
-  /** Stops following after the present step. */
+  /** Stops following after the current step. */
   close(): Promise<void>;
 }
 
-/** Items of the follower, beside its calls. */
+/** Messages of the follower that are not calls. */
 export type FollowerItem =
   | readonly ['unhold']
   | readonly ['status', FollowerStatus]
   | readonly ['log', level: 'info' | 'warn' | 'error' | 'debug', text: string];
 
-/** Items of the node's thread, beside answers. Changes of the chain are sent before anything else of a message. */
+/** Messages of the node's thread that are not answers. Changes of the chain are sent before the rest of a message. */
 export type NodeItem = readonly ['news', ChainNews] | readonly ['deed', FollowerDeed];
 
 const BLOCK_FILE_ERROR: ErrorKind<BlockFileError> = {

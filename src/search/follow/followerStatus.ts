@@ -1,17 +1,17 @@
-/** Status of following the claim index, as reported to other threads. */
+/** Status of the search index follower, as reported to other threads. */
 import type { IndexPlace } from './indexSteps.js';
 
 export interface FollowerStatus extends IndexPlace {
-  /** Reason why following has stopped, until the next attempt; null without a failure. */
+  /** Reason of the last failure; null if following works. Removed when a later attempt succeeds. */
   readonly failure: string | null;
   /**
-   * Whether a retry cannot help: a block or row is unreadable, or the writing thread has ended. The index is then out of
-   * date.
+   * Whether a retry cannot fix the failure: a block or row is unreadable, or the writer thread has ended. The index then
+   * stays out of date.
    */
   readonly isStuck: boolean;
 }
 
-/** Status before the first check of the follower. */
+/** Status before the follower has read the state of the index. */
 export const UNKNOWN_STATUS: FollowerStatus = {
   tip: null,
   documents: 0,

@@ -1,7 +1,7 @@
 /**
- * The follower of the claim index in the thread that writes the search index. It reads the node's rows through the addon,
- * and queries the node's thread only for values in the latest blocks and for facts of old blocks. A read is valid only if
- * the rows matched the received chain all the time.
+ * Search index follower in the thread that writes the index. Reads the node's database rows through the addon, and queries
+ * the node's thread only for values in the latest blocks and for data of old blocks. A read is valid only if the rows
+ * matched the received chain during the whole read.
  */
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
@@ -69,7 +69,10 @@ class FollowerThread {
     });
   }
 
-  /** Null if the chain changes faster than it is reported. */
+  /**
+   * Returns a function that checks whether the rows still match the chain. Null if the chain changes faster than changes are
+   * reported.
+   */
   private async snapshot(): Promise<(() => boolean) | null> {
     const { rows, mirror } = this;
     if (rows.commits !== mirror.commits) await this.link.call('news');
@@ -92,7 +95,7 @@ class FollowerThread {
     return unpackValues(await this.link.call('values', packPlaces(places)));
   }
 
-  /** Wraps the writer: searching threads close the index file before it is deleted. */
+  /** Wraps the writer so that search threads close the index file before it is deleted. */
   private releasing(writer: IndexWriter): IndexWriter {
     const startBuild = async (base: BlockId): Promise<void> => {
       await this.link.call('release');
@@ -137,7 +140,7 @@ class FollowerThread {
     void this.follower[item[1]]();
   }
 
-  /** Fails all pending queries, because the other thread has ended. */
+  /** Rejects all pending queries, because the node's thread has ended. */
   private end(): void {
     this.link.end(new Error('the node is stopping'));
     this.sync.close();
@@ -145,7 +148,7 @@ class FollowerThread {
   }
 }
 
-/** Starts a follower that is controlled by the node's thread (`followerLine.ts`), until the other end of the port is closed. */
+/** Starts a follower that the node's thread controls (`followerLine.ts`). It runs until the other end of the port is closed. */
 export function startFollower(setup: FollowerSetup, writer: IndexWriter): void {
   new FollowerThread(setup, writer);
 }

@@ -1,16 +1,16 @@
 /**
- * The write interface of an index, for all backends: new blocks, disconnected blocks, and the first build. Ids are hex in
- * printed order. Each call is one transaction that also sets the new tip.
+ * Interface for writing a search index, for all backends: new blocks, disconnected blocks, and the first build. Ids are hex
+ * in display order. Each call is one transaction, which also sets the new tip.
  */
 import type { ClaimSources } from '../document/documentSource.js';
 
 export interface BlockId {
   readonly height: number;
-  /** Hex as printed. */
+  /** Block hash, hex in display order. */
   readonly hash: string;
 }
 
-/** A block with the claims that it touched or ended. If it is disconnected, these are read again. */
+/** A block with the claims that it touched or ended. If the block is disconnected, these claims are read again. */
 export interface BlockNote extends BlockId {
   readonly claimIds: readonly string[];
 }
@@ -21,15 +21,15 @@ export interface ScoreChange {
   readonly latterSat: bigint;
 }
 
-/** A block after the tip of the index. */
+/** A block that follows the tip of the index, with the changes to apply. */
 export interface BlockStep {
   readonly block: BlockNote;
-  /** Claims that this block ended. If they do not exist any more, their scores are removed. */
+  /** Claims that this block ended. If they do not exist at the current tip either, their scores are removed. */
   readonly ended: readonly string[];
   readonly scores: readonly ScoreChange[];
 }
 
-/** Score changes of one block. */
+/** Score changes of claims in one block. */
 export interface BlockScores {
   readonly height: number;
   readonly scores: readonly ScoreChange[];
@@ -37,61 +37,67 @@ export interface BlockScores {
 
 /** Progress of a first build. */
 export interface BuildState {
-  /** Blocks up to this one are covered by the documents and scores of the build; later ones are followed one by one. */
+  /** Last block that the documents and scores of the build cover. Later blocks are applied one by one. */
   readonly base: BlockId;
-  /** The last claim that was read; null before the first. */
+  /** Id of the last claim that was read; null before the first. */
   readonly after: string | null;
-  /** Whether all documents are written. */
+  /** Whether all documents have been written. */
   readonly hasDocuments: boolean;
-  /** Height up to which scores are included. */
+  /** Height up to which score changes have been written. */
   readonly scoredHeight: number;
 }
 
 export interface IndexState {
-  /** Null until the first build is complete. */
+  /** Tip of the index; null until the first build is complete. */
   readonly tip: BlockId | null;
   readonly build: BuildState | null;
   readonly documents: number;
-  /** Whether another node writes the index. This node reads it, and takes over when that node ends. */
+  /** Whether another node writes the index. This node only reads it, and takes over writing when the other node ends. */
   readonly isKeptByOther?: boolean;
-  /** Whether another node may write as soon as this one loses its connection. The state is then read each time. */
+  /** Whether another node may write as soon as this node loses its connection. The state is then read before each step. */
   readonly isShared?: boolean;
-  /** Description of the corruption of a former index, which was deleted. */
+  /** Description of the corruption that caused the deletion of the former index. */
   readonly damage?: string;
 }
 
-/** The writer of a backend. Only one call may run at a time. */
+/** Writer of a search backend. Only one call may run at a time. */
 export interface IndexWriter {
   state(): Promise<IndexState>;
-  /** Notes of blocks in the index, and of blocks above its tip, by height. */
+  /** Returns the stored notes by height: of blocks in the index, and of blocks above its tip. */
   notes(): Promise<readonly BlockNote[]>;
-  /** Stores notes of blocks before claims are read at them. */
+  /** Stores notes of blocks. Must be called before claims are read in the state after these blocks. */
   note(blocks: readonly BlockNote[]): Promise<void>;
-  /** Live documents that repost one of the claims. */
+  /** Returns the live documents that repost one of the claims. */
   repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
-  /** Applies blocks by height, with all their claims in the state of the present tip; returns the number of documents. */
+  /**
+   * Applies blocks in order of height. `claims` has all their claims in the state of the current tip. Returns the number of
+   * documents.
+   */
   applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number>;
-  /** Rewinds to `tip`: removes the notes of the abandoned blocks, and restores the former scores. */
+  /** Rewinds the index to `tip`: removes the notes of the abandoned blocks, and restores the scores before them. */
   rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
-  /** Updates claims without changing the tip. */
+  /** Updates claims without changing the tip of the index. */
   refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
-  /** Empties the index for a first build. */
+  /** Deletes all contents of the index and starts a first build. */
   startBuild(base: BlockId): Promise<void>;
-  /** Adds claims by ascending id, after the last added one. Of claims that do not exist only the scores are stored. */
+  /**
+   * Adds claims in order of ascending id, after the last added claim. For claims that do not exist only the scores are
+   * stored.
+   */
   addClaims(claims: ClaimSources): Promise<void>;
-  /** Called after the last claim: creates the index by id. */
+  /** Creates the database index by claim id. Called after the last claim was added. */
   endClaims(): Promise<void>;
-  /** Adds the score changes of blocks by height; the last block may have none. */
+  /** Adds the score changes of blocks in order of height. The last block may have none. */
   addScores(blocks: readonly BlockScores[]): Promise<void>;
-  /** Creates the remaining indexes; the base is then the tip. */
+  /** Creates the remaining database indexes. The base block of the build then becomes the tip. */
   endBuild(): Promise<void>;
   /**
-   * Checks the next part of the index, for backends that do not do that themselves; returns a description of corruption, or
-   * null.
+   * Checks the next part of the index. Returns a description of corruption, or null. Absent for backends that detect
+   * corruption themselves.
    */
   scrub?(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Number of blocks whose notes and former scores are stored. A deeper reorg rebuilds the index. Arbitrary. */
+/** Number of latest blocks whose notes and former scores are stored. A deeper reorg rebuilds the index. Arbitrary. */
 export const KEPT_BLOCKS = 300;

@@ -1,7 +1,7 @@
 /**
- * Steps that update the search index from the claim index: a first build, following several blocks together, and rewinding
- * after a reorg. A document is always rebuilt from the claim at the present tip, which may be above the followed block. So
- * the order of blocks only matters for scores. `follower.ts` decides when to take a step.
+ * Steps that update the search index from the claim index: the first build, applying several blocks together, and rewinding
+ * after a reorg. A document is always rebuilt from the claim at the current tip, which may be above the applied block. The
+ * order of blocks therefore matters only for scores. `follower.ts` decides when to take a step.
  */
 import { hashToHex } from '../../util/bytes.js';
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
@@ -12,12 +12,12 @@ import { claimIdsIn, FollowedClaims, scoreOf, type FollowedChain } from './follo
 import type { BlockId, BlockStep, IndexState, IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
 
-/** Progress of the index. */
+/** Progress of the search index. */
 export interface IndexPlace {
-  /** Null until the first build is complete. */
+  /** Tip of the index; null until the first build is complete. */
   readonly tip: BlockId | null;
   readonly documents: number;
-  /** State of the first build of this run; null without one. */
+  /** Progress of the first build in this run; null if no build is running. */
   readonly building: BuildProgress | null;
 }
 
@@ -36,7 +36,7 @@ export interface IndexStepsDeps {
 }
 
 /**
- * Maximum number of blocks that are followed together, and number of touched claims from which no further block is added.
+ * Maximum number of blocks that are applied together, and number of touched claims above which no further block is added.
  * Arbitrary.
  */
 export const BLOCKS_TOGETHER = 16;
@@ -49,7 +49,7 @@ export class IndexSteps {
   readonly claims: FollowedClaims;
   private readonly deps: IndexStepsDeps;
   private readonly noted: NotedBlocks;
-  /** Maximum number of blocks in the next step. */
+  /** Current maximum number of blocks in the next step. */
   private together = BLOCKS_TOGETHER;
 
   constructor(deps: IndexStepsDeps) {
@@ -62,17 +62,18 @@ export class IndexSteps {
     return this.deps.place().tip;
   }
 
-  /** Continues with an index in this state; builds it if it is incomplete or corrupt. */
+  /** Continues with an index in this state. Builds the index if it is incomplete or corrupt. */
   async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
     if (isCorrupt && state.tip !== null) await this.buildAnew('it is damaged');
     else if (state.tip === null || state.build !== null) await this.build();
   }
 
-  /** One step towards the tip of the claim index; false if there is nothing to do. */
+  /** Takes one step towards the tip of the claim index. Returns false if there is nothing to do. */
   async step(): Promise<boolean> {
     const { tip, claims, noted } = this;
-    // The notes of followed blocks are written with their claims.
+    // If the index is near the tip, no notes are written in advance, because the notes of applied blocks are written with
+    // their claims.
     const isNear =
       tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
     if (!isNear) await this.noteAhead();
@@ -97,7 +98,7 @@ export class IndexSteps {
     return true;
   }
 
-  /** Follows the block at this height, and the available blocks after it. */
+  /** Applies the block at this height and the available blocks after it. */
   private async follow(height: number): Promise<void> {
     const { claims, noted } = this;
     const began = performance.now();
@@ -106,15 +107,16 @@ export class IndexSteps {
     if (steps === 'gone')
       return this.buildAnew('the claim index no longer knows what the next blocks changed');
     const last = steps.at(-1);
-    // The chain has changed its branch meanwhile; the next step handles it.
+    // The chain has changed to another branch meanwhile. The next step handles it.
     if (last === undefined) return;
     for (const { block } of steps) noted.add(block);
     await this.noteAhead();
-    // Claims that these blocks touched may have been ended by a block that was disconnected before it was noted.
+    // Claims that these blocks touched may have been ended by a block that was disconnected before it was noted. They must
+    // then be read again.
     if (claims.disconnects !== disconnects) return this.giveUp();
     const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
     const read = await this.read([...touched]);
-    // The read data may belong to a branch that does not include these blocks.
+    // The read data may belong to a branch that does not include these blocks, so it is discarded.
     if (!steps.every(({ block }) => claims.isActive(block))) return this.giveUp();
     const documents = await this.deps.writer.applyBlocks(steps, read);
     noted.settle();
@@ -127,13 +129,16 @@ export class IndexSteps {
     this.moved({ height: last.block.height, hash: last.block.hash }, documents);
   }
 
-  /** Leaves the read blocks to the next steps, starting with a single block, because the chain is changing its branch. */
+  /**
+   * Discards the read blocks, because the chain is changing its branch. The next steps read them again, starting with a
+   * single block.
+   */
   private giveUp(): void {
     this.noted.giveUp();
     this.together = 1;
   }
 
-  /** The changes of the block at this height and of the blocks after it, as many as are written together. */
+  /** Returns the changes of the block at this height and of following blocks, as many as are written together. */
   private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
     const { claims } = this;
     const steps: BlockStep[] = [];
@@ -178,8 +183,8 @@ export class IndexSteps {
   }
 
   /**
-   * The block after which blocks are followed one by one: as far back as notes are stored and the claim index has the
-   * changes.
+   * Returns the base block of a first build, after which blocks are applied one by one: as far back as notes are stored and
+   * the claim index has the changes.
    */
   private async findBase(): Promise<BlockId> {
     const { claims } = this;
@@ -190,7 +195,7 @@ export class IndexSteps {
     return height < 0 ? NOWHERE : { height, hash: claims.hashAt(height) ?? '' };
   }
 
-  /** Runs a first build, or continues an interrupted one. */
+  /** Runs the first build, or continues an interrupted one. */
   private async build(isResumed = true): Promise<void> {
     const { claims, noted } = this;
     const { writer, logger, isClosed, show } = this.deps;
@@ -221,7 +226,7 @@ export class IndexSteps {
     return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
   }
 
-  /** Claims at the present tip, whose block is noted too. */
+  /** Reads claims as of the current tip, after noting the blocks up to it. */
   private read(ids: readonly string[]): Promise<ClaimSources> {
     return this.claims.read(ids, () => this.noteAhead());
   }

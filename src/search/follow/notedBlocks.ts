@@ -1,7 +1,8 @@
 /**
- * Noted blocks: blocks at whose state claims of the search index may have been read, with the claims that they touched. If
- * such a block is disconnected, its claims must be read again. So each block is noted before claims are read at it, even
- * above the tip of the index. Notes of blocks that are not active any more determine what is read again.
+ * Noted blocks: claims of the search index may have been read in the state after any of these blocks. Each is stored with
+ * the claims that it touched. If a noted block is disconnected, its claims must be read again. Each block is therefore noted
+ * before claims are read in its state, even above the tip of the index. Notes of blocks that are no longer active determine
+ * the claims to read again.
  */
 import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
@@ -11,26 +12,29 @@ export class NotedBlocks {
   private readonly writer: IndexWriter;
   private readonly keptBlocks: number;
   private blocks = new Map<string, BlockId>();
-  /** Blocks whose notes are not written yet: they are written with their claims, or before notes of higher blocks. */
+  /**
+   * Notes that are not written to the index yet. They are written with the claims of their blocks, or before notes of higher
+   * blocks.
+   */
   private readonly unwritten = new Map<string, BlockNote>();
-  /** While this block is active, all noted blocks except those in `unseen` are active too; null if unknown. */
+  /** Known active block: while it is active, all noted blocks except those in `unseen` are active too. Null if unknown. */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
   /**
-   * Highest block below a gap: blocks up to it were not noted, because there were too many, although claims were read above
-   * them. While it is on the active chain, they are too. Null without a gap.
+   * Highest block below a gap in the notes: blocks up to it were not noted, because there were too many, although claims
+   * were read above them. While this block is active, those blocks are active too. Null if there is no gap.
    */
   private floor: BlockId | null = null;
   private isFloorLost = false;
 
-  /** `keptBlocks`: maximum number of noted blocks below the tip of the claim index. */
+  /** Creates the list. `keptBlocks` is the maximum number of noted blocks below the tip of the claim index. */
   constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
     this.claims = claims;
     this.writer = writer;
     this.keptBlocks = keptBlocks;
   }
 
-  /** Loads the notes of an index that has followed the blocks up to `bottom`. */
+  /** Loads the notes of an index that has applied the blocks up to height `bottom`. */
   async load(bottom: number): Promise<void> {
     this.reset(await this.writer.notes());
     const above = this.above(bottom);
@@ -53,8 +57,8 @@ export class NotedBlocks {
   }
 
   /**
-   * Whether blocks without notes may have been disconnected, so that it is unknown which claims must be read again. `tip` is
-   * the tip of the index.
+   * Whether blocks without notes may have been disconnected, so that the claims to read again are unknown. `tip` is the tip
+   * of the index.
    */
   hasLost(tip: BlockId): boolean {
     const { floor, claims } = this;
@@ -74,23 +78,23 @@ export class NotedBlocks {
     this.unseen.push(idOf(block));
   }
 
-  /** Adds a block whose note is written with its claims, unless it is already noted. Removes notes far below it. */
+  /** Adds a block whose note will be written with its claims, unless the block is already noted. Removes notes far below it. */
   add(block: BlockNote): void {
     if (!this.blocks.has(keyOf(block))) this.unwritten.set(keyOf(block), block);
     this.set(block);
     for (const [key, { height }] of this.blocks) {
-      // Blocks are mostly in order of height.
+      // The map is mostly in order of height, so the loop ends at the first block that is kept.
       if (height > block.height - KEPT_BLOCKS) break;
       this.blocks.delete(key);
     }
   }
 
-  /** The claims of all added blocks have been written, with the notes. */
+  /** Marks the added blocks as written. Called after their claims and notes were written. */
   settle(): void {
     this.unwritten.clear();
   }
 
-  /** The claims of the added blocks are not written; removes their notes. */
+  /** Removes the notes of added blocks whose claims are not written. */
   giveUp(): void {
     this.forget([...this.unwritten.values()]);
     this.unwritten.clear();
@@ -100,7 +104,7 @@ export class NotedBlocks {
     for (const block of blocks) this.blocks.delete(keyOf(block));
   }
 
-  /** Blocks that are no longer on the active chain. */
+  /** Returns the noted blocks that are no longer on the active chain. */
   get abandoned(): BlockId[] {
     const isSeen = this.seen !== null && this.claims.isActive(this.seen);
     const looked = (isSeen ? this.unseen : [...this.blocks.values()]).filter((block) =>
@@ -117,8 +121,8 @@ export class NotedBlocks {
   }
 
   /**
-   * The highest active block below this height that the index has followed; null without one. Blocks of the new branch may
-   * be noted without having been followed, so blocks above an abandoned one are excluded.
+   * Returns the highest active block below this height that the index has applied; null if there is none. Blocks of the new
+   * branch may be noted without having been applied, so blocks above an abandoned block are excluded.
    */
   highestFollowedBelow(height: number): BlockId | null {
     const top = this.abandoned.reduce((least, block) => Math.min(least, block.height), height);
@@ -131,8 +135,8 @@ export class NotedBlocks {
   }
 
   /**
-   * Notes blocks of the claim index above `bottom`. Call it before and after claims are read. It goes down to the first
-   * block with a written note, because all lower ones have notes too, unless `bottom` was lowered (`isLower`).
+   * Notes the blocks of the claim index above `bottom`. Must be called before and after claims are read. Walks down to the
+   * first block whose note is written, because all lower blocks have notes too, unless `bottom` was lowered (`isLower`).
    */
   async noteAhead(bottom: number, isLower = false): Promise<void> {
     const { claims } = this;
@@ -161,7 +165,7 @@ export class NotedBlocks {
     for (const block of waiting) this.unwritten.delete(keyOf(block));
   }
 
-  /** The claims of noted blocks, and their reposts. */
+  /** Returns the claims of noted blocks, and the reposts of these claims. */
   async claimIdsOf(blocks: readonly BlockId[]): Promise<string[]> {
     const keys = new Set(blocks.map(keyOf));
     const notes = (await this.writer.notes()).filter((note) => keys.has(keyOf(note)));

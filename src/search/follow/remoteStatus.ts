@@ -1,24 +1,24 @@
 /**
- * Status of the claim index's follower in another thread, where it is reported, and the callers that wait for it there.
+ * Status of the search index follower in another thread than the follower's, and the callers that wait for the index there.
  */
 import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 
-/** The interface of the follower for searches, in any thread. */
+/** The follower as search code in any thread uses it. */
 export interface FollowerView {
   readonly status: FollowerStatus;
   /** Whether the index has reached the tip of the claim index, on the same branch. */
   readonly isAtTip: boolean;
-  /** Reports that a reader found the index corrupt. */
+  /** Reports that a reader found the index corrupt, so that it is rebuilt. */
   remake(): void;
-  /** Waits until the index has reached the tip of the claim index, on the same branch; at most `timeoutMs`. */
+  /** Waits until the index has reached the tip of the claim index on the same branch, or for at most `timeoutMs`. */
   waitForTip(timeoutMs: number): Promise<void>;
 }
 
 export interface RemoteStatusDeps {
-  /** Whether the claim index ends with this block. */
+  /** Whether this block is the tip of the claim index. */
   readonly isTip: (block: BlockId) => boolean;
-  /** Notifies the follower that a caller waits for the tip. */
+  /** Notifies the follower that a caller waits for the index to reach the tip. */
   readonly poke: () => void;
   readonly remake: () => void;
 }
@@ -26,7 +26,7 @@ export interface RemoteStatusDeps {
 export class RemoteStatus implements FollowerView {
   private readonly deps: RemoteStatusDeps;
   private readonly waiters = new Set<() => void>();
-  /** Whether the follower was notified of waiting callers and has not reported since. */
+  /** Whether the follower was notified of waiting callers and has not sent a status since. */
   private isPoked = false;
   private isEnded = false;
   private shown = UNKNOWN_STATUS;
@@ -39,7 +39,7 @@ export class RemoteStatus implements FollowerView {
     return this.shown;
   }
 
-  /** Processes a status from the follower. */
+  /** Processes a status that the follower sent. */
   take(status: FollowerStatus): void {
     this.shown = status;
     this.isPoked = false;
@@ -70,7 +70,7 @@ export class RemoteStatus implements FollowerView {
     });
   }
 
-  /** Ends the waiting of all callers, now and later. */
+  /** Wakes all callers, and lets no later caller wait. */
   end(): void {
     this.isEnded = true;
     this.wakeAll();
@@ -81,7 +81,7 @@ export class RemoteStatus implements FollowerView {
     return tip !== null && this.deps.isTip(tip);
   }
 
-  /** Ends the waiting of the present callers. */
+  /** Wakes the callers that wait now. */
   wakeAll(): void {
     for (const done of [...this.waiters]) done();
   }

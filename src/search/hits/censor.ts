@@ -1,21 +1,21 @@
 /**
- * Blocking and filtering: what the reposts of listed channels censor. Each live repost with a valid signature of a listed
- * channel censors its target and all reposts of the target. If the target is a channel, it also censors all claims that name
- * this channel. Documents do not store it; it is computed from the lists and the index each time. Source: lbryio/hub,
- * hub/db/db.py `reload_blocking_filtering_streams` and hub/elastic_sync/db.py.
+ * Blocking and filtering of claims: what the reposts of listed channels censor. Each live repost with a valid signature of a
+ * listed channel censors its target and all reposts of the target. If the target is a channel, all claims of this channel
+ * are censored too. Documents do not store censorship; it is computed from the lists and the index for each search. Source:
+ * lbryio/hub, hub/db/db.py `reload_blocking_filtering_streams` and hub/elastic_sync/db.py.
  */
 import type { CensorSet } from '../query/conditionSql.js';
 
-/** 0 nothing, 1 filtered from searches, 2 blocked. */
+/** Level of censorship: 0 none, 1 filtered from searches, 2 blocked. */
 export type CensorType = 0 | 1 | 2;
 
-/** Ids of channels, hex in printed order. A result names the first channel that censors a claim. */
+/** Claim ids of the listed channels, hex in display order. A result names the first listed channel that censors a claim. */
 export interface CensorLists {
   readonly blocking: readonly string[];
   readonly filtering: readonly string[];
 }
 
-/** A repost by a listed channel. */
+/** A repost by a listed channel, which censors its target. */
 export interface CensoringRepost {
   readonly channelId: string;
   readonly targetId: string;
@@ -35,9 +35,12 @@ export interface CensorableClaim {
   readonly repostedId: string | null;
 }
 
-/** All censored targets of a node. */
+/** Censored claims and channels, computed from the channel lists and their reposts. */
 export class Censor {
-  /** The censoring channel by target: for all claims, including channels, and for channels only. */
+  /**
+   * Censoring channel by target id, for each set: one for all targets, including channels, and one for targets that are
+   * channels.
+   */
   readonly sets: Readonly<Record<CensorSet, ReadonlyMap<string, string>>>;
 
   constructor(lists: CensorLists, reposts: readonly CensoringRepost[]) {
@@ -65,7 +68,7 @@ export class Censor {
     return this.sets.blockedClaims.size === 0 && this.sets.filteredClaims.size === 0;
   }
 
-  /** The censorship of a claim; blocking has priority over filtering. */
+  /** Returns the censorship of a claim. Blocking has priority over filtering. */
   of(claim: CensorableClaim): Censorship {
     const { blockedClaims, blockedChannels, filteredClaims, filteredChannels } = this.sets;
     const blocking = censoring(claim, blockedClaims, blockedChannels);
@@ -97,7 +100,7 @@ function groupByChannel(reposts: readonly CensoringRepost[]): Map<string, Censor
   return groups;
 }
 
-/** The censored rows of a page by censoring channel; each transaction is counted once. */
+/** Counts the censored rows of a page by censoring channel. Several rows of one transaction count once. */
 export function countBlocked(
   rows: readonly (CensorableClaim & { readonly transaction: string })[],
   censor: Censor,

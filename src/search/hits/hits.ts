@@ -1,4 +1,4 @@
-/** Parses rows of an index to hits, and selects the hits of a page; the same for all backends. */
+/** Converts rows of an index to hits, and selects the hits of a page. The same for all backends. */
 import { toHex } from '../../util/bytes.js';
 import { TEXT_FIELDS } from '../document/analyze.js';
 import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
@@ -6,25 +6,28 @@ import type { SearchQuery } from '../query/searchQuery.js';
 import { isSimilar, type TextNode } from '../query/textQuery.js';
 import { rankedWords, textScorer, type TextTotals } from './textScore.js';
 
-/** Maximum number of ranked documents: twice as many as for other orders. Ranking takes microseconds for each. */
+/**
+ * Maximum number of documents that are ranked by relevance: twice as many as for other orders. Ranking takes microseconds
+ * per document.
+ */
 export const RANKED_DOCUMENTS = 2000;
-/** Maximum count of documents with a word; a more frequent word has this count. */
+/** Maximum number of documents counted for a word. A more frequent word is ranked as if it had this count. */
 export const RARITY_LIMIT = 200_000;
-/** Maximum number of similar words for a fuzzy word. Source: Lucene's `max_expansions`. */
+/** Maximum number of similar words by which a fuzzy word is replaced. Source: Lucene's `max_expansions`. */
 const MAX_SIMILAR = 50;
 
-/** A hit with the data that pages need. */
+/** A search hit with the data that pages need. */
 export interface Hit extends SearchHit {
   readonly transaction: string;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Columns of a hit; `c` is the table `claim`. */
+/** Selected columns of a hit. `c` is the table `claim`. */
 export const HIT_COLUMNS =
   'c.claim_id, c.channel_id, c.is_signature_valid, c.reposted_claim_id, c.creation_height, c.tx_key';
 const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
-/** Columns for ranking; `w` is the table `words`. */
+/** Selected columns for ranking by relevance. `w` is the table `words`. */
 export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
   ', ',
 );
@@ -43,13 +46,13 @@ export function hitOf(row: Row): Hit {
   };
 }
 
-/** A page with the number of hits of all pages. */
+/** Hits of a page, and the number of hits on all pages. */
 export interface HitsPage {
   readonly page: readonly Hit[];
   readonly total: number;
 }
 
-/** Whether all hits are needed: if all pages are requested, or if hits depend on each other. */
+/** Whether all hits are needed: if all pages are requested, or if the selection of a hit depends on other hits. */
 export function needsAllHits({ allPages, only, removeDuplicates, perChannel }: SearchQuery): boolean {
   return allPages || only > 0 || removeDuplicates || perChannel > 0;
 }
@@ -62,8 +65,8 @@ export function cutPage(hits: readonly Hit[], query: SearchQuery): HitsPage {
 }
 
 /**
- * Texts to search for ranking, one after another until there are enough documents. For optional words, documents with all of
- * them are searched first, because they rank highest whatever their age.
+ * Returns the texts to search for ranking, one after another until there are enough documents. If the words are optional,
+ * documents with all words are searched first, because they rank highest whatever their age.
  */
 export function rankedTexts(text: TextNode): readonly TextNode[] {
   if (text.kind === 'or') return [{ kind: 'and', nodes: text.nodes }, text];
@@ -73,8 +76,8 @@ export function rankedTexts(text: TextNode): readonly TextNode[] {
 }
 
 /**
- * Numbers of the first documents by relevance; of equally good ones the older comes first. `countOf` returns the number of
- * documents with a word; `checkTime` throws on a timeout.
+ * Returns the numbers of the most relevant documents in order. Of equally relevant documents the older is first. `countOf`
+ * returns the number of documents with a word; `checkTime` throws after a timeout.
  */
 export function rankedDocuments(
   rows: readonly Row[],
@@ -94,7 +97,7 @@ export function rankedDocuments(
   return scored.slice(0, MAX_HITS).map(({ id }) => id);
 }
 
-/** Words of the index within the edit distance, the nearest first. */
+/** Returns the words of the index within the edit distance, nearest first. */
 export function nearestWords(word: string, edits: number, terms: readonly string[]): string[] {
   const near = terms.filter((term) => isSimilar(word, term, edits));
   const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));

@@ -1,4 +1,7 @@
-/** The query of documents for a search: conditions, order, number of hits, and columns. The same for all backends. */
+/**
+ * Database request for the hits of a search: conditions, order, maximum number of hits, and columns. The same for all
+ * backends.
+ */
 import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder, type OrderTerm } from '../query/order.js';
 import { MAX_HITS, MAX_LIMITED_HITS } from './pages.js';
@@ -11,11 +14,14 @@ export interface HitsRequest {
   readonly order: readonly OrderTerm[];
   readonly wanted: number;
   readonly columns: string;
-  /** Whether the columns include the packed words for ranking, and none of `c`. */
+  /** Whether the columns are the packed words for ranking instead of the columns of table `c`. */
   readonly withWords: boolean;
 }
 
-/** The query of a search; `text` is its text without fuzzy words. A text search without an order is ranked. */
+/**
+ * Creates the request for a search. `text` is its text with fuzzy words replaced. A text search without an order is ranked
+ * by relevance.
+ */
 export function hitsRequest(
   { conditions, order, perChannel }: SearchQuery,
   text: TextNode | null,

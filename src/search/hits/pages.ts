@@ -1,25 +1,28 @@
 /**
- * Selects the hits of a page: removes duplicates, limits the claims of each channel, and cuts the page. The limit applies to
- * all pages of a search together; the reference applies it to each page. Source: lbryio/hub, hub/herald/search.py
- * `__remove_duplicates`, `__search_ahead`.
+ * Selects the hits of a page: removes duplicates, limits the claims of each channel, and cuts the page. The limit per
+ * channel applies to all pages of a search together; the reference applies it to each page. Source: lbryio/hub,
+ * hub/herald/search.py `__remove_duplicates`, `__search_ahead`.
  */
 
-/** Maximum number of hits on all pages, and of examined hits without a limit per channel. */
+/** Maximum number of hits on all pages, and maximum number of examined hits if there is no limit per channel. */
 export const MAX_HITS = 1000;
-/** Maximum number of examined hits with a limit per channel, so that a channel with many claims does not hide the others. */
+/**
+ * Maximum number of examined hits if there is a limit per channel. It is higher, so that a channel with many claims does not
+ * hide others.
+ */
 export const MAX_LIMITED_HITS = 4000;
 
 export interface SearchHit {
-  /** Hex as printed. */
+  /** Claim id, hex in display order. */
   readonly claimId: string;
   readonly channelId: string | null;
-  /** The channel, if it signed the claim validly. */
+  /** Id of the claim's channel if its signature is valid; otherwise null. */
   readonly signerId: string | null;
   readonly repostedId: string | null;
   readonly creationHeight: number;
 }
 
-/** Of a claim and its reposts keeps only the oldest, at its position. */
+/** Keeps only the oldest of a claim and its reposts, at its position. */
 export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): Hit[] {
   const kept = new Map<string, Hit>();
   for (const hit of hits) {
@@ -30,7 +33,7 @@ export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): H
   return hits.filter((hit) => kept.get(hit.repostedId ?? hit.claimId) === hit);
 }
 
-/** Keeps the first `most` validly signed claims of each channel, and all unsigned hits. */
+/** Keeps the first `most` claims of each channel whose signature is valid, and all other claims. */
 export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], most: number): Hit[] {
   const counts = new Map<string, number>();
   return hits.filter(({ signerId }) => {
@@ -41,7 +44,7 @@ export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], mos
   });
 }
 
-/** All hits in order, from which pages are cut. */
+/** Returns all hits in order; pages are cut from this list. */
 export function arrangeHits<Hit extends SearchHit>(
   hits: readonly Hit[],
   options: { readonly removeDuplicates: boolean; readonly perChannel: number },

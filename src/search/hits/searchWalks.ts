@@ -1,6 +1,6 @@
 /**
  * Walks: searches that are read page by page. The result of the search is stored, because new blocks change scores, amounts
- * and claims; a later page from a new search could repeat or omit claims.
+ * and claims. If later pages came from a new search, they could repeat or omit claims.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,26 +8,26 @@ import type { Constraints } from '../query/constraints.js';
 import type { SearchPage } from '../searchBackend.js';
 import { badRequest } from '../query/searchError.js';
 
-/** Maximum number of stored walks, some 20 kB each; the least recently used one is removed first. Arbitrary. */
+/** Maximum number of stored walks of about 20 kB each. The least recently used one is removed first. Arbitrary. */
 const MAX_WALKS = 1000;
 const ID_BYTES = 20;
 const CURSOR = /^([0-9a-f]{32})-([0-9]{1,4})$/;
 
-/** A page of a walk. The data besides the rows refers to all pages together. */
+/** A page of a walk. The fields other than the rows describe all pages together. */
 export interface WalkPage extends SearchPage {
-  /** Cursor of the next page; null for none. */
+  /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
 }
 
 interface Walk {
   readonly asked: string;
   readonly limit: number;
-  /** Concatenated ids of all found claims. */
+  /** Ids of all found claims, concatenated. */
   readonly ids: Buffer;
   readonly answer: Omit<SearchPage, 'rows'>;
 }
 
-/** The key of a constraint. */
+/** Returns the key of constraints, which does not depend on their order. */
 export function constraintsKey(constraints: Constraints): string {
   const sorted = Object.entries(constraints).sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(sorted, (_key, value: unknown) =>
@@ -37,10 +37,10 @@ export function constraintsKey(constraints: Constraints): string {
 }
 
 export class SearchWalks {
-  /** In order of last use. */
+  /** Walks in order of last use. */
   private readonly walks = new Map<string, Walk>();
 
-  /** Starts a walk and returns its first page; `asked` is the key of the constraints. */
+  /** Starts a walk and returns its first page. `asked` is the key of the constraints. */
   begin(asked: string, limit: number, { rows, ...answer }: SearchPage): WalkPage {
     const walk = { asked, limit, ids: Buffer.concat(rows), answer };
     const id = randomBytes(16).toString('hex');
@@ -54,7 +54,10 @@ export class SearchWalks {
     return page;
   }
 
-  /** The page for a cursor. A cursor may be used several times. Throws `SearchError`. */
+  /**
+   * Returns the page for a cursor. A cursor may be used several times. Throws `SearchError` if the walk is not stored any
+   * more.
+   */
   goOn(cursor: string, asked: string): WalkPage {
     const [, id, place] = CURSOR.exec(cursor) ?? [];
     if (id === undefined) throw badRequest('after: the value is no "next" of a page.');

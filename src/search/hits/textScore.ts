@@ -1,7 +1,8 @@
 /**
- * Relevance of a document for a text: the BM25 score of each word in each field, times the field's weight, summed over
- * fields and words. A prefix scores the weight of its field. The rarity of a word is computed over all fields together.
- * Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as simple_query_string asks it, fields summed (`most_fields`).
+ * Relevance of a document for a text: the BM25 score of each word in each field, multiplied by the weight of the field,
+ * summed over fields and words. A prefix scores the weight of its field. The rarity of a word is computed over all fields
+ * together. Source: Lucene's BM25Similarity (k1 1.2, b 0.75) as used by simple_query_string, summed over fields
+ * (`most_fields`).
  */
 import { FIELD_BREAK, TEXT_FIELDS } from '../document/analyze.js';
 import { countNear, substringOf, type TextNode } from '../query/textQuery.js';
@@ -10,8 +11,8 @@ const K1 = 1.2;
 const B = 0.75;
 
 /**
- * Totals over all documents: their number, and for each field the number of documents that have it and the number of its
- * words.
+ * Totals over all documents: their number, and for each field the number of documents that have the field and the number of
+ * its words.
  */
 export interface TextTotals {
   readonly documents: number;
@@ -19,16 +20,19 @@ export interface TextTotals {
   readonly wordsInField: readonly number[];
 }
 
-/** A part of a text that contributes to the score. */
+/** A word, phrase or prefix of a text that contributes to the score. */
 interface ScoredPart {
   readonly rarity: number;
-  /** Whether it has a constant score: a prefix. */
+  /** Whether the part scores a constant value, as a prefix does. */
   readonly isFlat: boolean;
-  /** Adds the occurrences of the part in each field to `counts`; false if there are none. `breaks` are the ends of the fields. */
+  /**
+   * Adds the number of occurrences in each field to `counts`. Returns false if there are none. `breaks` are the offsets at
+   * which the fields end.
+   */
   count(packed: string, breaks: Int32Array, counts: Int32Array): boolean;
 }
 
-/** Words whose document counts the score needs; none if the score does not depend on them. */
+/** Returns the words whose document counts the score needs. Empty if the score does not depend on them. */
 export function rankedWords(node: TextNode): string[] {
   const words = new Set<string>();
   const parts = positiveParts(node);
@@ -45,9 +49,9 @@ function positiveParts(node: TextNode): TextNode[] {
   return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(positiveParts) : [node];
 }
 
-/** Counts a substring in one pass over all fields. */
+/** Creates a function that counts a substring in one pass over all fields. */
 function substringCounter(part: string): ScoredPart['count'] {
-  // Adjacent words share a space.
+  // Adjacent words share a space, so the next match may start at the last character of the previous one.
   const step = Math.max(1, part.length - 1);
   return (packed, breaks, counts) => {
     let at = packed.indexOf(part);
@@ -60,7 +64,10 @@ function substringCounter(part: string): ScoredPart['count'] {
   };
 }
 
-/** Fast check: most documents do not have the words in this order. */
+/**
+ * Creates a function that counts words near each other. A fast pre-check excludes most documents, which do not have the
+ * words in this order.
+ */
 function nearCounter(words: readonly string[], gap: number): ScoredPart['count'] {
   return (packed, _breaks, counts) => {
     if (countNear(words, gap, packed, 1) === 0) return false;
@@ -71,7 +78,7 @@ function nearCounter(words: readonly string[], gap: number): ScoredPart['count']
 }
 
 /**
- * Returns a function that computes the score of a document's words. `counts` has the document counts of the words from
+ * Creates a function that computes the score of a document's words. `counts` has the document counts of the words from
  * `rankedWords`.
  */
 export function textScorer(

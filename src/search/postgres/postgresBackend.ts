@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL backend: one thread writes and a few read, each with many connections, so that neither decoding claims nor
- * ranking hits blocks the node. If the server is not reachable, searches fail and following waits.
+ * The PostgreSQL backend. One thread writes and a few threads read, each with many connections, so that neither decoding
+ * claims nor ranking hits blocks the node. While the server is not reachable, searches fail and the index is not updated.
  */
 import type { CensorLists } from '../hits/censor.js';
 import type { IndexWriter } from '../follow/indexChange.js';
@@ -16,14 +16,17 @@ import { SearchThread } from '../thread/searchThread.js';
 
 export interface PostgresBackendOptions extends PostgresIndexOptions {
   readonly lists: CensorLists;
-  /** Maximum number of concurrent searches, each on its own connection. */
+  /** Maximum number of concurrent searches. Each uses its own connection. */
   readonly connections: number;
   readonly timeoutMs?: number;
-  /** Called when a thread ended unexpectedly. */
+  /** Called with a text when a thread has ended unexpectedly. */
   readonly warn?: (text: string) => void;
 }
 
-/** Number of searches in one thread, whose own work, ranking, takes less time than the server's. Arbitrary. */
+/**
+ * Number of connections that one thread uses for searches. The thread's own work, ranking, takes less time than the
+ * server's. Arbitrary.
+ */
 const CONNECTIONS_OF_THREAD = 4;
 
 const searchThread = (role: PostgresRole): SearchThread =>
@@ -31,8 +34,8 @@ const searchThread = (role: PostgresRole): SearchThread =>
 
 /**
  * Checks whether an index can be stored on the server. Throws `EnvironmentError` if the package `pg` is missing, if the
- * server rejects the connection permanently, or if the schema belongs to other data. `away` is the reason if the server is
- * not reachable.
+ * server rejects the connection permanently, or if the schema belongs to other data. In the result, `away` is the reason if
+ * the server is not reachable.
  */
 export async function probePostgres(
   target: PostgresTarget & { readonly chain: string },
@@ -81,7 +84,7 @@ export class PostgresBackend implements SearchBackend {
     this.writer = writerIn(writing);
   }
 
-  /** Like `probePostgres`, but an unreachable server does not prevent the start. */
+  /** Opens the backend. Checks the server like `probePostgres`; an unreachable server does not prevent the start. */
   static async open(
     options: PostgresBackendOptions,
   ): Promise<{ readonly backend: PostgresBackend; readonly away: string | null }> {

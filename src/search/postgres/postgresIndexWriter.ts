@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL index writer of the follower: builds documents from claims and passes them to `PostgresWriter`. It opens a
- * connection on demand, and again after an error, so the follower's next attempt works when the server is back. Only the
- * node whose connection holds the lock of the index may write. `state` acquires the lock; after a lost connection nothing is
- * written until `state` is called again.
+ * PostgreSQL index writer of the follower: builds documents from claims and passes them to `PostgresWriter`. Opens a
+ * connection on demand and reconnects after an error, so the follower's next attempt succeeds when the server is back. Only
+ * the node whose connection holds the lock of the index may write. `state` acquires the lock; after a lost connection
+ * nothing is written until `state` is called again.
  */
 import { createHash } from 'node:crypto';
 import type { AddressPrefixes } from '../../script/address.js';
@@ -21,16 +21,19 @@ import { PostgresAwayError, PostgresConnection, type PostgresTarget } from './po
 import { createIndexTables, schemaContent } from './postgresSchema.js';
 import { PostgresWriter, readIndexState, readNotes, readReposts } from './postgresWriter.js';
 
-/** Documents in one transaction of a first build: about 10 MB of memory. */
+/** Number of documents in one transaction of a first build: about 10 MB of memory. */
 export const BULK_DOCUMENTS = 5000;
 
 export interface PostgresIndexOptions extends PostgresTarget {
-  /** Key of a chain: the hash of its genesis block. */
+  /** Identifies the chain: hash of its genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
 }
 
-/** The number of the lock of a schema. Advisory locks are shared by the whole database, whatever their purpose. */
+/**
+ * Returns the number of the advisory lock for a schema. Advisory locks are shared by all users of the database, so the
+ * number is derived from a hash.
+ */
 function lockNumber(schema: string): string {
   return String(createHash('sha256').update(`lbcnode search index ${schema}`).digest().readBigInt64BE(0));
 }
@@ -39,7 +42,7 @@ export class PostgresIndexWriter implements IndexWriter {
   private readonly options: PostgresIndexOptions;
   private readonly queue = new SerialQueue();
   private connection: PostgresConnection | null = null;
-  /** Null without the lock, and if its cached state is not valid any more. */
+  /** Writer with a cached state. Null if this node does not hold the lock, or if the cached state is no longer valid. */
   private writer: PostgresWriter | null = null;
   private hasLock = false;
   private waiting: ClaimDocument[] = [];
@@ -52,7 +55,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   state(): Promise<IndexState> {
     return this.run(async (connection) => {
-      // Waiting documents belong to a failed build, which continues from the written state.
+      // Discards documents of a failed build that were not written. The build continues from the written state.
       this.waiting = [];
       this.waitingHidden = new Set();
       this.after = null;
@@ -146,7 +149,7 @@ export class PostgresIndexWriter implements IndexWriter {
     await connection?.close();
   }
 
-  /** Whether this node may write. If it has the lock, the tables are created. */
+  /** Acquires the lock if possible, and creates the tables if this node holds it. Returns whether this node may write. */
   private async lock(connection: PostgresConnection): Promise<boolean> {
     if (this.hasLock) return true;
     const number = lockNumber(connection.schema);
@@ -160,14 +163,14 @@ export class PostgresIndexWriter implements IndexWriter {
 
   private write<T>(call: (writer: PostgresWriter) => Promise<T>): Promise<T> {
     return this.run(async (connection) => {
-      // Another node may have written since the state was read.
+      // Without the lock, another node may have written since the state was read.
       if (!this.hasLock) throw new PostgresAwayError('The connection to PostgreSQL was lost');
       this.writer ??= await PostgresWriter.on(connection);
       return call(this.writer);
     });
   }
 
-  /** Runs calls one by one; the connection is closed after an error. */
+  /** Runs calls one after the other. After an error the connection is closed. */
   private run<T>(call: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
       try {

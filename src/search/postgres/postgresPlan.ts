@@ -1,7 +1,7 @@
 /**
- * Query plans for PostgreSQL. Its planner knows how common values are and selects indexes itself, but it does not know how
- * common words are, nor the cost of splitting a text. So this is decided here: the documents of a rare text come from the
- * index of words; a common text is searched in the documents in the order of the sort index.
+ * Query plans for PostgreSQL. Its planner knows how frequent values are and selects indexes itself, but does not know how
+ * frequent words are, nor the cost of splitting a text. This module therefore decides: the documents of a rare text come
+ * from the index of words; for a common text, documents are read in the order of the sort index and their text is tested.
  */
 import {
   conditionSql,
@@ -15,15 +15,18 @@ import { WORDS_VECTOR } from './postgresSchema.js';
 import type { HitsRequest } from '../hits/hitsRequest.js';
 import type { TextNode } from '../query/textQuery.js';
 
-/** A word or prefix in the syntax of `tsquery`. */
+/** Returns a word or prefix in the syntax of `tsquery`. */
 export function quoteLexeme(word: string, isPrefix: boolean): string {
   return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${isPrefix ? ':*' : ''}`;
 }
 
-/** The operators of `tsquery` for "and" and "or". */
+/** Operators of `tsquery` for "and" and "or". */
 export const LEXEME_OPERATORS = [' & ', ' | '] as const;
 
-/** Estimated number of documents that match a text, from the document counts of its words; null if these are unknown. */
+/**
+ * Estimates the number of documents that match a text, from the document counts of its words. Null if these counts are
+ * unknown.
+ */
 export function estimateText(node: TextNode, countOf: (node: TextNode) => number): number | null {
   switch (node.kind) {
     case 'word':
@@ -49,12 +52,12 @@ export function estimateText(node: TextNode, countOf: (node: TextNode) => number
   }
 }
 
-/** Whether the index of words needs fewer reads than a walk in sort order. */
+/** Whether reading the documents of a text from the index of words needs fewer reads than walking all documents in sort order. */
 function isRare(estimate: number | null, documents: number, wanted: number): estimate is number {
   return estimate !== null && estimate * estimate <= wanted * Math.max(documents, wanted);
 }
 
-/** The SQL statement that finds the hits of a query in their order. */
+/** Returns the SQL statement that finds the hits of a query in their order. */
 export function postgresHitsSql(
   request: HitsRequest,
   facts: { readonly documents: number; readonly textEstimate: number | null },
@@ -68,7 +71,7 @@ export function postgresHitsSql(
     text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted);
   const testsText = text !== null && !(isRareText && filter.isExact);
   const needsWords = testsText || request.withWords;
-  // If documents are only ranked, the table of words is sufficient.
+  // If documents are only ranked by relevance, the table of words is sufficient.
   const needsClaim = !request.withWords || tests.length > 0;
   if (testsText) tests.push(textSql(text, sql));
   const tables = [
@@ -80,7 +83,7 @@ export function postgresHitsSql(
   const from = tables.reduce(
     (joined, table) => `${joined} JOIN ${table} ON ${idOf(table)} = ${idOf(tables[0]!)}`,
   );
-  // In a separate query, because the planner might otherwise split texts during the walk.
+  // The documents are selected in a separate query, because the planner might otherwise split texts during the walk.
   const rare = isRareText
     ? `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `
     : '';

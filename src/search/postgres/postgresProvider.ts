@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL with the optional package `pg`. Each has one schema, uses UTF-8, and is not reused after an
- * error of the connection itself. Messages never contain passwords of the URL.
+ * Connections to PostgreSQL with the optional package `pg`. A connection uses one schema and UTF-8, and is not reused after
+ * an error of the connection itself. Messages never contain passwords of the URL.
  */
 import type * as Postgres from 'pg';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -9,43 +9,44 @@ import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 export interface PostgresTarget {
   /** `postgres://user:password@host:port/database?sslmode=…` */
   readonly url: string;
-  /** The schema that holds the tables. */
+  /** Name of the schema that contains the tables. */
   readonly schema: string;
 }
 
 export type PostgresRow = Readonly<Record<string, unknown>>;
 export type PostgresValue = SqlValue | readonly SqlValue[];
 
-/** Minimum server version: older ones cannot end a statement when its client has disconnected. */
+/** Minimum server version. Older servers cannot end a statement when its client has disconnected. */
 const LEAST_VERSION = 140_000;
 const CONNECT_MS = 10_000;
 const PACKAGE = 'pg';
-/** Type of 64-bit integers. */
+/** PostgreSQL's type number of 64-bit integers. */
 const INT8 = 20;
 
-/** Settings of all connections, because a server may have other defaults. */
+/** Settings of all connections. They are set explicitly, because a server may have other defaults. */
 const SETTINGS = `
   SET jit = off; SET bytea_output = 'hex'; SET extra_float_digits = 1; SET standard_conforming_strings = on;
   SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
   SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3`;
 
 const ROLE_SETTINGS = {
-  // The position is written with the rows, so rows lost in a crash of the server are written again.
+  // Commits of the writer need not wait for the disk: the index position is written with the rows, so rows lost in a crash
+  // of the server are written again.
   writer: `SET synchronous_commit = off; SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'`,
   reader: `SET default_transaction_read_only = on; SET work_mem = '32MB'; SET client_connection_check_interval = '2s'`,
 } as const;
 
 export type PostgresRole = keyof typeof ROLE_SETTINGS;
 
-/** SQLSTATE classes of permanent errors. Source: PostgreSQL's documentation, appendix A. */
+/** Matches SQLSTATE codes of permanent errors. Source: PostgreSQL's documentation, appendix A. */
 const LASTING = /^(?:28|3D000|42501|0A000)/;
 
-/** The server is not reachable or the connection was lost; a retry may succeed. */
+/** Thrown if the server is not reachable or the connection was lost. A retry may succeed. */
 export class PostgresAwayError extends Error {
   override readonly name = 'PostgresAwayError';
 }
 
-/** Throws `EnvironmentError` with installation instructions if the package is missing. */
+/** Loads the package `pg`. Throws `EnvironmentError` with installation instructions if it is missing. */
 export async function loadPostgres(): Promise<typeof Postgres> {
   try {
     return await import('pg');
@@ -58,7 +59,7 @@ export async function loadPostgres(): Promise<typeof Postgres> {
   }
 }
 
-/** A quoted identifier for SQL. */
+/** Returns an identifier quoted for SQL. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -66,7 +67,7 @@ export function quoteName(name: string): string {
 export class PostgresConnection {
   private readonly client: Postgres.Client;
   private failure: Error | null = null;
-  /** The version of the server. */
+  /** Version of the server. */
   readonly version: string;
   readonly schema: string;
 
@@ -77,8 +78,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Throws `PostgresAwayError` if there is no response, and `EnvironmentError` if the server rejects the connection
-   * permanently, because of its version, its encoding, the user, the password or the database.
+   * Opens a connection. Throws `PostgresAwayError` if the server does not respond. Throws `EnvironmentError` if the server
+   * rejects the connection permanently, because of its version, its encoding, the user, the password or the database.
    */
   static async open({ url, schema }: PostgresTarget, role: PostgresRole): Promise<PostgresConnection> {
     const { Client: PostgresClient, types } = await loadPostgres();
@@ -95,7 +96,7 @@ export class PostgresConnection {
         },
       });
     } catch {
-      // The parser's error text may contain the password.
+      // The parser's error text is omitted, because it may contain the password.
       throw new EnvironmentError('-claimsearchurl is not an address of a PostgreSQL server');
     }
     const place = `PostgreSQL at ${client.host}:${client.port}, database ${client.database ?? ''}`;
@@ -133,12 +134,15 @@ export class PostgresConnection {
     return this.failure === null;
   }
 
-  /** Rows of a statement. 64-bit integers are returned as `number`, since none of those read from the index exceeds 2^53. */
+  /**
+   * Runs a statement and returns its rows. 64-bit integers are returned as `number`, because those in the index never exceed
+   * 2^53.
+   */
   query(sql: string, values: readonly PostgresValue[] = []): Promise<PostgresRow[]> {
     return this.guarded(async () => (await this.client.query<PostgresRow>(sql, values as unknown[])).rows);
   }
 
-  /** Runs several statements in one message; returns the rows of each. */
+  /** Runs several statements in one message. Returns the rows of each statement. */
   script(sql: string): Promise<PostgresRow[][]> {
     return this.guarded(async () => {
       const answer: unknown = await this.client.query(sql);
@@ -152,15 +156,18 @@ export class PostgresConnection {
     await this.client.end().catch(() => undefined);
   }
 
-  /** Closes the connection at once, even during a statement; the server ends the statement when it notices. */
+  /**
+   * Closes the connection immediately, even during a statement. The server ends the statement when it notices the
+   * disconnection.
+   */
   destroy(): void {
     this.failure ??= new Error('the connection was closed');
     (this.client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
   }
 
   /**
-   * Runs a call. Errors that were not reported by the server, and those with which it closes the connection, are treated as
-   * connection errors.
+   * Runs a call. An error that the server did not report, or with which the server closes the connection, is treated as a
+   * connection error.
    */
   private async guarded<T>(call: () => Promise<T>): Promise<T> {
     if (this.failure !== null) throw this.away(this.failure);
@@ -178,7 +185,7 @@ export class PostgresConnection {
   }
 }
 
-/** The code of an error that the server reported; undefined for others. */
+/** Returns the SQLSTATE code of an error that the server reported; undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;

@@ -1,7 +1,7 @@
 /**
- * The reader of the PostgreSQL index: connections, each for one search at a time. A search reads one snapshot of the index.
- * The server ends its statements at the timeout; if there is no response even then, the connection is closed. Analysis,
- * ranking and pages are the same as in the SQLite index, so orders, totals and counts are equal.
+ * Reader of the PostgreSQL index: several connections, each used for one search at a time. A search reads one snapshot of
+ * the index. The server ends its statements at the timeout; if it does not respond even then, the connection is closed.
+ * Analysis, ranking and pages are the same as for the SQLite index, so orders, totals and counts are equal.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { FIELD_BREAK, VALUE_BREAK } from '../document/analyze.js';
@@ -38,11 +38,11 @@ import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 import { expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Time after the timeout for which a search waits for the server's response. Arbitrary. */
+/** Time in ms after the timeout for which a search waits for the server's response. Arbitrary. */
 const GRACE_MS = 1000;
-/** The server's statement timeout is updated when the remaining time is less by this. */
+/** The server's statement timeout is updated when it exceeds the remaining time by this number of ms. */
 const STALE_MS = 250;
-/** Maximum number of values in one statement. Source: the protocol counts them in 16 bits. */
+/** Maximum number of values in one statement. Source: the protocol counts values in 16 bits. */
 const MAX_VALUES = 65_535;
 
 const TIME_IS_UP = 'query timed out';
@@ -60,15 +60,15 @@ function typeOf(value: SqlValue): string {
 }
 
 /**
- * A regular expression for words in their order with others between them. The server's regular expressions do not get slower
- * with the number of possible matches.
+ * Returns a regular expression for words in their order with up to `gap` other words between two. The server's regular
+ * expressions do not become slower with the number of possible matches.
  */
 function nearPattern(words: readonly string[], gap: number): string {
   const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return ` ${escaped.join(` ([^ ${VALUE_BREAK}${FIELD_BREAK}]+ ){0,${gap}}`)} `;
 }
 
-/** The SQL dialect; the censored sets are computed from the reposts of the listed channels. */
+/** Creates the SQL dialect of PostgreSQL. The sets of censored claims are computed from the reposts of the listed channels. */
 export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   const reposted = (channels: readonly string[], isChannel: boolean): string => {
     const ids = channels.map((id) => `'\\x${toHex(fromHex(id))}'::bytea`).join(', ');
@@ -99,7 +99,7 @@ export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   };
 }
 
-/** One search: statements on one connection until the timeout. */
+/** One search: runs statements on one connection until the timeout. */
 class Search {
   private readonly connection: PostgresConnection;
   private readonly deadlineMs: number;
@@ -114,7 +114,7 @@ class Search {
     return Math.ceil(this.deadlineMs - performance.now());
   }
 
-  /** Starts the snapshot; returns the state stored in the index. */
+  /** Starts the snapshot. Returns the entries of the table `state`. */
   async begin(): Promise<ReadonlyMap<string, string>> {
     const left = this.checked();
     this.toldMs = left;
@@ -133,7 +133,7 @@ class Search {
     return this.connection.query(sql, values);
   }
 
-  /** Returns the remaining time. Throws `SearchError` if there is none. */
+  /** Returns the remaining time in ms. Throws `SearchError` if the timeout has passed. */
   checked(): number {
     const { leftMs } = this;
     if (leftMs <= 0) throw new SearchError('timeout', TIME_IS_UP);
@@ -160,7 +160,7 @@ export class PostgresReader {
     this.channels = [...new Set([...options.lists.blocking, ...options.lists.filtering])];
   }
 
-  /** The page of a query. It ends `timeoutMs` after this call. Searches may run concurrently. */
+  /** Returns the page of a query. The search ends at most `timeoutMs` after this call. Searches may run concurrently. */
   async search(query: SearchQuery, timeoutMs: number): Promise<BackendPage> {
     const deadlineMs = performance.now() + timeoutMs;
     let connection: PostgresConnection | null = null;
@@ -182,7 +182,7 @@ export class PostgresReader {
     }
   }
 
-  /** Ends running searches. */
+  /** Closes the reader. Searches in progress are aborted. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const connection of this.busy) connection.destroy();
@@ -275,7 +275,7 @@ export class PostgresReader {
     return ids.map((id) => hitOf(byId.get(id)!));
   }
 
-  /** The text with each fuzzy word replaced by similar words of the index. */
+  /** Returns the text with each fuzzy word replaced by similar words of the index. */
   private async expand(search: Search, text: TextNode): Promise<TextNode> {
     const similar = new Map<string, readonly string[]>();
     for (const { word, edits } of fuzzyWords(text)) {
@@ -291,7 +291,7 @@ export class PostgresReader {
     return expandFuzzy(text, (word, edits) => similar.get(`${edits}${word}`)!);
   }
 
-  /** Numbers of hits on a page that each listed channel censors. */
+  /** Returns the number of hits on a page that each listed channel censors. */
   private async blocked(search: Search, page: readonly Hit[]): Promise<BackendPage['blocked']> {
     if (this.channels.length === 0 || page.length === 0) return [];
     const targets = new Set(page.flatMap((hit) => [hit.claimId, hit.repostedId, hit.channelId]));
@@ -338,7 +338,7 @@ function* fuzzyWords(node: TextNode): Generator<{ readonly word: string; readonl
   else if (node.kind === 'not') yield* fuzzyWords(node.node);
 }
 
-/** Collects the words and prefixes of a text, including excluded ones. */
+/** Collects the words and prefixes of a text, including those of excluded parts. */
 function collectWords(node: TextNode, words: Set<string>, prefixes: Set<string>): void {
   if (node.kind === 'word') words.add(node.word);
   else if (node.kind === 'prefix') prefixes.add(node.prefix);
@@ -347,7 +347,10 @@ function collectWords(node: TextNode, words: Set<string>, prefixes: Set<string>)
     for (const inner of node.nodes) collectWords(inner, words, prefixes);
 }
 
-/** Numbers of documents with the words of a text; for a prefix the sum over all words that start with it. */
+/**
+ * Reads the number of documents with each word of a text. The number for a prefix is the sum over all words that start with
+ * the prefix.
+ */
 async function readCounts(search: Search, text: TextNode): Promise<(node: TextNode) => number> {
   const words = new Set<string>();
   const prefixes = new Set<string>();

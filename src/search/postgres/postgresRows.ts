@@ -1,6 +1,6 @@
 /**
- * Rows of the PostgreSQL index within a transaction: claims are loaded and written in batches, with their words, labels and
- * totals. The caches between transactions are valid only while all transactions succeed and no other node writes.
+ * Rows of the PostgreSQL index within a transaction. Claims are loaded and written in batches, with their words, labels and
+ * totals. Caches that outlive a transaction are valid only while all transactions succeed and no other node writes.
  */
 import { createHash } from 'node:crypto';
 import { fromHex, toHex } from '../../util/bytes.js';
@@ -17,21 +17,21 @@ import type { TextTotals } from '../hits/textScore.js';
 const ROWS_OF_STATEMENT = 2000;
 /** Maximum number of labels whose numbers are cached. Arbitrary. */
 const REMEMBERED_LABELS = 200_000;
-/** Longer labels do not fit into an index and are replaced by their hashes. */
+/** Maximum size of a label in bytes. Longer labels do not fit into a database index and are replaced by their hashes. */
 const MAX_LABEL_BYTES = 512;
 
-/** A label in the form of the index. */
+/** Returns a label as stored in the index. */
 export function labelText(label: string): string {
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return label;
   return `#${createHash('sha256').update(label).digest('hex')}`;
 }
 
-/** Replaces incomplete characters: PostgreSQL does not accept a word that was cut within a character. */
+/** Replaces unpaired surrogates, because PostgreSQL does not accept a word that was cut within a character. */
 export function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
 }
 
-/** The distinct words of a document. */
+/** Returns the distinct words of a document. */
 function distinctWords(packed: string): Set<string> {
   const words = new Set(packed.replaceAll(FIELD_BREAK, ' ').replaceAll(VALUE_BREAK, ' ').split(' '));
   words.delete('');
@@ -42,7 +42,7 @@ function* parts<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += ROWS_OF_STATEMENT) yield rows.slice(at, at + ROWS_OF_STATEMENT);
 }
 
-/** Converts rows to one array for each column, for `unnest`. */
+/** Converts rows to one array per column, as `unnest` needs them. */
 export function columnsOf(rows: readonly (readonly SqlValue[])[], width: number): PostgresValue[] {
   return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]!));
 }
@@ -109,7 +109,7 @@ export class PostgresRows {
     return this.totals.documents;
   }
 
-  /** Loads those of the named claims that are in the index. */
+  /** Loads the given claims as far as they are in the index. */
   async load(claimIds: Iterable<string>): Promise<Map<string, KnownClaim>> {
     const known = new Map<string, KnownClaim>();
     for (const part of parts([...new Set(claimIds)])) {
@@ -135,7 +135,10 @@ export class PostgresRows {
     return known;
   }
 
-  /** Claims that have a number which now belongs to another claim: they are of an abandoned branch, and will be read again. */
+  /**
+   * Returns the claims whose document number now belongs to one of `documents`. They are from an abandoned branch and will
+   * be read again.
+   */
   async holders(documents: readonly ClaimDocument[]): Promise<string[]> {
     const own = new Set(documents.map(({ claimId }) => claimId));
     const found: string[] = [];
@@ -148,7 +151,7 @@ export class PostgresRows {
     return found;
   }
 
-  /** Inserts documents of a first build; `postgresBuild.ts` derives the other rows. */
+  /** Inserts documents during a first build. `PostgresWriter.endBuild` derives the other rows from them. */
   async insertBulk(documents: readonly ClaimDocument[]): Promise<void> {
     const numbers = await this.labelNumbers(documents);
     for (const part of parts(documents)) {
@@ -172,7 +175,7 @@ export class PostgresRows {
     }
   }
 
-  /** Writes the differences, and at `height` the former scores. */
+  /** Writes the changed claims, and stores their former scores for the block at `height`. */
   async write(changes: ClaimChanges, height: number | null): Promise<void> {
     const dropped: StoredDocument[] = [];
     const made: {
@@ -324,7 +327,7 @@ export class PostgresRows {
     }
   }
 
-  /** Numbers of all labels of the documents; new labels are inserted. */
+  /** Returns the numbers of all labels of the documents. New labels are inserted. */
   private async labelNumbers(documents: readonly ClaimDocument[]): Promise<ReadonlyMap<string, number>> {
     if (this.labels.size >= REMEMBERED_LABELS) this.labels = new Map();
     const texts = new Set(documents.flatMap((document) => documentLabels(document).map(labelText)));
@@ -361,7 +364,7 @@ export class PostgresRows {
     for (const [n] of pairs) this.labelCounts.set(n, (this.labelCounts.get(n) ?? 0) + sign);
   }
 
-  /** Writes counts and totals. Call it before each commit. */
+  /** Writes the changed counts and totals. Must be called before each commit. */
   private async flush(): Promise<void> {
     const labels = [...this.labelCounts].filter(([, change]) => change !== 0);
     const words = [...this.wordCounts].filter(([, change]) => change !== 0);

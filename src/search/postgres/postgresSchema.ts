@@ -1,9 +1,9 @@
 /**
- * The tables of the search index in PostgreSQL, all in one schema. They are derived from the chain, so tables of an older
+ * Tables of the search index in PostgreSQL, all in one schema. They are derived from the chain, so tables of an older
  * version are rebuilt. A schema with another chain, a newer version or other data is rejected and not changed. The tables
- * are those of SQLite (`schema.ts`), with these differences: an index over the packed words finds the documents of a word;
- * `word` has the number of documents with each word; a first build collects documents in `claim_bulk` and scores in
- * `score_bulk`, from which all other tables are built in one step.
+ * are those of SQLite (`schema.ts`), with these differences. A database index over the packed words finds the documents of a
+ * word. The table `word` has the number of documents with each word. A first build collects documents in `claim_bulk` and
+ * scores in `score_bulk`, from which all other tables are built in one step.
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { quoteName, type PostgresConnection } from './postgresProvider.js';
@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   REAL: 'double precision',
 };
 
-/** Columns of `claim` with the parameter types of their values. */
+/** Columns of `claim` with the SQL types of their values. */
 export const POSTGRES_COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['id', 'bigint'],
   ...CLAIM_COLUMNS.map(([name, type]) => [name, TYPES[type.split(' ')[0]!]!.split(' COLLATE')[0]!] as const),
@@ -52,10 +52,10 @@ const TABLES: Readonly<Record<string, string>> = {
   score_bulk: 'claim_id bytea PRIMARY KEY, score double precision) WITH (fillfactor = 70',
 };
 
-/** The words of a document without positions, as indexed. */
+/** SQL expression for the words of a document without positions, over which the database index is created. */
 export const WORDS_VECTOR = `array_to_tsvector(array_remove(string_to_array(translate(packed, E'\\x1e\\x1f', '  '), ' '), ''))`;
 
-/** Columns of `ORDER_INDEXES` that may be null. Nulls come last in both directions. */
+/** Columns of `ORDER_INDEXES` that may be null. Null values come last in both sort directions. */
 const NULLABLE_ORDERS: ReadonlySet<string> = new Set(['trending_score']);
 
 const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [string, string][] => {
@@ -67,7 +67,7 @@ const orderIndexes = Object.entries(ORDER_INDEXES).flatMap(([column, name]): [st
   ];
 });
 
-/** Indexes created at the end of a first build. */
+/** Database indexes that are created at the end of a first build. */
 const INDEXES: readonly (readonly [name: string, on: string, unique?: true])[] = [
   ['claim_by_number', 'claim (id)', true],
   ['claim_by_id', 'claim (claim_id)', true],
@@ -88,15 +88,18 @@ export const DROP_INDEXES = INDEXES.map(([name]) => `DROP INDEX IF EXISTS ${name
 export const CREATE_INDEXES: readonly string[] = INDEXES.map(
   ([name, on, unique]) => `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${name} ON ${on}`,
 );
-/** Empties all tables except the state, which describes them. */
+/** SQL statement that empties all tables except `state`, which describes them. */
 export const EMPTY_TABLES = `TRUNCATE ${Object.keys(TABLES)
   .filter((name) => name !== 'state')
   .join(', ')}`;
 
-/** Content of a schema: a usable index, nothing, or an index of an older version. */
+/** Content of a schema: an index that can be used, no tables, or an index of an older version. */
 export type SchemaContent = 'index' | 'nothing' | 'older';
 
-/** The content of the connection's schema. Throws `EnvironmentError` for content that must neither be used nor removed. */
+/**
+ * Determines the content of the connection's schema. Throws `EnvironmentError` for content that must neither be used nor
+ * removed.
+ */
 export async function schemaContent(connection: PostgresConnection, chain: string): Promise<SchemaContent> {
   const { schema } = connection;
   const rows = await connection.query(
@@ -120,7 +123,7 @@ export async function schemaContent(connection: PostgresConnection, chain: strin
   return version === POSTGRES_SCHEMA_VERSION ? 'index' : 'older';
 }
 
-/** Creates empty tables in place of the content that `schemaContent` found. */
+/** Creates empty tables. Replaces the content that `schemaContent` found. */
 export async function createIndexTables(connection: PostgresConnection, chain: string): Promise<void> {
   const schema = quoteName(connection.schema);
   const [found] = await connection.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [

@@ -1,4 +1,4 @@
-/** The program of a thread that writes the search index in PostgreSQL, or of one that reads it with many concurrent searches. */
+/** Main program of a thread that writes the search index in PostgreSQL, or that reads it with many concurrent searches. */
 import { workerData } from 'node:worker_threads';
 import { PostgresIndexWriter, type PostgresIndexOptions } from './postgresIndexWriter.js';
 import { PostgresReader, type PostgresReaderOptions } from './postgresReader.js';

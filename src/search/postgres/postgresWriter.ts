@@ -1,6 +1,6 @@
 /**
- * The writing half of the PostgreSQL index: one connection. Each call is one transaction that also sets the new position.
- * After an error the state in memory is invalid: a new writer must be created.
+ * Writer of the PostgreSQL index, with one connection. Each call is one transaction, which also sets the new tip. After an
+ * error the state in memory is invalid, and a new writer must be created.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { statesByStep } from '../follow/blockSteps.js';
@@ -29,7 +29,10 @@ import { TEXT_FIELDS } from '../document/analyze.js';
 import { joinIds, splitIds } from '../sqlite/sqliteRows.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** Totals to be written: the numbers of words in all fields, and of documents that have the field. */
+/**
+ * SQL expression for the totals: number of documents, and for each field the number of documents that have it and of its
+ * words.
+ */
 const TOTALS = `json_build_object('documents', count(*),
   'withField', json_build_array(${TEXT_FIELDS.map((_, i) => `count(*) FILTER (WHERE length${i} > 0)`).join(', ')}),
   'wordsInField', json_build_array(${TEXT_FIELDS.map((_, i) => `coalesce(sum(length${i}), 0)`).join(', ')}))`;
@@ -38,8 +41,9 @@ const COLUMN_NAMES = POSTGRES_COLUMNS.map(([name]) => name);
 const WORDS_NAMES = `packed, ${TEXT_FIELDS.map((_, i) => `length${i}`).join(', ')}`;
 
 /**
- * Steps from the collected rows of a first build to the tables, sorted by number so that rows of the same time are adjacent.
- * If two claims have the same number, one belongs to a stale branch, and is read again after the build.
+ * SQL statements that build the tables from the collected rows of a first build, sorted by number so that rows of the same
+ * time are adjacent. If two claims have the same number, one of them belongs to a stale branch and is read again after the
+ * build.
  */
 const BUILD_STEPS: readonly string[] = [
   DROP_INDEXES,
@@ -51,7 +55,7 @@ const BUILD_STEPS: readonly string[] = [
   `INSERT INTO labeled SELECT unnest(string_to_array(labels, ','))::int AS n, id FROM claim WHERE labels <> '' ORDER BY 1, 2`,
   'UPDATE label SET count = x.count FROM (SELECT n, count(*) AS count FROM labeled GROUP BY n) x WHERE x.n = label.n',
   `INSERT INTO word SELECT t.lexeme, count(*) FROM words, unnest(${WORDS_VECTOR}) t GROUP BY t.lexeme`,
-  // The blocks after the build list all their claims, also those with a document.
+  // A claim may be listed as hidden although it has a document, because the blocks after the build list all their claims.
   'DELETE FROM hidden h USING claim c WHERE h.claim_id = c.claim_id',
   'UPDATE hidden SET score = s.score FROM score_bulk s WHERE s.claim_id = hidden.claim_id',
   `INSERT INTO state SELECT 'totals', ${TOTALS}::text FROM words ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -75,7 +79,7 @@ export class PostgresWriter {
     this.rows = rows;
   }
 
-  /** Creates a writer. The schema must have its tables, and no other node may write. */
+  /** Creates a writer. The tables must exist, and no other node may write. */
   static async on(connection: PostgresConnection): Promise<PostgresWriter> {
     return new PostgresWriter(connection, await PostgresRows.read(connection));
   }
@@ -152,7 +156,7 @@ export class PostgresWriter {
     });
   }
 
-  /** Adds documents of a first build, in order of claim ids; `after` is the last of these ids. */
+  /** Adds documents during a first build, in order of claim ids. `after` is the last of these ids. */
   async addDocuments(
     documents: readonly ClaimDocument[],
     hidden: readonly string[],
@@ -194,7 +198,7 @@ export class PostgresWriter {
     });
   }
 
-  /** Builds all tables and indexes from the collected rows; the base becomes the tip. */
+  /** Builds all tables and database indexes from the collected rows. The base block of the build becomes the tip. */
   async endBuild(): Promise<void> {
     await this.transaction(async () => {
       for (const sql of BUILD_STEPS) await this.connection.query(sql);
@@ -204,7 +208,7 @@ export class PostgresWriter {
       await this.connection.query(`DELETE FROM state WHERE key = 'build'`);
       await this.connection.query('TRUNCATE claim_bulk, score_bulk');
     });
-    // The query planner uses these statistics.
+    // Collects the statistics that the query planner needs.
     for (const table of ['claim', 'words', 'labeled', 'label', 'word'])
       await this.connection.query(`VACUUM (ANALYZE) ${table}`);
   }
@@ -265,7 +269,7 @@ export class PostgresWriter {
   }
 }
 
-/** The state that the follower reads before it writes; another node may be writing. */
+/** Reads the state of the index, which the follower needs before it writes. Another node may be writing. */
 export async function readIndexState(connection: PostgresConnection): Promise<IndexState> {
   const rows = await connection.query(`SELECT key, value FROM state WHERE key IN ('tip', 'build', 'totals')`);
   const values = new Map(rows.map(({ key, value }) => [key, JSON.parse(value as string) as never]));
@@ -281,7 +285,7 @@ export async function readNotes(connection: PostgresConnection): Promise<BlockNo
   return (await connection.query('SELECT height, hash, ids FROM block ORDER BY height')).map(noteOf);
 }
 
-/** Live documents that repost one of the claims. */
+/** Returns the live documents that repost one of the claims. */
 export async function readReposts(
   connection: PostgresConnection,
   claimIds: readonly string[],

@@ -1,26 +1,26 @@
 /**
- * Reduces the bounds of a range, which must all hold, to one lower and one upper bound. Lists of bounds may be long, and a
- * database would compare each row with all of them. Pure.
+ * Reduces the bounds of a range constraint to one lower and one upper bound. All given bounds must hold. Lists of bounds may
+ * be long, and a database would compare each row with all of them. Pure.
  */
 import type { Bound } from './searchQuery.js';
 
-/** More decimal places than any bound has (`constraints.ts`). */
+/** Number of decimal places to which bounds are scaled. No bound has as many (`constraints.ts`). */
 const PLACES = 50;
 
-/** A decimal number times ten to the power of `PLACES`. */
+/** Returns a decimal number multiplied by ten to the power of `PLACES`. */
 function scaled(decimal: string): bigint {
   const [whole, part = ''] = decimal.split('.') as [string, string?];
   return BigInt(whole + part.padEnd(PLACES, '0'));
 }
 
-/** Whether a bound is stricter than another one in the same direction. */
+/** Whether a bound is stricter than another bound in the same direction. */
 function isTighter(bound: Bound, other: Bound): boolean {
   const [value, otherValue] = [scaled(bound.value), scaled(other.value)];
   if (value === otherValue) return bound.op.length < other.op.length;
   return bound.op.startsWith('>') ? value > otherValue : value < otherValue;
 }
 
-/** The strictest bounds, in the given order. */
+/** Returns the strictest bound of each direction, in the order in which they were given. */
 export function tightestBounds(bounds: readonly Bound[]): Bound[] {
   const tightest = new Map<string, Bound>();
   for (const bound of bounds) {

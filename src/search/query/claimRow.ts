@@ -1,11 +1,11 @@
-/** Converts a document to the column values of an index, for all backends. */
+/** Converts a document to column values of the index, for all backends. */
 import { placesAround } from '../../metadata/locations.js';
 import { fromHex } from '../../util/bytes.js';
 import { MAX_KEYWORD_LENGTH, textKey, type ClaimDocument } from '../document/document.js';
 import { languageLabel, placeLabel, tagLabel } from './searchQuery.js';
 import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 
-/** Largest integer of an index. */
+/** Maximum integer that the index can store. */
 const MAX_INTEGER = 2n ** 63n - 1n;
 
 function clamp(value: bigint): bigint {
@@ -15,14 +15,14 @@ function clamp(value: bigint): bigint {
 const flag = (value: boolean): number => (value ? 1 : 0);
 const keyOf = (text: string | null): number | null => (text === null ? null : textKey(text));
 const idOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex));
-/** A string as stored in indexes: without zero characters, which PostgreSQL does not support. */
+/** Returns a string as stored in the index: without zero characters, which PostgreSQL does not support. */
 export const storedText = (text: string): string => text.replaceAll('\0', '\ufffd');
 const textOf = (text: string | null): string | null => (text === null ? null : storedText(text));
-/** Longer strings are neither searchable by equality nor sortable. */
+/** Returns null for a string longer than `MAX_KEYWORD_LENGTH`. Such strings can neither be searched by equality nor sorted. */
 const shortText = (text: string | null): string | null =>
   text === null || text.length > MAX_KEYWORD_LENGTH ? null : storedText(text);
 
-/** The values of `CLAIM_COLUMNS` up to the score. */
+/** Returns the values of `CLAIM_COLUMNS` before the score. */
 export function claimRow(document: ClaimDocument): SqlValue[] {
   return [
     fromHex(document.claimId),
@@ -70,8 +70,8 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
 }
 
 /**
- * Tags and languages of a document as labels, and its locations with the enclosing ones. They are distinct: different tags
- * may become equal when cleaned.
+ * Returns tags, languages and locations of a document as labels, including the enclosing locations. The labels are distinct,
+ * because different tags may become equal when they are cleaned.
  */
 export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages' | 'locations'>): string[] {
   const tags = document.tags.map((tag) => tagLabel(storedText(tag)));

@@ -1,6 +1,6 @@
 /**
- * SQL for conditions, texts and orders over the tables `claim` (as `c`) and `words` (as `w`), for all backends; the
- * differences are in a dialect.
+ * Creates SQL for conditions, texts and orders over the tables `claim` (as `c`) and `words` (as `w`), for all backends. The
+ * differences between backends are in a dialect.
  */
 import { fromHex } from '../../util/bytes.js';
 import { textKey } from '../document/document.js';
@@ -12,31 +12,31 @@ import { substringOf, type TextNode } from './textQuery.js';
 
 /** SQL dialect of a backend. */
 export interface Dialect {
-  /** Maximum number of values in one statement. */
+  /** Maximum number of bound values in one statement. */
   readonly maxValues: number;
-  /** The placeholder of the n-th value, from 1 on. */
+  /** Returns the placeholder of value number `n`, starting at 1. */
   parameter(n: number, value: SqlValue): string;
-  /** A decimal text as a value that compares exactly with integers and fractions. */
+  /** Converts a decimal text to a value that compares exactly with integers and fractions. */
   number(decimal: string): SqlValue;
-  /** A test whether the value is a substring. */
+  /** Returns an SQL test whether `text` contains the value as substring. */
   contains(text: string, value: string): string;
-  /** A test whether packed words contain these in order, with up to `gap` others between any two. */
+  /** Returns an SQL test whether packed words contain the given words in order, with up to `gap` other words between two. */
   near(packed: string, words: readonly string[], gap: number, sql: SqlValues): string;
-  /** The first eight bytes of a column, as in an index. */
+  /** Returns an SQL expression for the first eight bytes of a column, over which a database index exists. */
   head(column: string): string;
-  /** The distinct labels of a document among many (as `l.n`), for a `FROM` clause. */
+  /** Returns a query for a `FROM` clause: the distinct labels of a document among many given ones, as `l.n`. */
   labelsOf(numbers: string): string;
-  /** A test whether the claim is censored; each set has ids of one kind (`censor.ts`). */
+  /** Returns an SQL test whether the id in a column is in a set of censored ids. Each set has ids of one type (`censor.ts`). */
   inCensored(column: string, set: CensorSet): string;
 }
 
 /**
- * Sets of censoring ids: claims (which include their reposts) and channels (which include their claims), filtered and
- * blocked.
+ * Sets of censored ids: claims (whose reposts are censored too) and channels (whose claims are censored too), each filtered
+ * or blocked.
  */
 export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' | 'blockedChannels';
 
-/** Builder of SQL: collects values and returns their placeholders. */
+/** Collects values for an SQL statement and returns their placeholders. */
 export class SqlValues {
   readonly values: SqlValue[] = [];
   readonly dialect: Dialect;
@@ -46,7 +46,7 @@ export class SqlValues {
     this.dialect = dialect;
   }
 
-  /** Throws `SearchError` if there are more values than a statement may have. */
+  /** Adds a value and returns its placeholder. Throws `SearchError` if there are more values than a statement may have. */
   bind(value: SqlValue): string {
     if (this.values.length >= this.dialect.maxValues)
       throw badRequest('The constraints have too many values.');
@@ -58,7 +58,10 @@ export class SqlValues {
     return `(${values.map((value) => this.bind(value)).join(', ')})`;
   }
 
-  /** The SQL that `say` creates for a part of a search. If the part occurs again, the same SQL and values are used. */
+  /**
+   * Returns the SQL that `say` creates for a part of a search. If the same part occurs again, the same SQL and values are
+   * reused.
+   */
   once(part: object, say: () => string): string {
     let said = this.said.get(part);
     if (said === undefined) this.said.set(part, (said = say()));
@@ -66,11 +69,11 @@ export class SqlValues {
   }
 }
 
-/** State of the index that the SQL depends on. */
+/** State of the index on which the SQL depends. */
 export interface SqlContext {
-  /** Numbers of labels; labels without documents are missing. */
+  /** Numbers of labels. Labels that no document has are missing. */
   readonly labels: ReadonlyMap<string, number>;
-  /** Whether any claim is censored. */
+  /** Whether at least one claim is censored. */
   readonly hasCensored: boolean;
 }
 
@@ -80,20 +83,20 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 const STREAM = 1;
 const REPOST = 3;
 /**
- * Maximum number of labels that are joined one by one, so that a rare one can select the documents. For further labels the
- * number of those that a document has is counted, because each join adds a table to the plan, and databases limit their
- * number. Arbitrary.
+ * Maximum number of labels that are tested one by one, so that a rare label can select the documents. Further labels are
+ * tested together by counting how many of them the document has, because each single test adds a table to the plan, and
+ * databases limit their number. Arbitrary.
  */
 const SINGLE_LABELS = 8;
 /**
- * Maximum number of labels that are each searched in the labels of a document. For more labels a single query counts which
- * of them the document has. Arbitrary: where one way costs about as much as the other.
+ * Maximum number of labels that are looked up in the table `labeled` for each document. For more labels, the query of
+ * `Dialect.labelsOf` is used. Arbitrary: at this number both methods cost about the same.
  */
 export const FEW_LABELS = 16;
-/** Maximum nesting depth of a text in a query of an inverted index. Source: FTS5's parser keeps 100 tokens open. */
+/** Maximum nesting depth of a text in a query of the full-text index. Source: FTS5's parser keeps 100 tokens open. */
 const MAX_FILTER_DEPTH = 24;
 
-/** A condition as SQL. */
+/** Returns a condition as SQL. */
 export function conditionSql(condition: Condition, sql: SqlValues, context: SqlContext): string {
   return sql.once(condition, () => sayCondition(condition, sql, context));
 }
@@ -207,7 +210,7 @@ function censoredSql(types: readonly number[], sql: SqlValues, context: SqlConte
   return `(${types.map((type) => of[type]!).join(' OR ')})`;
 }
 
-/** A test whether packed words match a text without fuzzy words. */
+/** Returns an SQL test whether packed words match a text without fuzzy words. */
 export function textSql(node: TextNode, sql: SqlValues): string {
   return sql.once(node, () => sayText(node, sql));
 }
@@ -231,7 +234,7 @@ function sayText(node: TextNode, sql: SqlValues): string {
   }
 }
 
-/** `ORDER BY` of terms; missing values last. */
+/** Returns the `ORDER BY` clause for order terms. Missing values come last. */
 export function orderSql(terms: readonly OrderTerm[]): string {
   const parts = terms.map(({ column, ascending, nullable }) => {
     return `c.${column} ${ascending ? 'ASC' : 'DESC'}${nullable ? ' NULLS LAST' : ''}`;
@@ -239,16 +242,16 @@ export function orderSql(terms: readonly OrderTerm[]): string {
   return `ORDER BY ${parts.join(', ')}`;
 }
 
-/** Query of an inverted index for a text: it returns documents that may match, and `isExact` tells whether all of them do. */
+/** Query of the full-text index for a text. It finds documents that may match; `isExact` says whether all of them do. */
 export interface WordFilter {
   readonly expression: string;
   readonly isExact: boolean;
 }
 
 /**
- * The text as an expression of words and beginnings for an inverted index without places; null if documents without any of
- * its words may match. Prefixes for which `isCommon` is true are left out, because the index would have to read all words
- * with the prefix first. Parts that are nested too deeply are left out too.
+ * Converts a text to an expression of words and prefixes for a full-text index without word positions. Null if documents
+ * with none of its words may match. Prefixes for which `isCommon` returns true are omitted, because the full-text index
+ * would first have to read all words with the prefix. Parts that are nested too deeply are omitted too.
  */
 export function wordFilter(
   node: TextNode,

@@ -1,11 +1,14 @@
-/** The names of constraints. The hub logs a warning for unknown names; `searchclaims` rejects them. */
+/** Names of search constraints. The hub logs a warning for unknown names; `searchclaims` rejects them. */
 import { fieldName, searchField } from '../document/fields.js';
 import { badRequest } from './searchError.js';
 
-/** Maximum characters of a name in a message. Arbitrary. */
+/** Maximum number of characters of a name in an error message. Arbitrary. */
 const MAX_SHOWN = 100;
 
-/** Names that are not fields: constraints that are read together with others, and options of the result. */
+/**
+ * Names of constraints that are not document fields: constraints that are parsed together with others, and options for the
+ * result.
+ */
 const OTHER_NAMES: ReadonlySet<string> = new Set([
   'text',
   'channel',
@@ -40,11 +43,11 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'exclude_shorts',
   'exclude_shorts_aspect_ratio_lte',
   'exclude_shorts_duration_lte',
-  // lbry-sdk sends it with each search. Totals are always computed.
+  // lbry-sdk sends this option with each search. It has no effect, because totals are always computed.
   'no_totals',
 ]);
 
-/** The unknown names among the given ones. */
+/** Returns the given names that are unknown. */
 export function unknownNames(names: Iterable<string>): string[] {
   return [...names].filter((given) => {
     const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');
@@ -52,7 +55,7 @@ export function unknownNames(names: Iterable<string>): string[] {
   });
 }
 
-/** Throws `SearchError` for an unknown constraint name. */
+/** Throws `SearchError` if one of the names is not a constraint. */
 export function refuseUnknownNames(names: Iterable<string>): void {
   const [first] = unknownNames(names);
   if (first !== undefined) throw badRequest(`There is no constraint "${first.slice(0, MAX_SHOWN)}".`);

@@ -1,5 +1,5 @@
 /**
- * A client's constraints as a query. All given constraints must hold. Null, and lists that are empty after the removal of
+ * Converts a client's constraints to a query. All constraints must hold. Null, and lists that are empty after the removal of
  * false members, count as absent. Unknown names are ignored. Invalid values result in a `SearchError` of the kind
  * `bad-request`. `channel` is not handled here: a caller that can resolve URLs replaces it by `channel_id`. Source:
  * lbryio/hub and OdyseeTeam/hub, hub/common.py `expand_query`.
@@ -28,29 +28,32 @@ import { parseTextQuery } from './textQuery.js';
 
 export type Constraints = Readonly<Record<string, unknown>>;
 
-/** Maximum length of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
+/** Maximum number of items of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
 export const MAX_LIST_LENGTH = 2048;
-/** Default number of rows of a page. */
+/** Default number of rows per page. */
 const DEFAULT_LIMIT = 10;
-/** Bounds of a release time are rounded up to a multiple of this, so that "before now" remains the same query for a while. */
+/**
+ * Bounds of a release time are rounded up to a multiple of this number of seconds, so that "before now" stays the same query
+ * for a while and can be cached.
+ */
 const RELEASE_TIME_STEP_SEC = 360n;
-/** Maximum characters of a value in a message. Arbitrary. */
+/** Maximum number of characters of a value in an error message. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
-/** The default limits of a short video. Source: OdyseeTeam/hub, `expand_query`. */
+/** Default limits of a short video: aspect ratio and duration. Source: OdyseeTeam/hub, `expand_query`. */
 const SHORTS_ASPECT_RATIO = '0.95';
 const SHORTS_DURATION_SEC = '180';
-/** Suffix of a field name: claims without the value match too. Source: OdyseeTeam/hub, `expand_query`. */
+/** Suffix of a field name by which claims without a value match too. Source: OdyseeTeam/hub, `expand_query`. */
 const OR_MISSING = /_?_or_missing$/;
 const CLAIM_ID_DIGITS = 40;
 const SD_HASH_DIGITS = 96;
 
 const HEX = /^[0-9a-f]+$/;
 
-/** Keys that are options of the result, or are read together with others. */
+/** Constraints that are parsed together with others or are options for the result, although a field has the same name. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source', 'is_signature_valid']);
 
-/** A value in a message. Numbers of clients may exceed those of JSON in JavaScript. */
+/** Formats a value for an error message. Numbers of clients may exceed the range of JavaScript numbers. */
 function shown(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return cut(String(value));
   const text = JSON.stringify(value, (_key, inner: unknown) =>
@@ -64,7 +67,7 @@ function cut(text: string): string {
 }
 
 function decimalText(key: string, value: unknown): string {
-  // A JSON number that exceeds a double was parsed as infinite.
+  // A JSON number beyond the range of doubles was parsed as infinity.
   const text =
     typeof value === 'number' || typeof value === 'bigint'
       ? String(value).replace('Infinity', BEYOND_DOUBLES)
@@ -74,7 +77,7 @@ function decimalText(key: string, value: unknown): string {
   return decimal;
 }
 
-/** A decimal number times 1,000, exactly. */
+/** Returns a decimal number multiplied by 1,000, without rounding. */
 function timesThousand(decimal: string): string {
   const [whole, part = ''] = decimal.split('.') as [string, string?];
   const digits = part.padEnd(3, '0');
@@ -118,7 +121,10 @@ function normalizedTags(key: string, value: unknown): string[] {
   return [...new Set(textList(key, value).map(normalizeTag))].filter((tag) => tag !== '');
 }
 
-/** Labels of locations, each given as `country:state:city:code:latitude:longitude` or as the JSON of such an object. */
+/**
+ * Returns the labels of locations. Each location is given as `country:state:city:code:latitude:longitude` or as the JSON of
+ * an object with these members.
+ */
 function placeLabels(key: string, value: unknown): string[] {
   return textList(key, value).map((text) => {
     let name = '';
@@ -133,12 +139,12 @@ function placeLabels(key: string, value: unknown): string[] {
   });
 }
 
-/** Reads constraints one by one. */
+/** Converts constraints one by one to conditions of a query. */
 class QueryReader {
   readonly conditions: Condition[] = [];
   findsNothing = false;
 
-  /** Adds a constraint on a field. Labels, signatures and pages are handled elsewhere. */
+  /** Adds a constraint for a document field. Labels, signatures and pages are handled by other methods. */
   addField(
     key: string,
     field: SearchField,
@@ -160,12 +166,12 @@ class QueryReader {
       .filter((text) => text.length <= MAX_KEYWORD_LENGTH)
       .map((text) => (name === 'fee_currency' ? text.toUpperCase() : text));
     const { column } = field;
-    // Stored strings have no zero characters (`claimRow.ts`).
+    // Zero characters are replaced in the values, because stored strings have none (`claimRow.ts`).
     if (field.type === 'key') this.addAnyOf(texts, (values) => ({ kind: 'keys', column, values }));
     else this.addAnyOf(texts.map(storedText), (values) => ({ kind: 'texts', column, values }));
   }
 
-  /** Adds a condition for any of the values; without values nothing matches. */
+  /** Adds a condition that one of the values matches. Without values, the query matches nothing. */
   addAnyOf(values: readonly string[], condition: (values: readonly string[]) => Condition): void {
     const distinct = [...new Set(values)];
     if (distinct.length === 0) this.findsNothing = true;
@@ -182,7 +188,8 @@ class QueryReader {
     const values: string[] = [];
     const known = new Set(Object.values(numbers).map(String));
     const list: unknown[] = Array.isArray(value) ? value : [value];
-    // Numbers of the index are accepted too: the reference does not accept names for `reposted_claim_type`.
+    // Numbers of types are accepted as well as names, because the reference does not accept names for
+    // `reposted_claim_type`.
     for (const name of textList(key, list.map(numberAsText))) {
       if (Object.hasOwn(numbers, name)) values.push(String(numbers[name]!));
       else if (known.has(name)) values.push(name);
@@ -240,7 +247,7 @@ class QueryReader {
     });
   }
 
-  /** Adds a constraint that is not on a single field; false for other keys. */
+  /** Adds a constraint that does not belong to a single field. Returns false for other keys. */
   addSpecial(key: string, value: unknown): boolean {
     switch (key) {
       case 'not_channel_ids':
@@ -301,7 +308,7 @@ class QueryReader {
     }
   }
 
-  /** An empty string is not a location, nor is an empty list. */
+  /** An empty string or an empty list is not a location, so it is ignored. */
   private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
     if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }
@@ -335,7 +342,7 @@ function labels(how: 'any' | 'all' | 'none', given: readonly string[]): Conditio
   return { kind: 'labels', how, labels: [...new Set(given)] };
 }
 
-/** Converts the constraints of a client to a query. */
+/** Converts a client's constraints to a query. */
 export function parseConstraints(constraints: Constraints): SearchQuery {
   const reader = new QueryReader();
   const given = new Map<string, unknown>();
@@ -392,13 +399,16 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   };
 }
 
-/** Normalized names; names of twice the indexed length are skipped, since none becomes short enough. */
+/**
+ * Returns the names normalized. A name longer than twice the indexed length is skipped, because normalization cannot make it
+ * short enough.
+ */
 function normalizedNames(names: readonly string[]): string[] {
   const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);
   return short.map((name) => nameText(normalizeName(Buffer.from(name))));
 }
 
-/** `has_channel_signature` and `signature_valid` are read together. */
+/** Adds the condition for `has_channel_signature` and `signature_valid`, which are parsed together. */
 function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
   const isSigned =
     given.has('has_channel_signature') && truth('has_channel_signature', given.get('has_channel_signature'));
@@ -409,7 +419,7 @@ function addSignature(reader: QueryReader, given: ReadonlyMap<string, unknown>):
   else reader.conditions.push({ kind: 'unsignedOrValid', valid });
 }
 
-/** `exclude_shorts` is read together with its two limits. */
+/** Adds the condition for `exclude_shorts`, which is parsed together with its two limits. */
 function addShorts(reader: QueryReader, given: ReadonlyMap<string, unknown>): void {
   const limitOf = (key: string, fallback: string): string =>
     given.has(key) ? decimalText(key, given.get(key)) : fallback;

@@ -1,20 +1,20 @@
 /**
- * The order of hits: the client's fields, followed by tie-breakers, so that pages never overlap. Missing values come last in
+ * Order of hits: the client's fields, followed by tie-breakers, so that pages never overlap. Missing values come last in
  * both directions.
  */
 import { fieldName, searchField } from '../document/fields.js';
 import { badRequest } from './searchError.js';
 
 export interface OrderTerm {
-  /** A column of the index. */
+  /** Name of a column of the index. */
   readonly column: string;
   readonly ascending: boolean;
   readonly nullable: boolean;
 }
 
 /**
- * Tie-breaker of all orders: the highest trending score first, then the latest release. Source: the sorting of the hub's
- * index, made exact.
+ * Tie-breakers of all orders: highest trending score first, then latest release first. Source: the sort order of the hub's
+ * index, made unambiguous.
  */
 export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'trending_score', ascending: false, nullable: true },
@@ -23,12 +23,12 @@ export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'tx_nout', ascending: true, nullable: false },
 ];
 
-/** The newest claim first: the order in which the documents of a common word are taken for ranking. */
+/** Order of creation, newest claim first. In this order the documents of a common word are selected for ranking. */
 export const NEWEST_ORDER: readonly OrderTerm[] = [{ column: 'id', ascending: false, nullable: false }];
 
 /**
- * The terms of `order_by`: fields, descending, with `^` in front ascending. `trending_group` is ignored if another name is
- * given, as in the reference. Throws `SearchError` for a name that is not a sortable field.
+ * Parses `order_by`: a list of fields in descending order, or ascending with the prefix `^`. `trending_group` is ignored if
+ * another name is given, as in the reference. Throws `SearchError` for a name that is not a sortable field.
  */
 export function parseOrder(given: unknown): OrderTerm[] {
   if (given === null || given === undefined || given === '') return [];
@@ -51,7 +51,7 @@ export function parseOrder(given: unknown): OrderTerm[] {
   return terms;
 }
 
-/** The complete order of hits that are not ranked by relevance. */
+/** Returns the complete order, with tie-breakers, of hits that are not ranked by relevance. */
 export function completeOrder(terms: readonly OrderTerm[]): OrderTerm[] {
   const named = new Set(terms.map((term) => term.column));
   return [...terms, ...COMMON_ORDER.filter((term) => !named.has(term.column))];

@@ -1,11 +1,11 @@
-/** The checks of `release_time` before it is parsed. Source: OdyseeTeam/hub, hub/herald/session.py `format_release_time`. */
+/** Checks of `release_time` before it is parsed. Source: OdyseeTeam/hub, hub/herald/session.py `format_release_time`. */
 import { badRequest } from './searchError.js';
 
 const MAX_CHARACTERS = 100;
-/** Maximum digits of a number of seconds. */
+/** Maximum number of digits of a number of seconds. */
 const MAX_DIGITS = 20;
 
-/** Throws `SearchError` for a text that is too long, without digits, or with too many digits. */
+/** Throws `SearchError` for a text that is too long, has no digits, or has too many digits. */
 export function refuseBadReleaseTime(value: unknown): void {
   if (typeof value !== 'string') return;
   const digits = value.replace(/[^0-9]/g, '').length;

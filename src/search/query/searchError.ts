@@ -1,8 +1,8 @@
-/** Errors of a search, and their codes in the hub's protocol (hub errors 1 and -32000). */
+/** Errors of a search, and their codes in the hub's protocol (1 and -32000). */
 
 /**
- * Error kinds: an invalid request (`bad-request`), a timeout (`timeout`), and an index that is not available yet or is
- * corrupt.
+ * Kinds of errors: an invalid request (`bad-request`), a timeout (`timeout`), an index that is not available yet
+ * (`unavailable`), and a corrupt index (`damaged`).
  */
 export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable' | 'damaged';
 
@@ -15,13 +15,13 @@ export class SearchError extends Error {
     this.kind = kind;
   }
 
-  /** Error code for a hub's client. Source: lbryio/hub, `RPCError` codes of `session.py`. */
+  /** Returns the error code for a hub's client. Source: lbryio/hub, `RPCError` codes of `session.py`. */
   get code(): number {
     return this.kind === 'bad-request' ? 1 : this.kind === 'timeout' ? -32000 : -32603;
   }
 }
 
-/** The thread of the call has ended. */
+/** Thrown if the thread that should execute the call has ended. */
 export class ThreadEndedError extends SearchError {
   constructor(message: string) {
     super('unavailable', message);

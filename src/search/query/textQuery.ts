@@ -1,8 +1,8 @@
 /**
- * Parses the text of a search to a tree, and matches it with a document's words. Words are alternatives unless an operator
- * is between them. Operators: `+` and, `|` or, `-` before an excluded part, `"…"` a phrase, `*` after a prefix, `~N` after a
- * word for up to N edits or after a phrase for up to N other words between, parentheses, and `\` before an escaped
- * character. Operators are applied from left to right with equal precedence. An exclusion applies to the whole text or
+ * Parses the text of a search to a tree, and matches the tree with a document's words. Words are alternatives unless an
+ * operator is between them. Operators: `+` means and, `|` or; `-` precedes an excluded part; `"…"` is a phrase; `*` follows
+ * a prefix. `~N` allows up to N edits after a word, and up to N other words within a phrase. Parentheses group; `\` escapes
+ * a character. Operators are applied from left to right with equal precedence. An exclusion applies to the whole text or
  * parenthesis. There are no syntax errors: unmatched operators are ignored. Source: Elasticsearch's simple_query_string with
  * all its flags (Lucene's SimpleQueryParser).
  */
@@ -21,22 +21,25 @@ export type TextNode =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'phrase'; readonly words: readonly string[] }
-  /** The words in their order, with up to `gap` others between any two. */
+  /** Matches the words in their order, with up to `gap` other words between two. */
   | { readonly kind: 'near'; readonly words: readonly string[]; readonly gap: number }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Words of the index within `edits` edits. */
+  /** Matches words of the index that differ from `word` by up to `edits` edits. */
   | { readonly kind: 'fuzzy'; readonly word: string; readonly edits: number }
   | { readonly kind: 'and'; readonly nodes: readonly TextNode[] }
   | { readonly kind: 'or'; readonly nodes: readonly TextNode[] }
   | { readonly kind: 'not'; readonly node: TextNode };
 
-/** Maximum number of words of a text. Arbitrary: each is searched in the index. */
+/** Maximum number of words of a text. Arbitrary: each word is looked up in the index. */
 const MAX_WORDS = 256;
-/** Maximum length of a text: this many words of maximum length, with separators. */
+/** Maximum length of a text in characters: the maximum number of words of maximum length, with separators. */
 const MAX_TEXT_LENGTH = MAX_WORDS * (MAX_WORD_LENGTH + 1);
-/** Maximum nesting of parentheses; deeper ones are ignored. Arbitrary. */
+/** Maximum nesting depth of parentheses; deeper parentheses are ignored. Arbitrary. */
 const MAX_DEPTH = 32;
-/** Source: Lucene's fuzzy automata support at most two. */
+/**
+ * Maximum number of edits of a fuzzy word, and of other words within a phrase. Source for the edits: Lucene's fuzzy automata
+ * support at most two.
+ */
 const MAX_EDITS = 2;
 const MAX_GAP = 100;
 
@@ -67,7 +70,7 @@ class TextParser {
       const sign = this.text[this.at]!;
       if (/\s/.test(sign)) {
         this.at++;
-        // A single "not" operator is ignored.
+        // A "not" operator without an operand is ignored.
         negations = 0;
       } else if (sign === '+' || sign === '|') {
         operator = sign === '+' ? 'and' : 'or';
@@ -95,7 +98,7 @@ class TextParser {
     return nodes.length === 1 ? nodes[0]! : { kind: 'and', nodes };
   }
 
-  /** A phrase up to its closing quote; without one the quote is ignored. */
+  /** Parses a phrase up to its closing quote. If the quote is not closed, it is ignored. */
   private phrase(): TextNode | null {
     let end = this.at + 1;
     while (end < this.text.length && this.text[end] !== '"') end += this.text[end] === '\\' ? 2 : 1;
@@ -135,7 +138,7 @@ class TextParser {
     if (!isEscaped && token === '*') return { kind: 'everything' };
     if (!isEscaped && token.endsWith('*')) {
       const prefix = foldText(token.slice(0, -1));
-      // A word has no spaces and a maximum length.
+      // A prefix is valid only if it has no white space and is not longer than a word may be.
       const isWord = prefix.length <= MAX_WORD_LENGTH && !WHITE_SPACE.test(prefix);
       return isWord ? { kind: 'prefix', prefix } : NOTHING;
     }
@@ -163,14 +166,14 @@ function joined(operator: 'and' | 'or', left: TextNode, right: TextNode): TextNo
   return { kind: operator, nodes: [left, right] };
 }
 
-/** Parses a text to a tree. Throws `SearchError` only if it has too many words or is too long. */
+/** Parses a text to a tree. Throws `SearchError` only if the text has too many words or is too long. */
 export function parseTextQuery(text: string): TextNode {
   if (text.length > MAX_TEXT_LENGTH)
     throw badRequest(`text cant have more than ${MAX_TEXT_LENGTH} characters.`);
   return new TextParser(text).parse(0);
 }
 
-/** The tree with each fuzzy word replaced by the words that `similar` finds for it. */
+/** Returns the tree with each fuzzy word replaced by the words that `similar` finds for it. */
 export function expandFuzzy(
   node: TextNode,
   similar: (word: string, edits: number) => readonly string[],
@@ -186,19 +189,20 @@ export function expandFuzzy(
 }
 
 /**
- * Number of occurrences of the words in order in packed words, with up to `gap` others between any two. Occurrences do not
- * overlap; counting stops at `most`. The time is proportional to the number of words in both, in every case.
+ * Counts the occurrences of words in their order in packed words, with up to `gap` other words between two. Occurrences do
+ * not overlap; counting stops at `most`. The time is always proportional to the number of words in both.
  */
 export function countNear(words: readonly string[], gap: number, packed: string, most = Infinity): number {
   const placesOf = new Map<string, number[]>();
-  // From the last word on, so that a repeated word is not matched twice at one position.
+  // Starts with the last word, so that a word that occurs twice is not matched twice at one position.
   for (let n = words.length - 1; n >= 0; n--) {
     const places = placesOf.get(words[n]!);
     if (places === undefined) placesOf.set(words[n]!, [n]);
     else places.push(n);
   }
   let count = 0;
-  // End of the last match of the first n + 1 words: any earlier match extends less far.
+  // For each n, the end of the last match of the first n + 1 words. Earlier matches cannot be continued further, so they
+  // are not stored.
   const ends = new Array<number>(words.length).fill(-Infinity);
   for (const [at, word] of packed.split(' ').entries()) {
     if (word[0] === VALUE_BREAK || word[0] === FIELD_BREAK) ends.fill(-Infinity);
@@ -216,14 +220,14 @@ export function countNear(words: readonly string[], gap: number, packed: string,
   return count;
 }
 
-/** The substring of the packed words that is equivalent to the node; null if there is none. */
+/** Returns a substring of packed words whose presence is equivalent to a match of the node; null if there is none. */
 export function substringOf(node: TextNode): string | null {
   if (node.kind === 'word') return ` ${node.word} `;
   if (node.kind === 'phrase') return ` ${node.words.join(' ')} `;
   return node.kind === 'prefix' ? ` ${node.prefix}` : null;
 }
 
-/** Whether packed words (`analyze.ts`) match the tree, which must not contain fuzzy words. */
+/** Whether packed words (`analyze.ts`) match the tree. The tree must not contain fuzzy words. */
 export function matchesText(node: TextNode, packed: string): boolean {
   switch (node.kind) {
     case 'everything':
@@ -245,8 +249,8 @@ export function matchesText(node: TextNode, packed: string): boolean {
 }
 
 /**
- * Whether at most `edits` letters were inserted, deleted, changed or swapped with the next one. Source: optimal string
- * alignment.
+ * Whether two words differ by at most `edits` edits: a letter inserted, deleted, changed, or swapped with the next one.
+ * Source: optimal string alignment.
  */
 export function isSimilar(a: string, b: string, edits: number): boolean {
   const left = [...a];

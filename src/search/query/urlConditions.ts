@@ -1,7 +1,7 @@
 /**
- * URLs as constraints. `channel` selects the claims of a channel; short and canonical URLs select claims. Such URLs depend
- * on all live claims of a name, so the end of one claim changes the URLs of others. So documents do not store them, and the
- * claim index resolves them at its tip.
+ * Resolves URLs in constraints. `channel` selects the claims of a channel; short and canonical URLs select single claims.
+ * URLs depend on all live claims of a name, so the end of one claim changes the URLs of others. Documents therefore do not
+ * store them; the claim index resolves them at its tip.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -12,18 +12,18 @@ const URL_OF: Readonly<Record<string, (claim: ClaimRecord) => string>> = {
   canonical_url: (claim) => claim.canonicalUrl,
 };
 
-/** `@`, the first character of channel names. */
+/** Code of `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 /**
- * The channel whose claims a URL selects: the channel that it names, else the channel that validly signed the claim that it
- * names. Null without one. Source: lbryio/hub herald/session.py `claimtrie_search`.
+ * Returns the channel whose claims a URL selects: the channel that the URL names, otherwise the channel whose valid
+ * signature the named claim has. Null if there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
  */
 export function channelOfUrl({ claim, channel }: ResolvedUrl): ClaimRecord | null {
   return claim?.name[0] === CHANNEL_MARK ? claim : channel;
 }
 
-/** The query with its URLs replaced by the claims that have them. */
+/** Replaces the URLs in a query by the claims to which they resolve. */
 export async function findUrls(
   query: SearchQuery,
   index: Pick<ClaimIndexReader, 'claimsByUrl'>,

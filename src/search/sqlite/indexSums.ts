@@ -1,11 +1,11 @@
 /**
  * Checksums of all pages of the SQLite index, in a file beside it (`-sums`). SQLite detects corruption of its own structures
- * only when it reads them, and corruption of row content never. The checksums detect both: at each start, before any search,
- * and periodically while the node runs. They are the checksums of the database after a noted frame of the write-ahead log
- * (`-wal`), and are synced before SQLite copies the log to the file (checkpoint). So after a kill each page is either in the
- * log, whose frames have their own checksums, or its checksum is valid. Pages in the log are not checked, and only their
- * checksums can be incomplete. A log that ends before the noted frame is corrupt, because later frames may have been copied.
- * A bit flip in the checksums makes a page look corrupt, never the reverse.
+ * only when it reads them, and never detects corruption of row content. The checksums detect both: at each start before any
+ * search, and periodically while the node runs. They describe the database after a noted frame of the write-ahead log
+ * (`-wal`), and are synced before SQLite copies the log to the file (checkpoint). After a kill, each page is therefore
+ * either in the log, whose frames have their own checksums, or has a valid checksum. Pages in the log are not checked; only
+ * their checksums can be incomplete. A log that ends before the noted frame is corrupt, because later frames may have been
+ * copied. A bit flip in the checksums makes a page look corrupt, never the reverse.
  */
 import {
   closeSync,
@@ -22,44 +22,56 @@ import { environmentError, onFile } from '../../util/text/environmentError.js';
 import { logBytes, readLog, readLogSalts, type LogContents, type LogPosition } from './walFrames.js';
 import { SearchError } from '../query/searchError.js';
 
-/** Page size of the index. */
+/** Size of a database page in bytes. */
 export const PAGE_BYTES = 8192;
-/** Pages read in one call: 1 MiB. */
+/** Number of pages read in one call: 1 MiB. */
 const PAGES_A_READ = 128;
-/** Number of new frames after which the log is checkpointed. Source: SQLite's own default of `wal_autocheckpoint`. */
+/** Number of new frames after which the log is checkpointed. Source: SQLite's default of `wal_autocheckpoint`. */
 const LOG_FRAMES = 1000;
 
-/** Size of the header in words: magic, pages, two salts and frames of the noted log, and a checksum of these. */
+/**
+ * Size of the header in 32-bit words: magic, number of pages, two salts and frame count of the noted log, and a checksum of
+ * these.
+ */
 const HEADER_WORDS = 8;
-/** In the byte order of the machine: checksums written with another byte order are invalid. */
+/** Magic number in the byte order of the machine. A checksum file written with another byte order is therefore invalid. */
 const MAGIC = 0x6c62_7301;
-/** Offset of the checksums, and size of the blocks in which they are written. Arbitrary: the usual sector size. */
+/**
+ * Size in bytes of the blocks in which checksums are written. The first block holds the header, so it is also the offset of
+ * the checksums. Arbitrary: the usual sector size.
+ */
 const BLOCK_BYTES = 4096;
 const BLOCK_SUMS = BLOCK_BYTES / 4;
 
-/** Checksum of pages that SQLite counts but never writes (the page with its locks, after the first GiB): holes in the file. */
+/**
+ * Checksum of pages that SQLite counts but never writes: the page with its locks after the first GiB, which is a hole in the
+ * file.
+ */
 const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
 
-/** Path of the checksums of a file. */
+/** Returns the path of the checksum file of an index file. */
 export const sumsOf = (path: string): string => `${path}-sums`;
 
-/** The index differs from what was written. */
+/** Thrown if the index differs from the data that was written. */
 export class IndexCorruption extends Error {}
 
-/** Set by another thread to close the index; ends a running check. */
+/** Shared memory by which another thread requests closing. A running check ends when it is set. */
 export type ClosingFlag = Int32Array;
 
 export class IndexSums {
   private readonly path: string;
-  /** Open as long as SQLite has the file, because closing it would release the locks of this process. */
+  /**
+   * Descriptors of the database file and of the checksum file. The database file stays open as long as SQLite has it open,
+   * because closing a descriptor would release the file locks of this process.
+   */
   private readonly database: number;
   private readonly file: number;
   private sums: Uint32Array;
   private pages: number;
   private noted: LogPosition;
-  /** Pages whose WAL frames may not have been checkpointed yet. */
+  /** Pages whose frames in the log may not have been copied to the file yet. */
   private uncopied: ReadonlyMap<number, unknown> = new Map();
-  /** Number of pages checked in the present round. */
+  /** Number of pages already checked in the current round of periodic checks. */
   private scrubbed = 0;
   private readonly piece = Buffer.allocUnsafeSlow(PAGES_A_READ * PAGE_BYTES);
 
@@ -79,7 +91,7 @@ export class IndexSums {
     this.noted = noted;
   }
 
-  /** For a file that SQLite has just created, whose first pages are written without the log. */
+  /** Creates the checksums of a file that SQLite has just created. Its first pages are written without the log. */
   static create(path: string): IndexSums {
     const { database, file } = openBoth(path, 'w+');
     const pages = Math.floor(fstatSync(database).size / PAGE_BYTES);
@@ -100,8 +112,8 @@ export class IndexSums {
   }
 
   /**
-   * For a file that SQLite has not opened yet: checks all pages. Throws `IndexCorruption`, `EnvironmentError` for a file
-   * error, or `SearchError` if it is closed meanwhile.
+   * Opens the checksums of a file that SQLite has not opened yet, and checks all pages. Throws `IndexCorruption`,
+   * `EnvironmentError` for a file error, or `SearchError` if closing is requested meanwhile.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
@@ -124,7 +136,7 @@ export class IndexSums {
     return sums;
   }
 
-  /** Whether the log has grown so much that it should be checkpointed. */
+  /** Whether the log has grown so much that a checkpoint is due. */
   get isDue(): boolean {
     const size = statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < logBytes(LOG_FRAMES, PAGE_BYTES)) return false;
@@ -134,9 +146,9 @@ export class IndexSums {
   }
 
   /**
-   * Updates the checksums from the log. Call it before each checkpoint, only in the writing thread. Pages in the file are
-   * checked before they are replaced, because a new version may have been derived from a corrupt page. Returns the number of
-   * frames in the log. Throws `IndexCorruption`.
+   * Updates the checksums from the log. Must be called before each checkpoint, only in the writer thread. Pages in the file
+   * are checked before they are replaced, because a new version may have been derived from a corrupt page. Returns the
+   * number of frames in the log. Throws `IndexCorruption`.
    */
   note(): number {
     return this.noteLog(readLog(`${this.path}-wal`, PAGE_BYTES));
@@ -151,14 +163,17 @@ export class IndexSums {
     return log.frames;
   }
 
-  /** Call it after a checkpoint with SQLite's results: the number of frames in the log, and of those copied to the file. */
+  /**
+   * Must be called after a checkpoint with SQLite's results: the number of frames in the log, and the number of frames
+   * copied to the file.
+   */
   copied(frames: number, expected: number, copied: number): void {
     if (frames < 0) return;
     if (frames !== expected) throw new IndexCorruption('its log is damaged');
     if (copied === frames) this.uncopied = new Map();
   }
 
-  /** Checks the next pages of the file; starts over after the last. Throws `IndexCorruption`. */
+  /** Checks the next `pages` pages of the file, and starts again at the first page after the last. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     if (this.scrubbed >= this.pages) this.scrubbed = 0;
     const last = Math.min(this.pages, this.scrubbed + pages);
@@ -167,7 +182,7 @@ export class IndexSums {
     this.check(from, last, this.uncopied);
   }
 
-  /** Call it after the database was closed. */
+  /** Closes the files. Must be called after the database was closed. */
   close(): void {
     closeSync(this.database);
     closeSync(this.file);
@@ -178,8 +193,8 @@ export class IndexSums {
     const logged = [...log.pages.keys()].sort((a, b) => a - b);
     const replaced = logged.filter((page) => {
       const { first, sum } = log.pages.get(page)!;
-      // Not if the checksum is already that of the new page: a kill may have occurred between the writes of the checksum,
-      // after the page was checked, and of the header.
+      // A page whose checksum is already that of the new version is not checked. A kill may have occurred after the page
+      // was checked, between the write of its checksum and the write of the header.
       return page <= pages && first > known && sums[page - 1] !== sum;
     });
     for (const [from, to] of runsOf(replaced)) this.check(from, to);
@@ -195,7 +210,8 @@ export class IndexSums {
     try {
       this.write(changed, log.databasePages, log);
     } catch (error) {
-      // The disk is full: no checkpoint is made, and the next attempt starts from the present file.
+      // The disk is full. The checksums in memory are restored, so that no checkpoint is made and the next attempt starts
+      // from the current file.
       changed.forEach((page, n) => (this.sums[page - 1] = former[n]!));
       throw error;
     }
@@ -203,7 +219,7 @@ export class IndexSums {
     this.noted = { salt1: log.salt1, salt2: log.salt2, frames: log.frames };
   }
 
-  /** Writes the checksums of these pages and the header, and syncs. */
+  /** Writes the checksums of the changed pages and the header, and syncs the file. */
   private write(changed: readonly number[], pages: number, noted: LogPosition): void {
     const { sums, file } = this;
     const bytes = Buffer.from(sums.buffer);
@@ -230,7 +246,7 @@ export class IndexSums {
     this.noteLog(log);
   }
 
-  /** Checks a range of pages, without the excepted ones. */
+  /** Checks a range of pages, except the pages in the log. */
   private check(
     from: number,
     to: number,
@@ -248,7 +264,7 @@ export class IndexSums {
     );
   }
 
-  /** Calls back with the checksum of each page of a range in the file; null for an unreadable page. */
+  /** Calls a function with the checksum of each page of a range in the file; null for an unreadable page. */
   private visit(
     from: number,
     to: number,
@@ -268,7 +284,7 @@ export class IndexSums {
     }
   }
 
-  /** Reads bytes of the file; returns their number. Data that the disk cannot read counts as missing. */
+  /** Reads bytes of the file. Returns the number of bytes read; data that the disk cannot read counts as missing. */
   private read(bytes: number, position: number): number {
     let done = 0;
     try {
@@ -304,7 +320,7 @@ function isSameLog(log: Omit<LogPosition, 'frames'> | null, other: LogPosition):
   return log !== null && log.salt1 === other.salt1 && log.salt2 === other.salt2;
 }
 
-/** Sorted numbers as inclusive ranges. */
+/** Returns sorted numbers as inclusive ranges. */
 function runsOf(numbers: readonly number[]): (readonly [from: number, to: number])[] {
   const runs: [number, number][] = [];
   for (const n of numbers) {

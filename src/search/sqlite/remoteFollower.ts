@@ -1,6 +1,6 @@
 /**
- * Handle of the claim index's follower in another thread (`followerThread.ts`). It has the follower's status, and connects a
- * new thread if the former one has ended.
+ * Represents the search index follower of another thread (`followerThread.ts`). Holds the last status that the follower
+ * sent, and connects to a new thread after the previous one has ended.
  */
 import type { SearchFollower } from '../follow/follower.js';
 import type { FollowerStatus } from '../follow/followerStatus.js';
@@ -9,7 +9,7 @@ import type { FollowerDeed } from '../follow/followerMessages.js';
 import type { FollowedInThread } from './searchWorkers.js';
 import { RemoteStatus } from '../follow/remoteStatus.js';
 
-/** The interface of the follower, in any thread. */
+/** Members of the follower that other modules use, in whatever thread the follower runs. */
 export type ClaimFollower = Pick<
   SearchFollower,
   'status' | 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub' | 'isAtTip' | 'waitForTip' | 'close'
@@ -17,13 +17,13 @@ export type ClaimFollower = Pick<
 
 export class RemoteFollower implements ClaimFollower, FollowedInThread {
   private readonly options: FollowerLineOptions;
-  /** Null without a thread. */
+  /** Connection to the follower thread; null if no thread is running. */
   private line: FollowerLine | null = null;
   private readonly told: RemoteStatus;
   private readonly onStatus: (status: FollowerStatus) => void;
   private isClosing = false;
 
-  /** `onStatus` is called with each reported status. */
+  /** Creates the object. `onStatus` is called with each status that the follower sends. */
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void = () => {}) {
     this.options = options;
     this.onStatus = onStatus;
@@ -50,7 +50,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     return line;
   }
 
-  /** Called when the thread has ended: the state of the index is unknown until a new thread has checked it. */
+  /** Called when the thread has ended. The state of the index is unknown until a new thread has checked it. */
   lost(why: string): void {
     this.line?.cut();
     this.line = null;
@@ -63,7 +63,8 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   pokeSoon(): void {
-    // Before that, blocks arrive fast and none is followed.
+    // Before the claim index is at the tip, blocks arrive fast and the search index is not updated, so no notification is
+    // sent.
     if (this.options.index.isSynced) this.tell('pokeSoon');
   }
 
@@ -89,7 +90,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     if (this.line !== null) await this.told.waitForTip(timeoutMs);
   }
 
-  /** Stops following after the present step. */
+  /** Stops following after the current step. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.told.end();

@@ -1,19 +1,22 @@
 /**
- * The tables of the search index in SQLite. The file is derived from the chain and may be deleted at any time; a file of
- * another version or chain is rebuilt. `claim` has a row for each document, without texts; `words` the packed words
- * (`analyze.ts`); `text_index` the documents of each word; `label` and `labeled` the tags, languages and locations. `hidden`
- * has the scores of live claims without a document. `block` has the claims that the last blocks touched, and `score_undo`
- * the former scores, so that blocks can be disconnected.
+ * Tables of the search index in SQLite. The file is derived from the chain and may be deleted at any time; a file of another
+ * version or chain is rebuilt. `claim` has a row for each document, without texts; `words` the packed words (`analyze.ts`);
+ * `text_index` the documents of each word; `label` and `labeled` the tags, languages and locations. `hidden` has the scores
+ * of live claims without a document. `block` has the claims that the latest blocks touched, and `score_undo` the former
+ * scores, so that blocks can be disconnected.
  */
 import type { SqliteDatabase } from '../../sqlite/sqliteProvider.js';
 
-/** Version of tables and contents; a file with another version is rebuilt. */
+/** Version of the tables and their contents. A file with another version is rebuilt. */
 export const SCHEMA_VERSION = 6;
 
-/** ASCII characters that do not separate words: all except letters, digits, spaces and control characters. */
+/**
+ * ASCII characters that belong to words: all except letters and digits, which belong to words anyway, spaces and control
+ * characters.
+ */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
 
-/** Columns of `claim` after `id`, in the order of writing, with their types. */
+/** Columns of `claim` after `id`, in the order in which rows are written, with their SQL types. */
 export const CLAIM_COLUMNS = [
   ['claim_id', 'BLOB NOT NULL'],
   ['claim_type', 'INTEGER NOT NULL'],
@@ -60,10 +63,13 @@ export const CLAIM_COLUMNS = [
   ['labels', 'TEXT NOT NULL'],
 ] as const;
 
-/** Created first at the end of a first build, because it is used to assign scores to claims. */
+/**
+ * SQL statement that creates the database index by claim id. It is the first one created at the end of a first build,
+ * because it is used to assign scores to claims.
+ */
 export const CLAIM_ID_INDEX = 'CREATE UNIQUE INDEX IF NOT EXISTS claim_by_id ON claim (claim_id)';
 
-/** Indexes for sorting by a column, with which the first hits are found without reading all documents. */
+/** Database indexes by sort column. With them, the first hits of an order are found without reading all documents. */
 export const ORDER_INDEXES: Readonly<Record<string, string>> = {
   trending_score: 'claim_by_trending',
   release_time: 'claim_by_release',
@@ -86,7 +92,7 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
-/** Indexed columns that may change. A column that is not assigned leaves its index unchanged. */
+/** Columns with a database index whose values may change. An update that does not assign a column leaves its index unchanged. */
 export const INDEXED_COLUMNS: readonly string[] = [
   ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
   'channel_id',
@@ -96,12 +102,12 @@ export const INDEXED_COLUMNS: readonly string[] = [
   'public_key_id',
 ];
 
-/** Fills the table of labels and claims from the rows of the claims. */
+/** SQL statement that fills the table `labeled` from the label lists in the rows of `claim`. */
 export const FILL_LABELED = `
   INSERT OR IGNORE INTO labeled
   SELECT one.value, c.id FROM claim c, json_each('[' || c.labels || ']') one ORDER BY 1, 2`;
 
-/** All indexes except that by claim id; created at the end of a first build. */
+/** SQL statements that create all database indexes except the one by claim id. They are executed at the end of a first build. */
 export const SECONDARY_INDEXES: readonly string[] = [
   ...Object.entries(ORDER_INDEXES).map(([column, name]) => {
     const columns = column === 'trending_score' ? 'trending_score, release_time' : column;
@@ -131,7 +137,7 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** Creates the tables in an empty file. `chain` is the key of a chain: the hash of its genesis block. */
+/** Creates the tables in an empty file. `chain` identifies the chain: the hash of its genesis block. */
 export function createTables(database: SqliteDatabase, chain: string): void {
   database.exec('BEGIN');
   database.exec(TABLES);
@@ -141,7 +147,7 @@ export function createTables(database: SqliteDatabase, chain: string): void {
   database.exec('COMMIT');
 }
 
-/** Whether the file is an index of this version and chain; false for an empty one. Throws if it cannot be read. */
+/** Whether the file is an index of this version and chain; false for an empty file. Throws if the file cannot be read. */
 export function isIndexOf(database: SqliteDatabase, chain: string): boolean {
   const tables = database.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'state'`).get()!;
   if (tables['n'] === 0) return false;

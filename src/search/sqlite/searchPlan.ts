@@ -1,6 +1,6 @@
 /**
- * Query plans for SQLite, chosen by counts: if few documents match, they are read from the index of a condition and sorted;
- * if many match, the index of the order is walked until there are enough hits. Pure.
+ * Query plans for SQLite, chosen by counts. If few documents match a condition, they are read from the database index of
+ * this condition and sorted. If many match, the database index of the order is walked until there are enough hits. Pure.
  */
 import {
   conditionSql,
@@ -18,29 +18,29 @@ import { ORDER_INDEXES } from './schema.js';
 import type { Condition } from '../query/searchQuery.js';
 import type { TextNode } from '../query/textQuery.js';
 
-/** Source of candidate documents, with an estimated count. */
+/** Source of candidate documents of a query, with the estimated number of candidates. */
 export interface Driver {
   readonly estimate: number;
-  /** The `FROM` clause, which provides `c`, and its conditions. `bare` provides only the document number. */
+  /** Returns the `FROM` clause, which provides the table `c`, and its conditions. `bare` provides only document numbers. */
   from(sql: SqlValues): {
     readonly tables: string;
     readonly bare?: string;
     readonly where: string;
     readonly id: string;
   };
-  /** The condition or text that is fully covered by the driver. */
+  /** The condition or text that all candidates satisfy, so that it need not be tested again; null if there is none. */
   readonly covers: Condition | TextNode | null;
 }
 
-/** Number of documents in the index, and counts of matches. */
+/** Number of documents in the index, and how many of them match each part of a query. */
 export interface PlanFacts {
   readonly documents: number;
-  /** Fraction of documents that match a condition or text, if it was counted. */
+  /** Share of documents that match a condition or text, as far as it was counted. */
   readonly shares: ReadonlyMap<Condition | TextNode, number>;
   readonly drivers: readonly Driver[];
 }
 
-/** Assumed fractions for conditions that were not counted. Arbitrary, from typical queries of apps. */
+/** Assumed share of matching documents for conditions that were not counted. Arbitrary, from typical queries of apps. */
 const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
   notClaims: 1,
   notChannels: 0.95,
@@ -51,11 +51,14 @@ const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
 };
 const OTHER_SHARE = 0.5;
 /**
- * Cost of a step of a walk if all conditions can be checked with the index and the document numbers, relative to reading a
- * document, which is a random page of the file. Measured with a million claims, roughly.
+ * Cost of one step of a walk if all conditions can be tested with the index and the document number, relative to reading a
+ * document, which is a random page of the file. Measured roughly with a million claims.
  */
 const INDEX_STEP_COST = 0.25;
-/** The time is checked for documents whose number has none of these bits: one in 32, by transaction. */
+/**
+ * Mask of document numbers. The time limit is checked for documents whose number has none of these bits: one of 32, counted
+ * by transaction.
+ */
 const CLOCK_MASK = 31 * OUTPUTS_OF_TRANSACTION;
 
 function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
@@ -64,13 +67,13 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
   return ASSUMED_SHARE[part.kind as Condition['kind']] ?? OTHER_SHARE;
 }
 
-/** Whether a condition needs only the indexed column and the document's number. */
+/** Whether a condition can be tested with only the indexed column and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
   if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
-/** The walk along the index of an order, or over all documents if there is none. */
+/** Creates the driver that walks along the database index of an order, or over all documents if there is no such index. */
 function walk(request: HitsRequest, facts: PlanFacts): Driver {
   const parts = [...request.conditions, ...(request.text === null ? [] : [request.text])];
   const share = parts.reduce((product, part) => product * shareOf(part, facts), 1);
@@ -90,7 +93,7 @@ function walk(request: HitsRequest, facts: PlanFacts): Driver {
   };
 }
 
-/** The SQL statement that finds the hits of a query in their order. */
+/** Returns the SQL statement that finds the hits of a query in their order. */
 export function hitsSql(
   request: HitsRequest,
   facts: PlanFacts,
@@ -114,13 +117,13 @@ function driverSql(
 ): string {
   const { tables, bare, where, id } = driver.from(sql);
   const { text } = request;
-  // The text's driver may find more documents than match.
+  // The text must be tested again unless the driver finds only documents that match it.
   const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
-  // A text check may search thousands of words in each document, so the time is checked for each.
+  // The time limit is checked for each document if the text is tested, because the test may search thousands of words.
   const tests = [where, testsText ? 'in_time()' : `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
   const open = request.conditions.filter((condition) => condition !== driver.covers);
   for (const condition of open) tests.push(conditionSql(condition, sql, context));
-  // For documents that are only ranked, the table of words is sufficient.
+  // If documents are only ranked by relevance, the table of words is sufficient.
   const source = bare !== undefined && request.withWords && open.length === 0 ? bare : tables;
   if (testsText) tests.push(textSql(text, sql));
   const words = testsText || request.withWords ? ` CROSS JOIN words w ON w.id = ${id}` : '';

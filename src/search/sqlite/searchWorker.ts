@@ -1,4 +1,4 @@
-/** The program of a thread that writes or reads the search index. It handles calls one by one. */
+/** Main program of a thread that writes or reads the SQLite search index. Calls are handled one by one. */
 import { existsSync, statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { startFollower } from '../follow/followerThread.js';
@@ -13,11 +13,14 @@ import { reportMemory, type CacheUsage } from '../../util/threadMemory.js';
 import { serveSearchThread } from '../thread/searchThread.js';
 import type { WorkerRole } from './workerRole.js';
 
-/** Whether SQLite reports that the file has no tables yet, or is being created. */
+/** Whether SQLite reports that the file has no tables yet or is being created. */
 const isUnfinished = (error: unknown): boolean =>
   error instanceof Error && /no such table|database is locked/.test(error.message);
 
-/** Opens the file again for each search until there is a complete index; an incomplete file must not be kept open. */
+/**
+ * Reader that opens the index file on demand. Until the index is complete, the file is opened again for each search, because
+ * an incomplete file must not be kept open.
+ */
 class Reader {
   private readonly path: string;
   private readonly open: () => SqliteReader;
@@ -45,7 +48,7 @@ class Reader {
     }
   }
 
-  /** Closes the file, which is about to be deleted. */
+  /** Closes the file because it is about to be deleted. */
   release(): void {
     this.close();
   }
@@ -64,7 +67,7 @@ function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexW
   }
 }
 
-/** A writer whose calls all fail with the same error. */
+/** Returns a writer whose calls all fail with the same error. */
 function failing(error: unknown): IndexWriter {
   return new Proxy({} as IndexWriter, {
     get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),
@@ -80,7 +83,10 @@ async function callsOf(role: WorkerRole): Promise<object> {
   return writer;
 }
 
-/** The pages that SQLite keeps: at most those of the file, since it does not tell how many. */
+/**
+ * Returns the memory of SQLite's page cache. SQLite does not report it, so it is estimated as the cache limit, or the file
+ * size if that is smaller.
+ */
 function pageCache(path: string, maxBytes: number): CacheUsage[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return [{ name: 'sqlite_pages', bytes: Math.min(size, maxBytes), maxBytes }];

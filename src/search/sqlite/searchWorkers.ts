@@ -1,6 +1,6 @@
 /**
- * The SQLite backend: one thread writes and a few read the same file. Other threads of the process may have their own
- * readers, which are told by `onRelease` to close the file.
+ * The SQLite backend: one thread writes the index file and a few threads read it. Other threads of the process may have
+ * their own readers; `onRelease` notifies them to close the file.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CensorLists } from '../hits/censor.js';
@@ -18,22 +18,22 @@ import type { WorkerRole } from './workerRole.js';
 
 export interface SqliteBackendOptions extends SqliteIndexOptions {
   readonly lists: CensorLists;
-  /** Threads that search. */
+  /** Number of search threads. */
   readonly readers: number;
   readonly timeoutMs?: number;
-  /** Set if the claim index is followed in the writing thread. */
+  /** Connection to the follower; set if the writer thread also follows the claim index. */
   readonly followed?: FollowedInThread;
-  /** Called when a thread ended unexpectedly. */
+  /** Called with a text when a thread has ended unexpectedly. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];
 }
 
-/** The connection to the follower in the writer's thread. */
+/** Connects to the follower that runs in the writer thread. */
 export interface FollowedInThread {
-  /** Creates the connection for a new thread. */
+  /** Creates the connection to the follower in a new thread. */
   connect(): FollowerLine;
-  /** The thread ended unexpectedly; another one may be started. */
+  /** Called when the thread has ended unexpectedly. Another thread may be started. */
   lost(why: string): void;
 }
 
@@ -67,7 +67,7 @@ export class SqliteBackend implements SearchBackend {
     this.writer = writerIn(this.writing, () => this.release());
   }
 
-  /** Throws `EnvironmentError` without SQLite. `neededBy`: the option that needs SQLite. */
+  /** Opens the backend. Throws `EnvironmentError` if SQLite is missing. `neededBy` is the option that needs it. */
   static async open(options: SqliteBackendOptions, neededBy = '-claimsearch'): Promise<SqliteBackend> {
     const { name, version } = await loadSqlite(neededBy);
     return new SqliteBackend(`SQLite ${version} (${name})`, options);
@@ -82,8 +82,8 @@ export class SqliteBackend implements SearchBackend {
   }
 
   /**
-   * Registers a function that closes other readers before the file is deleted, and before this backend closes; returns a
-   * function that unregisters it.
+   * Registers a function that closes other readers. It is called before the file is deleted and before this backend closes.
+   * Returns a function that unregisters it.
    */
   onRelease(release: () => Promise<void>): () => void {
     this.releasing.add(release);
@@ -94,12 +94,12 @@ export class SqliteBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     Atomics.store(this.closing, 0, 1);
-    // The writer comes last: the last to close the file checkpoints the WAL, which only the writer may do.
+    // The writer is closed last. The last connection to close the file checkpoints the log, which only the writer may do.
     await this.searchers.close();
     await this.writing.close();
   }
 
-  /** Closes the file in all searching threads, because it is about to be deleted. */
+  /** Closes the file in all search threads, because it is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all([this.searchers.release(), ...[...this.releasing].map((release) => release())]);
   }

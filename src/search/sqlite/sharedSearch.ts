@@ -1,12 +1,12 @@
 /**
- * Access for another thread of the process that searches the index file itself. Owns the listeners of the follower's status,
- * and the functions that close readers before the file is deleted.
+ * Gives another thread of the process access to the index file, so that it can search the file itself. Holds the listeners
+ * of the follower's status, and the functions that close readers before the file is deleted.
  */
 import type { FollowerStatus } from '../follow/followerStatus.js';
 import type { SlotLoad } from '../../scheduler/fairSlots.js';
 import type { SearchersSetup } from './sqliteSearchers.js';
 
-/** The part of the follower that is used here. */
+/** Members of the follower that other threads use. */
 interface AskedFollower {
   readonly status: FollowerStatus;
   pokeIfIdle(): void;
@@ -17,9 +17,9 @@ export class SharedSearch {
   /** Data with which the other thread creates its own `SqliteSearchers`. */
   readonly setup: SearchersSetup;
   readonly follower: AskedFollower;
-  /** Registers a function that closes the file; returns a function that unregisters it. */
+  /** Registers a function that closes the file. Returns a function that unregisters it. */
   readonly onRelease: (release: () => Promise<void>) => () => void;
-  /** Load of the other thread's searches. */
+  /** Returns the number of running and waiting searches of the other thread; null if unknown. */
   load: (() => SlotLoad) | null = null;
   private readonly listeners = new Set<(status: FollowerStatus) => void>();
 
@@ -29,7 +29,7 @@ export class SharedSearch {
     this.onRelease = onRelease;
   }
 
-  /** Calls the listener with each reported status. Returns a function that unsubscribes it. */
+  /** Registers a listener that is called with each status of the follower. Returns a function that unregisters it. */
   onStatus(listener: (status: FollowerStatus) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

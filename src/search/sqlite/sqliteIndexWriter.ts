@@ -1,6 +1,6 @@
 /**
- * The SQLite index writer of the follower: builds documents from claims and passes them to `SqliteWriter`. Runs in the
- * writing thread; one call at a time.
+ * SQLite index writer of the follower: builds documents from claims and passes them to `SqliteWriter`. Runs in the writer
+ * thread; only one call may run at a time.
  */
 import type { AddressPrefixes } from '../../script/address.js';
 import type { ClaimDocument } from '../document/document.js';
@@ -19,20 +19,20 @@ import { SearchError } from '../query/searchError.js';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import { SqliteWriter, isCorruption, removeIndexFile } from './sqliteWriter.js';
 
-/** Documents in one transaction of a first build: about 100 MB of memory. */
+/** Number of documents in one transaction of a first build: about 100 MB of memory. */
 export const BULK_DOCUMENTS = 50_000;
 
 export interface SqliteIndexOptions {
   readonly path: string;
-  /** Key of a chain: the hash of its genesis block. */
+  /** Identifies the chain: hash of its genesis block. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
   readonly closing?: ClosingFlag;
 }
 
 /**
- * Pages checked in one step of scrubbing: 4 MiB, some milliseconds. One step a second is a small load for any disk.
- * Arbitrary.
+ * Number of pages checked in one step of the periodic check: 4 MiB, some milliseconds. One step per second is a small load
+ * for any disk. Arbitrary.
  */
 const SCRUB_PAGES = 512;
 
@@ -141,7 +141,7 @@ export class SqliteIndexWriter implements IndexWriter {
     }
   }
 
-  /** Replaces the present file by an empty index. */
+  /** Replaces the current file by an empty index. */
   private reset(): void {
     this.writer.discard();
     removeIndexFile(this.options.path);
@@ -151,7 +151,7 @@ export class SqliteIndexWriter implements IndexWriter {
     this.writer = this.open();
   }
 
-  /** Runs a call; if the file is corrupt, it is replaced before the error is thrown. */
+  /** Runs a call. If the file is corrupt, it is replaced by an empty index before the error is thrown. */
   private guarded<T>(call: () => T): T {
     try {
       return call();

@@ -1,6 +1,6 @@
 /**
- * The reader of the SQLite index: one connection, used by one thread. A search reads one snapshot of the index and fails
- * with a `SearchError` at the timeout, which is checked by a function within its statements.
+ * Reader of the SQLite index: one connection, used by one thread. A search reads one snapshot of the index. At the timeout
+ * it fails with a `SearchError`; an SQL function within the statements checks the time.
  */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { Censor, countBlocked, type CensorLists } from '../hits/censor.js';
@@ -35,15 +35,15 @@ import { readTotals } from './sqliteRows.js';
 import { countNear, expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Maximum number of documents counted for a plan; above it the number is estimated, or set to this. */
+/** Maximum number of documents that are counted for a plan. A higher number is estimated, or assumed to be this limit. */
 const COUNT_LIMIT = 20_000;
-/** Number of words above which a prefix is searched in documents instead of the index. */
+/** Number of words with a prefix above which the prefix is searched in the documents instead of the full-text index. */
 const COMMON_WORDS = 1000;
-/** Page cache of each reader. Arbitrary. */
+/** Size of the page cache of each reader. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 export const READER_CACHE_BYTES = CACHE_KIB << 10;
 
-/** Source: SQLite's SQLITE_MAX_VARIABLE_NUMBER. */
+/** Maximum number of values in one statement. Source: SQLite's SQLITE_MAX_VARIABLE_NUMBER. */
 const MAX_VALUES = 32_766;
 
 const TIME_IS_UP = 'query timed out';
@@ -61,13 +61,13 @@ export const SQLITE_DIALECT: Dialect = {
   contains: (text, value) => `instr(${text}, ${value}) > 0`,
   near: (packed, words, gap, sql) => `near_matches(${packed}, ${sql.bind(words.join(' '))}, ${gap})`,
   head: (column) => `substr(${column}, 1, 8)`,
-  // Uses the label list in the row; with `labeled` there would be a lookup for each number.
+  // Searches the label list in the document's row. With the table `labeled`, each number would need a lookup.
   labelsOf: (numbers) =>
     `(SELECT value AS n FROM json_each('[' || c.labels || ']')) l WHERE l.n IN (${numbers})`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
 };
 
-/** A word or prefix in the syntax of FTS5. */
+/** Returns a word or prefix in the syntax of FTS5. */
 function quoteWord(word: string, isPrefix: boolean): string {
   return `"${word.replaceAll('"', '""')}"${isPrefix ? '*' : ''}`;
 }
@@ -96,7 +96,7 @@ export class SqliteReader {
     );
   }
 
-  /** The page of a query. It ends `timeoutMs` after this call. */
+  /** Returns the page of a query. The search ends at most `timeoutMs` after this call. */
   search(query: SearchQuery, timeoutMs: number): BackendPage {
     this.deadlineMs = performance.now() + timeoutMs;
     this.database.exec('BEGIN');
@@ -188,7 +188,8 @@ export class SqliteReader {
     }
     if (request.text !== null && filter !== null) {
       const { expression } = filter;
-      // If only the newest documents with the words are requested, no other driver is better.
+      // If only the newest documents with the words are requested, other drivers cannot be better, so no documents are
+      // counted.
       const isAlone = request.withWords && request.conditions.length === 0;
       add(request.text, {
         estimate: isAlone ? 0 : this.countText(expression, COUNT_LIMIT).estimate,
@@ -204,7 +205,7 @@ export class SqliteReader {
     return { documents, shares, drivers };
   }
 
-  /** The index driver of a condition; null without one. */
+  /** Returns the driver that uses the database index of a condition; null if there is none. */
   private driverOf(condition: Condition, documents: number, context: SqlContext): Driver | null {
     if (condition.kind === 'labels') return this.labelDriver(condition, context);
     const index = indexOf(condition);
@@ -217,7 +218,7 @@ export class SqliteReader {
       )
       .get(...counting.values)!['n'] as number;
     return {
-      // Nothing is known beyond the limit; half of the documents is an arbitrary guess.
+      // Above the limit the true number is unknown. Half of the documents is an arbitrary guess.
       estimate: counted < COUNT_LIMIT ? counted : Math.max(counted, documents / 2),
       covers: condition,
       from: (sql) => ({
@@ -255,7 +256,7 @@ export class SqliteReader {
     };
   }
 
-  /** Number of documents that match an expression, up to a limit, and an estimate of their total. */
+  /** Counts the documents that match a full-text expression, up to a limit, and estimates their total. */
   private countText(
     expression: string,
     limit: number,
@@ -269,11 +270,11 @@ export class SqliteReader {
     const counted = row['n'] as number;
     if (counted < limit) return { counted, estimate: counted };
     const { last } = this.database.prepare('SELECT max(id) AS last FROM claim').get() as { last: number };
-    // The oldest documents were counted; the newer ones are assumed to match with the same frequency.
+    // Only the oldest documents were counted. The newer ones are assumed to match with the same frequency.
     return { counted, estimate: counted * Math.max(1, last / Math.max(1, row['last'] as number)) };
   }
 
-  /** Whether many words have the prefix, or many documents have such words. */
+  /** Whether many words have the prefix, or many documents have words with the prefix. */
   private isCommon(prefix: string): boolean {
     this.checkTime();
     const { words, documents } = this.database
@@ -285,7 +286,7 @@ export class SqliteReader {
     return words >= COMMON_WORDS || documents >= COUNT_LIMIT;
   }
 
-  /** Words of the index with the same first letter within the edit distance, the nearest first. */
+  /** Returns the words of the index that have the same first letter and are within the edit distance, nearest first. */
   private similarWords(word: string, edits: number): string[] {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0);
     const length = [...word].length;
@@ -311,7 +312,7 @@ export class SqliteReader {
     return numbers;
   }
 
-  /** The censored claims of the lists, computed again when the index has changed. */
+  /** Returns the censored claims of the channel lists. They are computed again when the index has changed. */
   private readCensor(): Censor {
     const channels = [...this.lists.blocking, ...this.lists.filtering];
     if (channels.length === 0) return (this.censor ??= new Censor(this.lists, []));
@@ -348,7 +349,7 @@ const ID_INDEXES: Readonly<Record<string, string>> = {
   reposted_claim_id: 'claim_by_reposted',
 };
 
-/** The index that finds a condition's documents. */
+/** Returns the name of the database index that finds the documents of a condition; null if there is none. */
 function indexOf(condition: Condition): string | null {
   switch (condition.kind) {
     case 'ids':

@@ -1,4 +1,4 @@
-/** Single documents in the SQLite index: writing, replacing and deleting one with its words, labels and totals. */
+/** Writes, replaces and deletes single documents of the SQLite index, with their words, labels and totals. */
 import { fromHex, toHex } from '../../util/bytes.js';
 import { TEXT_FIELDS } from '../document/analyze.js';
 import { claimRow, documentLabels } from '../query/claimRow.js';
@@ -9,10 +9,10 @@ import type { TextTotals } from '../hits/textScore.js';
 
 /** Maximum number of labels whose numbers are cached. Arbitrary. */
 const REMEMBERED_LABELS = 200_000;
-/** Maximum number of cached update statements, of 2^15. Arbitrary; a chain needs some dozens. */
+/** Maximum number of cached update statements, of 2^15 possible ones. Arbitrary; a chain needs some dozens. */
 const REMEMBERED_UPDATES = 500;
 
-/** Totals for ranking, in a form that can be updated. */
+/** Totals that ranking needs, in a form that can be updated. */
 interface Totals {
   documents: number;
   withField: number[];
@@ -44,7 +44,7 @@ export class SqliteRows {
     return statement;
   }
 
-  /** Inserts a new document. During a first build its labels are only in its row until the end. */
+  /** Inserts a new document. During a first build, its labels are stored only in its row until the end of the build. */
   insert(document: ClaimDocument, score: number | null, isBulk: boolean): void {
     const { id, words } = document;
     const numbers = documentLabels(document).map((text) => this.labelNumber(text));
@@ -57,7 +57,10 @@ export class SqliteRows {
     this.totals.documents++;
   }
 
-  /** Removes the document of another claim with this number; returns that claim and its score. */
+  /**
+   * Removes the document of another claim that has this document number. Returns that claim and its score; null if there is
+   * none.
+   */
   removeHolder({
     id,
     claimId,
@@ -69,8 +72,8 @@ export class SqliteRows {
   }
 
   /**
-   * Inserts or replaces the document of a claim. A replaced document keeps its score; otherwise `score` is used. No other
-   * claim may have the number.
+   * Inserts or replaces the document of a claim. A replaced document keeps its score; a new one gets `score`. No other claim
+   * may have the document number.
    */
   put(document: ClaimDocument, score: number | null): void {
     const claimId = fromHex(document.claimId);
@@ -98,7 +101,7 @@ export class SqliteRows {
     }
   }
 
-  /** Removes a claim's document; returns its score, or undefined if there is no document. */
+  /** Removes a claim's document. Returns its score, or undefined if the claim has no document. */
   remove(claimId: Uint8Array): number | null | undefined {
     const old = this.statement('SELECT id, trending_score, labels FROM claim WHERE claim_id = ?').get(
       claimId,
@@ -112,7 +115,7 @@ export class SqliteRows {
     return old['trending_score'] as number | null;
   }
 
-  /** Writes the totals in memory. Call it before each commit. */
+  /** Writes the totals and label counts that changed in memory. Must be called before each commit. */
   flush(): void {
     const count = this.statement('UPDATE label SET count = count + ? WHERE n = ?');
     for (const [n, change] of this.counts) if (change !== 0) count.run(change, n);
@@ -120,7 +123,7 @@ export class SqliteRows {
     this.statement(`INSERT OR REPLACE INTO state VALUES ('totals', ?)`).run(JSON.stringify(this.totals));
   }
 
-  /** The score of a claim's document; undefined if it has none. */
+  /** Returns the score of a claim's document; undefined if the claim has no document. */
   scoreOf(claimId: Uint8Array): { readonly score: number | null } | undefined {
     const row = this.statement('SELECT trending_score FROM claim WHERE claim_id = ?').get(claimId);
     return row && { score: row['trending_score'] as number | null };
@@ -176,19 +179,22 @@ export class SqliteRows {
 
 const COLUMN_NAMES: readonly string[] = CLAIM_COLUMNS.map(([name]) => name);
 const INSERT_CLAIM = `INSERT INTO claim VALUES (${['?', ...COLUMN_NAMES.map(() => '?')].join(', ')})`;
-/** Positions in a row of the indexed columns, and of the other columns that change. */
+/** Positions in a row of the columns that may change: those with a database index, and the others. */
 const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name));
 const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
   INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
 );
-/** A claim's row, with bits for the indexed columns that differ from the given values. */
+/** Finds the row of a claim, and a bit for each indexed column whose value differs from the new value. */
 const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
   (name, bit) => `((${name} IS NOT ?${bit + 2}) << ${bit})`,
 ).join(' | ')} AS changed FROM claim WHERE claim_id = ?1`;
 
 const updates = new Map<number, { readonly sql: string; readonly places: readonly number[] }>();
 
-/** SQLite rewrites each index with an assigned column, changed or not. Only differing columns are assigned. */
+/**
+ * Returns the update statement for a set of changed indexed columns. SQLite rewrites each database index with an assigned
+ * column, whether the value changed or not, so only changed columns are assigned.
+ */
 function updateOf(changed: number): { readonly sql: string; readonly places: readonly number[] } {
   let update = updates.get(changed);
   if (update === undefined) {
@@ -208,14 +214,14 @@ function labelNumbers(text: string): number[] {
   return text === '' ? [] : text.split(',').map(Number);
 }
 
-/** The stored totals. */
+/** Reads the stored totals. */
 export function readTotals(database: SqliteDatabase): TextTotals & Totals {
   const row = database.prepare(`SELECT value FROM state WHERE key = 'totals'`).get();
   if (row !== undefined) return JSON.parse(row['value'] as string) as Totals;
   return { documents: 0, withField: TEXT_FIELDS.map(() => 0), wordsInField: TEXT_FIELDS.map(() => 0) };
 }
 
-/** Ids concatenated to one value, and the reverse. */
+/** Concatenates ids to one value; `splitIds` reverses it. */
 export function joinIds(ids: readonly string[]): Uint8Array {
   return fromHex(ids.join(''));
 }

@@ -1,7 +1,7 @@
 /**
- * Threads that search an index file for the thread that created them. Each is started on first use. Further searches wait in
- * a bounded queue; the waiting time counts towards the timeout. A search ends itself at the timeout (`sqliteReader.ts`), so
- * that no thread is terminated during a statement.
+ * Threads that search an index file for the thread that created them. Each is started on first use. Searches that exceed
+ * their number wait in a bounded queue; waiting counts towards the timeout. A search ends itself at the timeout
+ * (`sqliteReader.ts`), so that no thread is terminated during a statement.
  */
 import type { CensorLists } from '../hits/censor.js';
 import { KeptThread, standIn } from '../thread/keptThread.js';
@@ -15,19 +15,19 @@ import { SearchThread } from '../thread/searchThread.js';
 export interface SearchersSetup {
   readonly path: string;
   readonly lists: CensorLists;
-  /** Threads that search. */
+  /** Number of search threads. */
   readonly readers: number;
   readonly timeoutMs?: number;
 }
 
 export interface SearchersOptions {
-  /** Called when a thread ended unexpectedly. */
+  /** Called with a text when a thread has ended unexpectedly. */
   readonly warn?: (text: string) => void;
   /** See `KeptThread`. */
   readonly pausesMs?: readonly number[];
 }
 
-/** A thread that is started on first use. */
+/** A search thread that is started on first use. */
 class Searcher {
   private readonly start: () => KeptThread;
   private thread: KeptThread | null = null;
@@ -37,7 +37,7 @@ class Searcher {
     this.start = start;
   }
 
-  /** Whether it can search, or could after being started. */
+  /** Whether the thread can search, or has not been started yet. */
   get isUp(): boolean {
     return this.thread?.isUp ?? true;
   }
@@ -48,7 +48,7 @@ class Searcher {
     return this.thread.call('search', [query, leftMs]) as Promise<BackendPage>;
   }
 
-  /** A thread that has ended has no open file. */
+  /** Closes the file in this thread. A thread that has ended has no open file. */
   async release(): Promise<void> {
     if (this.thread?.isUp === true) await this.thread.call('release', []);
   }
@@ -87,7 +87,7 @@ export class SqliteSearchers {
     return this.slots.search(query, by);
   }
 
-  /** Closes the file in all threads, because it is about to be deleted. */
+  /** Closes the file in all search threads, because it is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all(this.searchers.map((searcher) => searcher.release()));
   }

@@ -1,7 +1,7 @@
 /**
- * The writer of the SQLite index: one connection, used by one thread. Each call is one transaction. On opening, a file that
- * is corrupt, or of another version or chain, is deleted. Only this thread checkpoints SQLite's log, after its checksums
- * were written (`indexSums.ts`).
+ * Writer of the SQLite index: one connection, used by one thread. Each call is one transaction. When it opens a file that is
+ * corrupt, or of another version or chain, the file is deleted. Only this thread checkpoints SQLite's log, after its
+ * checksums were written (`indexSums.ts`).
  */
 import { existsSync, rmSync } from 'node:fs';
 import { fromHex, toHex } from '../../util/bytes.js';
@@ -24,30 +24,30 @@ import type { SqliteDatabase, SqliteProvider } from '../../sqlite/sqliteProvider
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** Page cache of the writer. Arbitrary. */
+/** Size of the page cache of the writer. Arbitrary. */
 const CACHE_KIB = 64 << 10;
 export const WRITER_CACHE_BYTES = CACHE_KIB << 10;
 /**
- * Number of word segments that a first build collects before they are merged. Segments are written from a table of 1 MiB
- * (FTS5's default), which fits the processor's cache; lookups in a larger table are slower.
+ * Number of full-text segments that a first build collects before they are merged. Segments are written from a table of 1
+ * MiB (FTS5's default), which fits the processor's cache; lookups in a larger table are slower.
  */
 const BULK_SEGMENTS = 64;
-/** Pages merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
+/** Number of pages merged in one step at the end of a first build. Arbitrary: some tenths of a second. */
 const MERGE_PAGES = 4000;
 
 /**
- * Suffixes of the index file and its companion files, including those of earlier versions. The checksums are deleted first:
- * without them the index is invalid.
+ * Suffixes of the index file and the files beside it, including those of earlier versions. The checksum file is deleted
+ * first: without it the index is invalid.
  */
 const SUFFIXES = ['-sums', '', '-wal', '-shm', '-journal', '-seal'];
 
-/** Deletes the file, its checksums, and SQLite's files beside it. */
+/** Deletes the index file, its checksums, and SQLite's files beside it. */
 export function removeIndexFile(path: string): void {
   for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
 }
 
 export class SqliteWriter {
-  /** Reason why the existing file was deleted on opening; null if it was intact or missing. */
+  /** Reason why the existing file was deleted when it was opened; null if it was intact or missing. */
   readonly damage: string | null;
   private readonly database: SqliteDatabase;
   private readonly sums: IndexSums;
@@ -67,7 +67,7 @@ export class SqliteWriter {
 
   /**
    * Opens the index of a chain if it is intact; otherwise replaces the existing file by an empty index. Throws `SearchError`
-   * if it is closed meanwhile.
+   * if closing is requested meanwhile.
    */
   static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
     let damage: string | null = null;
@@ -160,10 +160,11 @@ export class SqliteWriter {
     });
   }
 
-  /** Adds documents of a first build, in order of claim ids; `after` is the last of these ids, or null. */
+  /** Adds documents during a first build, in order of claim ids. `after` is the last of these ids, or null. */
   addDocuments(documents: readonly ClaimDocument[], hidden: readonly string[], after: string | null): void {
     this.transaction(() => {
-      // FTS5 collects words in memory while document numbers ascend, and writes them when they do not.
+      // Documents are inserted in order of their numbers. FTS5 collects words in memory while document numbers ascend, and
+      // writes them when they do not.
       for (const document of documents.toSorted((a, b) => a.id - b.id)) this.insertBulk(document);
       for (const id of hidden) this.hide(fromHex(id), null);
       if (after !== null) this.writeBuild({ after });
@@ -174,7 +175,7 @@ export class SqliteWriter {
     try {
       this.rows.insert(document, null, true);
     } catch (error) {
-      // A claim of a stale branch may have the number; it will be read again.
+      // A claim of a stale branch may have the same document number; it will be read again.
       const holder = this.rows.removeHolder(document);
       if (holder === null) throw error;
       this.rows.insert(document, null, true);
@@ -194,7 +195,8 @@ export class SqliteWriter {
   endDocuments(): void {
     this.execute(CLAIM_ID_INDEX);
     this.transaction(() => {
-      // The blocks after the build list all their claims, also those with a document.
+      // A claim may be listed as hidden although it has a document, because the blocks after the build list all their
+      // claims.
       this.database.exec(
         'DELETE FROM hidden WHERE EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = hidden.claim_id)',
       );
@@ -232,7 +234,7 @@ export class SqliteWriter {
     this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** Checks the next pages of the file; starts over after the last. Throws `IndexCorruption`. */
+  /** Checks the next `pages` pages of the file, and starts again at the first page after the last. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     this.sums.scrub(pages);
   }
@@ -252,13 +254,13 @@ export class SqliteWriter {
     }
   }
 
-  /** Closes a file that is about to be deleted. */
+  /** Closes the file because it is about to be deleted. */
   discard(): void {
     this.database.close();
     this.sums.close();
   }
 
-  /** Merges all words into one segment, in steps. */
+  /** Merges all full-text segments into one, in steps. */
   private optimize(): void {
     const changes = this.database.prepare('SELECT total_changes() AS n');
     const merge = (pages: number) =>
@@ -267,7 +269,7 @@ export class SqliteWriter {
     for (;;) {
       const before = Number(changes.get()!['n']);
       merge(MERGE_PAGES);
-      // A step without remaining work makes less than two changes. Source: SQLite's documentation of FTS5, 6.8.
+      // A step that had nothing left to merge makes fewer than two changes. Source: SQLite's documentation of FTS5, 6.8.
       if (Number(changes.get()!['n']) - before < 2) return;
     }
   }
@@ -276,7 +278,7 @@ export class SqliteWriter {
     this.execute(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
   }
 
-  /** `undoHeight`: the block for which former scores are stored; null for none. */
+  /** Writes the states of claims. `undoHeight` is the block for which their former scores are stored; null for none. */
   private writeStates(states: ClaimStates, undoHeight: number | null, ended: ReadonlySet<string>): void {
     const note = (id: Uint8Array) => {
       if (undoHeight !== null) this.rememberScore(undoHeight, id, this.knownScore(id));
@@ -305,7 +307,8 @@ export class SqliteWriter {
     const id = fromHex(document.claimId);
     const known = this.knownScore(id);
     if (known === undefined) note(id);
-    // A claim of an abandoned branch may have the number until it is read again; its score is still needed then.
+    // A claim of an abandoned branch may have the same document number until it is read again. Its score is still needed
+    // then, so it is kept.
     const holder = this.rows.removeHolder(document);
     if (holder !== null) this.hide(holder.claimId, holder.score);
     this.rows.put(document, known?.score ?? null);
@@ -327,7 +330,7 @@ export class SqliteWriter {
       this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
   }
 
-  /** Stores the score of a claim before a block, once for each block. */
+  /** Stores the score of a claim before a block, only once per block. */
   private rememberScore(
     height: number,
     id: Uint8Array,
@@ -382,7 +385,7 @@ export class SqliteWriter {
     this.checkpointWhereDue();
   }
 
-  /** Runs a statement as a transaction of its own. */
+  /** Runs a statement as a separate transaction, then checkpoints the log if a checkpoint is due. */
   private execute(sql: string): void {
     this.database.exec(sql);
     this.checkpointWhereDue();
@@ -393,7 +396,7 @@ export class SqliteWriter {
   }
 }
 
-/** Whether an error means that the file is corrupt or not a database, by the checksums or by SQLite. */
+/** Whether an error means that the file is corrupt or not a database, according to the checksums or to SQLite. */
 export function isCorruption(error: unknown): error is Error {
   return (
     error instanceof IndexCorruption ||
@@ -446,7 +449,7 @@ function createFile(provider: SqliteProvider, path: string, chain: string): Open
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    // The log file is truncated when it is restarted, so that its size shows its content.
+    // The log file is truncated when SQLite restarts it, so that its size shows how much it contains.
     database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
       PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;
       PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);

@@ -1,7 +1,7 @@
 /**
- * Reads SQLite's write-ahead log (`-wal`) of a database like SQLite does after a kill: frames up to the last commit before
- * the first invalid frame. The log file is not locked, so it may be opened and closed while SQLite uses it. The database
- * file must not, because closing it would release the locks of the process. Source:
+ * Reads the write-ahead log (`-wal`) of an SQLite database as SQLite does after a kill: all frames up to the last commit
+ * before the first invalid frame. The log file is not locked, so it may be opened and closed while SQLite uses it. The
+ * database file must not be closed, because that would release the file locks of the process. Source:
  * https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 import { closeSync, fdatasyncSync, openSync, readSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { onFile } from '../../util/text/environmentError.js';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The last bit is the byte order of the checksums. */
+/** Magic number of a log. Its last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const VERSION = 3007000;
-/** About 1 MiB for each read. */
+/** Number of frames read at a time: about 1 MiB. */
 const FRAMES_A_READ = 128;
 
-/** Identity of a log, and a position in it: a restarted log has other salts. */
+/** A log and a position in it. The salts identify the log; a restarted log has other salts. */
 export interface LogPosition {
   readonly salt1: number;
   readonly salt2: number;
@@ -25,32 +25,32 @@ export interface LogPosition {
 }
 
 export interface LoggedPage {
-  /** Number of the first frame with this page, from 1 on. */
+  /** Number of the first frame that contains this page, starting at 1. */
   readonly first: number;
-  /** CRC-32C of the page in its last frame. */
+  /** CRC-32C of the page in the last frame that contains it. */
   readonly sum: number;
 }
 
 export interface LogContents extends LogPosition {
-  /** By page number. */
+  /** Pages in the log by page number. */
   readonly pages: ReadonlyMap<number, LoggedPage>;
-  /** Number of database pages after the last commit; 0 without one. */
+  /** Number of database pages after the last commit; 0 if the log has no commit. */
   readonly databasePages: number;
 }
 
 const NOTHING: LogContents = { salt1: 0, salt2: 0, frames: 0, pages: new Map(), databasePages: 0 };
 
-/** Size of a log with this number of frames. */
+/** Returns the size in bytes of a log with this number of frames. */
 export function logBytes(frames: number, pageBytes: number): number {
   return HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
 }
 
-/** SQLite's checksum of a log, in two words. */
+/** SQLite's running checksum of a log, in two words. */
 class LogSum {
   first = 0;
   second = 0;
 
-  /** Adds an even number of words. */
+  /** Adds words to the checksum. Their number must be even. */
   add(words: Int32Array, from: number, to: number): void {
     let { first, second } = this;
     for (let at = from; at < to; at += 2) {
@@ -66,7 +66,7 @@ class LogSum {
   }
 }
 
-/** Runs a task on an open log; null if there is none. Throws `EnvironmentError` on a file error. */
+/** Runs a task on the open log file; null if there is none. Throws `EnvironmentError` for a file error. */
 function withLog<T>(path: string, task: (file: number) => T): T | null {
   return onFile(path, () => {
     const file = openLog(path);
@@ -88,7 +88,7 @@ function openLog(path: string): number | null {
   }
 }
 
-/** The header of a log, with the checksum with which its frames continue; null if SQLite would treat the log as empty. */
+/** Reads the header of a log, and the checksum with which its frames continue. Null if SQLite would treat the log as empty. */
 function readHeader(
   file: number,
   pageBytes: number,
@@ -103,12 +103,12 @@ function readHeader(
   return { salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20), sum };
 }
 
-/** The salts of a log; null if it is invalid. Throws `EnvironmentError`. */
+/** Returns the salts of a log; null if the log is invalid. Throws `EnvironmentError` for a file error. */
 export function readLogSalts(path: string, pageBytes: number): Omit<LogPosition, 'frames'> | null {
   return withLog(path, (file) => readHeader(file, pageBytes));
 }
 
-/** Reads and syncs a log. It must not be written during the call. Throws `EnvironmentError`. */
+/** Reads and syncs a log. The log must not be written during the call. Throws `EnvironmentError` for a file error. */
 export function readLog(path: string, pageBytes: number): LogContents {
   const contents = withLog(path, (file) => {
     const header = readHeader(file, pageBytes);
@@ -128,7 +128,7 @@ function readFrames(
   const bytes = Buffer.from(new ArrayBuffer(FRAMES_A_READ * frameBytes));
   const words = new Int32Array(bytes.buffer);
   const pages = new Map<number, LoggedPage>();
-  /** Frames after the last commit: alternating page numbers and checksums. */
+  /** Frames after the last commit, as alternating page numbers and checksums. */
   let waiting: number[] = [];
   let frames = 0;
   let databasePages = 0;

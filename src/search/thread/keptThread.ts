@@ -1,27 +1,30 @@
 /**
  * A thread of the search index that is restarted when it ends unexpectedly, after growing pauses and a limited number of
- * times. Calls during a pause fail with the reason.
+ * times. During a pause, calls fail with the reason.
  */
 import type { IndexWriter } from '../follow/indexChange.js';
 import { SearchError, ThreadEndedError } from '../query/searchError.js';
 import type { SearchThread } from './searchThread.js';
 
 export interface KeptThreadOptions {
-  /** Name of the thread, as the beginning of a sentence. */
+  /** Name of the thread, as it begins a sentence. */
   readonly name: string;
   readonly start: () => Pick<SearchThread, 'call' | 'exited' | 'isUp'>;
   readonly warn?: (text: string) => void;
-  /** Called each time it ended unexpectedly. */
+  /** Called with the reason each time the thread has ended unexpectedly. */
   readonly onEnd?: (why: string) => void;
-  /** Pauses before restarts; after the last one the thread is abandoned. */
+  /** Pauses in ms before the restarts. If the thread ends after the last one, it is not restarted again. */
   readonly pausesMs?: readonly number[];
-  /** A monotonic clock. */
+  /** A monotonic clock in ms. */
   readonly nowMs?: () => number;
 }
 
-/** Arbitrary: a single failure is recovered soon, and repeated failures do not keep the processor busy. */
+/**
+ * Default pauses in ms before restarts. Arbitrary: after a single failure the thread is soon back, and repeated failures do
+ * not keep the processor busy.
+ */
 const PAUSES_MS = [1000, 5000, 30_000, 120_000];
-/** Run time after which earlier failures are forgotten. Arbitrary. */
+/** Time in ms that a thread must run before its earlier failures are forgotten. Arbitrary. */
 const STEADY_MS = 600_000;
 
 export class KeptThread {
@@ -44,7 +47,7 @@ export class KeptThread {
     this.start();
   }
 
-  /** Number of starts. */
+  /** Number of times that the thread was started. */
   get starts(): number {
     return this.startCount;
   }
@@ -58,7 +61,7 @@ export class KeptThread {
     return this.port?.call(method, args) ?? Promise.reject(this.failure!);
   }
 
-  /** Resolves when the thread has ended. */
+  /** Closes the thread. Resolves when it has ended. */
   async close(): Promise<void> {
     const { port } = this;
     this.isClosed = true;
@@ -102,7 +105,7 @@ export class KeptThread {
   }
 }
 
-/** The thread or, while it is down, another running one. */
+/** Returns the thread or, while it is not running, another running one. */
 export function standIn<Thread extends { readonly isUp: boolean }>(
   thread: Thread,
   all: readonly Thread[],
@@ -128,8 +131,8 @@ const WRITER_METHODS = [
 ] as const satisfies readonly (keyof IndexWriter)[];
 
 /**
- * The writer in a thread. Unwritten data of an ended thread is lost, so the state must be read from the next one first.
- * `beforeBuild` is awaited before the file is deleted.
+ * Returns a writer that runs in a thread. Unwritten data of an ended thread is lost, so the state must be read first from
+ * its successor. `beforeBuild` is awaited before the index file is deleted.
  */
 export function writerIn(thread: KeptThread, beforeBuild: () => Promise<void> = async () => {}): IndexWriter {
   let known = thread.starts;

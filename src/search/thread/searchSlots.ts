@@ -1,4 +1,4 @@
-/** Fair scheduling of searches over slots: each searching thread or connection is a slot. */
+/** Distributes searches fairly over slots. Each search thread or connection is a slot. */
 import { FairSlots, type FairSlotsOptions, type SlotErrors } from '../../scheduler/fairSlots.js';
 import type { BackendPage } from '../searchBackend.js';
 import { SearchError } from '../query/searchError.js';
@@ -12,7 +12,7 @@ const ERRORS: SlotErrors = {
 };
 
 export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage> {
-  /** `run` executes a search within the remaining time. */
+  /** Creates the queue. `run` executes a search in a slot and must end within the remaining time. */
   constructor(
     slots: readonly Slot[],
     options: FairSlotsOptions,
@@ -21,7 +21,7 @@ export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage>
     super(slots, options, ERRORS, run);
   }
 
-  /** `by` is the requesting client. */
+  /** Runs a search when a slot is free. `by` identifies the client for fair scheduling. */
   search(query: SearchQuery, by: object): Promise<BackendPage> {
     return this.do(query, by);
   }

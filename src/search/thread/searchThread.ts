@@ -1,4 +1,4 @@
-/** Threads of the search index: how they are started and called, and how they answer. */
+/** Threads of the search index: how they are started, called and answered. */
 import type { MessagePort } from 'node:worker_threads';
 import { CallThread } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
@@ -15,11 +15,11 @@ const SEARCH_ERROR: ErrorKind<SearchError> = {
 
 const ERRORS = new CrossingErrors([SEARCH_ERROR]);
 
-/** A thread of the search index with the calls that it has not answered. */
+/** A thread of the search index, and the calls that it has not answered yet. */
 export class SearchThread {
   private readonly thread: CallThread;
 
-  /** `program` is the file in `dist/search`; `role` is the thread's task. */
+  /** Starts the thread. `program` is a file in `dist/search`; `role` describes the thread's task. */
   constructor(program: readonly string[], role: object, transfer: readonly MessagePort[] = []) {
     this.thread = new CallThread({
       program: ['search', ...program],
@@ -37,24 +37,24 @@ export class SearchThread {
     });
   }
 
-  /** Resolves when the thread has ended, with the reported reason. */
+  /** Resolves when the thread has ended, with the reason. */
   get exited(): Promise<string> {
     return this.thread.exited;
   }
 
-  /** Whether it still answers. */
+  /** Whether the thread is running and answers calls. */
   get isUp(): boolean {
     return this.thread.isUp;
   }
 
-  /** Sources of documents are packed, and their memory is handed over. */
+  /** Calls a method in the thread. Document sources in the arguments are packed, and their memory is transferred. */
   call(method: string, args: readonly unknown[]): Promise<unknown> {
     const packed = packArguments(args);
     return this.thread.call(method, packed.args, packed.transfer);
   }
 }
 
-/** The inside of such a thread: serves the object that `open` gives. A thread that cannot start ends with its error. */
+/** Serves calls in the thread with the object that `open` returns. A thread that cannot start ends with its error. */
 export function serveSearchThread(open: () => Promise<object> | object, inOrder: boolean): void {
   serveThread(open, { errors: ERRORS, unpack: unpackArguments, inOrder, endsUnopened: true });
 }

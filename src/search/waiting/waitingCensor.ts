@@ -1,23 +1,23 @@
 /**
- * The claims that the blocking and filtering channels hide, for a thread without access to the search index. They are recomputed
- * from the claim index when the tip changes. A slow computation runs in the background.
+ * Claims that the blocking and filtering channels hide, for a thread without access to the search index. They are computed
+ * from the claim index again when the tip has changed. A slow computation runs in the background.
  */
 import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import { Censor, type CensorLists, type CensoringRepost } from '../hits/censor.js';
 
-/** Claims per lookup. */
+/** Number of claims per lookup in the claim index. */
 const CLAIMS_AT_ONCE = 200;
-/** If the last computation took longer, callers do not wait for the next one. */
+/** If the last computation took longer than this number of ms, callers do not wait for the next one. */
 const QUICK_MS = 50;
-/** `@`, the first character of channel names. */
+/** Code of `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 export class WaitingCensor {
   private readonly index: Pick<ClaimIndexQueries, 'signedBy' | 'claims'>;
   private readonly lists: CensorLists;
   private readonly channels: readonly string[];
-  /** Changes when the tip changes. */
+  /** Returns a text that changes when the tip changes. */
   private readonly moment: () => string;
   private censor: Censor;
   private censorOf = '';

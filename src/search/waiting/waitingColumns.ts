@@ -1,8 +1,8 @@
 /**
- * The search documents of mempool claims, stored in columns. Each numeric field is an array, so a scan of tens of thousands of
- * claims takes a fraction of a millisecond. Each label and each word has the set of its documents. Pure.
+ * Search documents of mempool claims, stored by column. Each numeric field is an array, so that scanning tens of thousands
+ * of claims takes a fraction of a millisecond. For each label and each word, the set of its documents is stored. Pure.
  *
- * Numbers are doubles: amounts from 2^53 dewies on are rounded.
+ * Numbers are doubles, so amounts from 2^53 dewies on are rounded.
  */
 import { FIELD_BREAK, VALUE_BREAK } from '../document/analyze.js';
 import { claimRow, documentLabels } from '../query/claimRow.js';
@@ -10,19 +10,22 @@ import type { ClaimDocument } from '../document/document.js';
 import { CLAIM_COLUMNS } from '../sqlite/schema.js';
 
 const FIRST_ROOM = 64;
-/** Changes that an order can follow; after more it is sorted again. Arbitrary: each moves part of an order. */
+/**
+ * Maximum number of changes that are applied to a sorted order. After more changes the order is sorted again. Arbitrary:
+ * each change moves part of the order.
+ */
 const MAX_CHANGES = 256;
 const NO_PLACES: ReadonlySet<number> = new Set();
 
-/** Numbers by position; NaN for a missing value. */
+/** Numbers of one column by document position; NaN for a missing value. */
 export interface NumberColumn {
-  /** Replaced by a larger array when it grows. */
+  /** Values of the column. The array is replaced by a larger one when it is full. */
   values: Float64Array;
 }
 
-/** A document at its position, for values that are not numbers. */
+/** A document with the values that are not numbers. */
 export interface WaitingDocument {
-  /** Latin1, wire order. */
+  /** Claim id in wire order, as latin1. */
   readonly claimId: string;
   readonly document: ClaimDocument;
   readonly arrival: number;
@@ -33,7 +36,7 @@ const NUMBER_COLUMNS: readonly (readonly [name: string, at: number])[] = CLAIM_C
     /^(?:INTEGER|REAL)/.test(type) && name !== 'trending_score' ? [[name, at] as const] : [],
 );
 
-/** Places by term. A term of one document, as most names are, has no set. */
+/** Document positions by term. A term of a single document, as most names are, is stored without a set. */
 class Postings {
   private readonly places = new Map<string, number | Set<number>>();
 
@@ -57,9 +60,9 @@ class Postings {
 }
 
 export class WaitingColumns {
-  /** Increases by one with each change. */
+  /** Number of changes so far. */
   version = 0;
-  /** By position; holes for removed documents. */
+  /** Documents by position. Positions of removed documents are holes. */
   readonly documents: (WaitingDocument | undefined)[] = [];
   private readonly columns = new Map<string, NumberColumn>();
   private room = FIRST_ROOM;
@@ -67,7 +70,7 @@ export class WaitingColumns {
   private readonly free: number[] = [];
   private readonly labels = new Postings();
   private readonly words = new Postings();
-  /** The places of the last changes. */
+  /** Positions of the latest changes. */
   private changes: number[] = [];
 
   constructor() {
@@ -82,28 +85,28 @@ export class WaitingColumns {
     return this.places.get(claimId);
   }
 
-  /** Null for a column that is not numeric. */
+  /** Returns the values of a numeric column; null for other columns. */
   numbers(column: string): NumberColumn | null {
     return this.columns.get(column) ?? null;
   }
 
-  /** Positions of the documents with a label. */
+  /** Returns the positions of the documents with a label. */
   labeled(label: string): ReadonlySet<number> {
     return this.labels.of(label);
   }
 
-  /** Positions of the documents with a word in any text. */
+  /** Returns the positions of the documents with a word in any text field. */
   withWord(word: string): ReadonlySet<number> {
     return this.words.of(word);
   }
 
-  /** The positions that changed since a version; null if too many changed. */
+  /** Returns the positions that have changed since a version; null if too many have changed. */
   changedSince(version: number): ReadonlySet<number> | null {
     const count = this.version - version;
     return count > this.changes.length ? null : new Set(this.changes.slice(this.changes.length - count));
   }
 
-  /** Adds a document, or replaces the former one of the claim. */
+  /** Adds a document, or replaces the former document of the claim. */
   put(entry: WaitingDocument): void {
     this.take(entry.claimId);
     const place = this.free.pop() ?? this.documents.length;
@@ -120,7 +123,7 @@ export class WaitingColumns {
     for (const word of wordsOf(entry.document)) this.words.add(word, place);
   }
 
-  /** Removes the document of a claim. */
+  /** Removes the document of a claim, if there is one. */
   take(claimId: string): void {
     const place = this.places.get(claimId);
     if (place === undefined) return;

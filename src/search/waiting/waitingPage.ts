@@ -1,19 +1,25 @@
 /**
- * Merges mempool claims into a page of confirmed claims: updates replace their claims, and new claims are placed at the
- * beginning. Source: OdyseeTeam/hub, hub/herald/search.py `cached_search`.
+ * Merges mempool claims into a page of confirmed claims: updated claims keep their positions, and new claims are placed at
+ * the beginning. Source: OdyseeTeam/hub, hub/herald/search.py `cached_search`.
  */
 import type { WaitingOutput } from '../../index/waiting/waitingOutputs.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { SearchPage } from '../searchBackend.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 
-/** Whether a search includes mempool claims: only on the first page, and only if hits do not depend on each other. */
+/**
+ * Whether a search includes mempool claims: only on the first page, and only if the selection of a hit does not depend on
+ * other hits.
+ */
 export function mergesWaiting(query: SearchQuery): boolean {
   const { offset, removeDuplicates, perChannel, confirmedOnly } = query;
   return offset === 0 && !removeDuplicates && perChannel === 0 && !confirmedOnly;
 }
 
-/** The first page with the mempool claims, in the order of `outputs`. Others count in `total`, at most one page. */
+/**
+ * Returns the first page with the mempool claims `outputs` that it lacks placed at the beginning. They count in `total`, at
+ * most one page of them.
+ */
 export function withWaiting(
   { limit, allPages }: SearchQuery,
   page: SearchPage,

@@ -1,6 +1,6 @@
 /**
- * A search over the columns of mempool claims: the candidate positions, the conditions and the order. The conditions have the same
- * meaning as in SQL (`conditionSql.ts`).
+ * Search in the columns of mempool claims: the candidate positions, the tests for conditions, and the order. Conditions have
+ * the same meaning as in SQL (`conditionSql.ts`).
  */
 import { hashFromHex, toLatin1 } from '../../util/bytes.js';
 import type { WaitingClaims } from '../../index/waiting/waitingClaims.js';
@@ -11,7 +11,7 @@ import type { Bound, Condition } from '../query/searchQuery.js';
 import { isSimilar, matchesText, type TextNode } from '../query/textQuery.js';
 import type { WaitingColumns, WaitingDocument } from './waitingColumns.js';
 
-/** Whether the document at a position satisfies a part of a search. */
+/** Tests whether the document at a position satisfies a condition or text. */
 export type PlaceTest = (place: number, entry: WaitingDocument) => boolean;
 
 const IDS: Readonly<Record<string, (document: ClaimDocument) => string | null>> = {
@@ -34,7 +34,7 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 const ALWAYS: PlaceTest = () => true;
 const NEVER: PlaceTest = () => false;
 
-/** The test for a condition. Hidden claims are handled separately. */
+/** Returns the test for a condition. Claims hidden by censorship are handled elsewhere. */
 export function conditionTest(condition: Condition, columns: WaitingColumns): PlaceTest {
   switch (condition.kind) {
     case 'range':
@@ -97,7 +97,7 @@ function rangeTest(
   columns: WaitingColumns,
 ): PlaceTest {
   const numbers = columns.numbers(column);
-  // Mempool claims do not have a trending score.
+  // Mempool claims have no value for some columns, such as the trending score.
   if (numbers === null) return orMissing ? ALWAYS : NEVER;
   let [low, high] = [-Infinity, Infinity];
   let [isLowIn, isHighIn] = [true, true];
@@ -139,7 +139,7 @@ function labelsTest(
   return how === 'any' ? has : (place) => !has(place);
 }
 
-/** Whether packed words satisfy a text, including misspelled words. */
+/** Whether packed words satisfy a text. Fuzzy words are compared with each word of the document. */
 function matches(node: TextNode, packed: string): boolean {
   switch (node.kind) {
     case 'fuzzy':
@@ -157,12 +157,12 @@ function matches(node: TextNode, packed: string): boolean {
   }
 }
 
-/** The test for a text. */
+/** Returns the test for a text. */
 export function textTest(node: TextNode): PlaceTest {
   return (_place, { document }) => matches(node, document.words.packed);
 }
 
-/** Places that contain all those that satisfy a condition. */
+/** Positions of documents that include all documents which satisfy a condition. */
 export interface Candidates {
   readonly size: number;
   readonly places: () => Iterable<number>;
@@ -188,7 +188,7 @@ function union(found: readonly Candidates[]): Candidates {
   };
 }
 
-/** The fewest candidates that a condition or the text leaves; null where none of them does. */
+/** Returns the smallest set of candidates that a condition or the text allows; null if none of them restricts the documents. */
 export function candidatesFor(
   conditions: readonly Condition[],
   text: TextNode | null,
@@ -261,7 +261,7 @@ function conditionCandidates(
   }
 }
 
-/** Compares two positions: by the requested order, or by amount with supports; then by age. */
+/** Returns a comparison of two positions: by the requested order or, without one, by amount with supports; then by age. */
 export function placeOrder(
   order: readonly OrderTerm[],
   columns: WaitingColumns,
@@ -279,7 +279,7 @@ export function placeOrder(
   };
 }
 
-/** Missing values come last in both directions. */
+/** Returns a comparison by one column. Missing values come last in both directions. */
 function termOrder(
   { column, ascending }: OrderTerm,
   columns: WaitingColumns,

@@ -1,5 +1,5 @@
 /**
- * Searches the mempool claims, in an index that is separate from the index of confirmed claims. The search thread makes a document
+ * Searches the mempool claims, in an index separate from the index of confirmed claims. The search thread builds a document
  * when a claim arrives and when its data changes. Source: OdyseeTeam/hub, hub/db/pending.py `search`.
  */
 import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
@@ -19,18 +19,21 @@ import type { Condition, SearchQuery } from '../query/searchQuery.js';
 import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
 import { candidatesFor, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
 
-/** Documents per batch. */
+/** Number of documents that are built together. */
 const CLAIMS_A_PART = 128;
-/** The longest time for which making or scanning documents blocks the event loop. */
+/** Maximum time in ms for which building or scanning documents blocks the event loop. */
 const SLICE_MS = 4;
-/** Positions that are scanned between two checks of the clock. */
+/** Number of positions scanned between two checks of the clock. */
 const PLACES_A_LOOK = 512;
-/** The maximum number of new blocks whose changes are applied. After more blocks all documents are rebuilt. */
+/** Maximum number of new blocks whose changes are applied. After more blocks all documents are rebuilt. */
 const MAX_BLOCKS = 10;
-/** Maximum number of documents in sorted orders, and of orders. Arbitrary: sorting more blocks the event loop for too long. */
+/**
+ * Maximum number of documents in sorted orders, and maximum number of cached orders. Arbitrary: sorting more documents
+ * blocks the event loop for too long.
+ */
 const MAX_SORTED = 100_000;
 const MAX_ORDERS = 16;
-/** Mempool transactions are numbered after all transactions of the chain. */
+/** Position of the first mempool transaction in creation order. It is beyond the positions of all transactions of the chain. */
 const FIRST_TX_NUM = 2 ** 31;
 
 export interface WaitingTip {
@@ -43,7 +46,7 @@ export interface WaitingSearchDeps {
   readonly waiting: WaitingClaims;
   readonly index: Pick<ClaimIndexQueries, 'read' | 'value' | 'changes'>;
   readonly tip: () => WaitingTip;
-  /** Times of blocks by height. */
+  /** Returns the times of blocks by height. */
   readonly timesOf: (heights: readonly number[]) => Promise<readonly number[]>;
   readonly censor: () => Promise<Censor>;
   readonly prefixes: AddressPrefixes;
@@ -53,17 +56,17 @@ export class WaitingSearch {
   private readonly deps: WaitingSearchDeps;
   private readonly columns = new WaitingColumns();
   private readonly orders = new Map<string, { readonly version: number; readonly places: number[] }>();
-  /** Tags of the keys with which signatures were verified, by channel. */
+  /** Tags of the keys with which signatures were verified, by channel id. */
   private readonly tags = new Map<string, string | null>();
-  /** Claims whose documents must be built or removed before the next search. */
+  /** Ids of claims whose documents must be built or removed before the next search. */
   private dirty = new Set<string>();
-  /** Claims whose documents a block may have changed. They are rebuilt in the background. */
+  /** Ids of claims whose documents may be outdated because of a block. They are rebuilt in the background. */
   private readonly stale = new Set<string>();
   private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
   private isScheduled = false;
-  /** Number of times that changes of blocks were recorded. */
+  /** Counter that increases when changes by blocks were applied. */
   private blocks = 0;
   private noting: Promise<void> | null = null;
 
@@ -77,25 +80,25 @@ export class WaitingSearch {
     });
   }
 
-  /** Changes when the result of a search may change. */
+  /** Number that changes when the result of a search may have changed. */
   get version(): number {
     return this.deps.waiting.version + this.blocks;
   }
 
-  /** Makes documents in the background, so that a search does not wait for many of them. */
+  /** Builds documents in the background, so that a search does not have to wait for many of them. */
   prepareSoon(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      // The next search reports the error.
+      // The error is ignored here, because the next search fails with it too.
       this.prepare().catch(() => undefined);
     });
   }
 
   /**
-   * The first claims of a search, in its order, or by descending amount. Claims that blocking or filtering channels hide are
-   * left out.
+   * Returns the first claims of a search in the requested order, or by descending amount. Claims that blocking or filtering
+   * channels hide are omitted.
    */
   async find(query: SearchQuery): Promise<WaitingOutput[]> {
     const { limit, only, allPages } = query;
@@ -135,7 +138,7 @@ export class WaitingSearch {
     return first === null ? found : first.take().flatMap((place) => columns.documents[place] ?? []);
   }
 
-  /** All positions in an order. The order is cached, and updated for changed documents. */
+  /** Returns all positions in an order. The order is cached, and updated for changed documents. */
   private sorted(order: readonly OrderTerm[]): readonly number[] {
     const { columns, orders } = this;
     const key = JSON.stringify(order);
@@ -154,7 +157,7 @@ export class WaitingSearch {
     return places;
   }
 
-  /** An order after the changes since it was made. */
+  /** Returns a cached order updated for the changes since it was sorted, or sorts it if too much has changed. */
   private followed(
     known: { readonly version: number; readonly places: number[] } | undefined,
     compare: (a: number, b: number) => number,
@@ -168,7 +171,7 @@ export class WaitingSearch {
     return places;
   }
 
-  /** Claims that control their names, or that do not, as requested. */
+  /** Returns the first `most` claims that control their names, or that do not, as requested. */
   private async standing(
     outputs: readonly WaitingOutput[],
     isControlling: boolean,
@@ -188,7 +191,7 @@ export class WaitingSearch {
     const { waiting } = this.deps;
     this.dirty.add(claimId);
     for (const output of [before, after]) {
-      // Their numbers of claims and reposts change.
+      // The numbers of claims of the channel and of reposts of the target have changed.
       for (const id of [output?.channelId, output?.repostedId])
         if (id && waiting.of(id) !== null) this.dirty.add(id);
     }
@@ -198,17 +201,17 @@ export class WaitingSearch {
       for (const { claimId: id } of waiting.ofChannel(claimId).outputs) this.dirty.add(id);
   }
 
-  /** Resolves when the documents include all changes up to this call. */
+  /** Resolves when the documents include all changes before this call. */
   private async prepare(): Promise<void> {
     if (this.making !== null) await this.making;
-    // Changes of blocks are examined in the background.
+    // Changes by blocks are processed in the background and not awaited.
     this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
     if (this.dirty.size > 0) this.making ??= this.make().finally(() => (this.making = null));
-    // Another search may have begun to make the documents of this one.
+    // Waits also if another search has started to build the documents.
     await this.making;
   }
 
-  /** Records the changes of new blocks to mempool claims. */
+  /** Finds the mempool claims that new blocks affect, and marks their documents as outdated. */
   private async noteBlocks(): Promise<void> {
     const { tip: tipOf, index, waiting } = this.deps;
     const { made } = this;
@@ -236,7 +239,7 @@ export class WaitingSearch {
     this.refreshing.catch(() => undefined);
   }
 
-  /** Marks the claims of channels whose keys have changed. */
+  /** Marks the documents of claims whose channels have changed their keys as outdated. */
   private async noteKeys(channelIds: readonly string[]): Promise<void> {
     const { index, waiting } = this.deps;
     if (channelIds.length === 0) return;
@@ -248,7 +251,7 @@ export class WaitingSearch {
     }
   }
 
-  /** Rebuilds stale documents, a part at a time. */
+  /** Rebuilds outdated documents in parts, with yields between them. */
   private async refresh(): Promise<void> {
     let since = performance.now();
     while (this.stale.size > 0) {
@@ -335,7 +338,10 @@ function satisfies(tests: readonly PlaceTest[], place: number, entry: WaitingDoc
   return true;
 }
 
-/** Whether a claim controls its name depends on other claims of the name. So it is looked up, and not stored in documents. */
+/**
+ * Separates the condition whether a claim controls its name. This depends on other claims of the name, so it is looked up
+ * and not stored in documents.
+ */
 function withoutControlling(conditions: readonly Condition[]): [readonly Condition[], boolean | null] {
   const isStanding = (condition: Condition): boolean =>
     condition.kind === 'bool' && condition.column === 'is_controlling';
@@ -344,14 +350,14 @@ function withoutControlling(conditions: readonly Condition[]): [readonly Conditi
 }
 
 /**
- * Whether to scan an order until enough are found, rather than to compare all candidates. With evenly spread candidates a scan
- * ends after `all * most / candidates` places.
+ * Whether to scan an order until enough documents are found, instead of comparing all candidates. With evenly spread
+ * candidates, a scan ends after `all * most / candidates` positions.
  */
 function isScanned(candidates: number, all: number, most: number): boolean {
   return candidates * candidates > all * most;
 }
 
-/** Where a place belongs in an order. */
+/** Returns the index in a sorted list at which a position must be inserted. */
 function placeIn(
   places: readonly number[],
   place: number,
@@ -366,7 +372,7 @@ function placeIn(
   return low;
 }
 
-/** Collects the first positions of an order from any number of candidates. */
+/** Collects the first positions of an order from any number of candidates, without sorting all of them. */
 class FirstPlaces {
   private readonly compare: (a: number, b: number) => number;
   private readonly most: number;

@@ -1,4 +1,7 @@
-/** Paths about addresses and script hashes, over the address index. Source: Esplora API.md "Addresses"; electrs rest.rs. */
+/**
+ * Esplora paths for addresses and script hashes. They read the address index. Source: Esplora API.md "Addresses"; electrs
+ * rest.rs.
+ */
 import { historyMark, type HistoryEntry, type UnspentEntry } from '../../index/addressQueries.js';
 import { scriptKeyOf } from '../../index/addressScripts.js';
 import { noTotals, type ScriptTotals } from '../../index/addressRows.js';
@@ -18,11 +21,11 @@ import { jsonReply, pageReply } from './reply.js';
 import { STATUS_SCHEMA, statusAnswer, TRANSACTION_SCHEMA } from './txFormat.js';
 import { placeOf, txAnswers } from './txFacts.js';
 
-/** Maximum number of mempool transactions shown. Source: electrs `MAX_MEMPOOL_TXS`. */
+/** Maximum number of mempool transactions in a response. Source: electrs `MAX_MEMPOOL_TXS`. */
 const MAX_MEMPOOL_TXS = 50;
-/** Entries of a history read in one call. */
+/** Number of history entries that one call to the index reads. */
 const ENTRIES_AT_ONCE = 500;
-/** Maximum number of unspent outputs in a response; electrs has 500. */
+/** Maximum number of unspent outputs in a response. electrs allows 500. */
 const MAX_UTXOS = 5000;
 
 const STATS_SCHEMA = t.named(
@@ -88,7 +91,7 @@ const stats: EsploraHandler = async (call) => {
   return jsonReply({ ...as, chain_stats: statsAnswer(chain), mempool_stats: statsAnswer(mempool) });
 };
 
-/** Ids of the mempool transactions, the newest first. */
+/** Ids of the mempool transactions that involve the script, the newest first. */
 function waitingTxids(call: EsploraCall, key: string): Buffer[] {
   const waiting = indexOf(call).mempoolTransactions([key]);
   return waiting
@@ -97,7 +100,10 @@ function waitingTxids(call: EsploraCall, key: string): Buffer[] {
     .map(({ txid }) => txid);
 }
 
-/** The confirmed transactions after a given one, or the first page. Empty if the script's history does not contain it. */
+/**
+ * One page of the script's confirmed transactions: those after transaction `last`, or the first page. Empty if the script's
+ * history does not contain `last`.
+ */
 async function chainPage(call: EsploraCall, key: string, last: string | undefined): Promise<HistoryEntry[]> {
   const index = indexOf(call);
   const request = { limit: TXS_A_PAGE, descending: true };
@@ -106,7 +112,10 @@ async function chainPage(call: EsploraCall, key: string, last: string | undefine
   return after === null ? [] : (await index.history([key], { ...request, after })).entries;
 }
 
-/** The mark of a transaction in the history of a script, or null. */
+/**
+ * Finds the history mark (the position for paging) of a transaction in the history of a script. Null if the history does not
+ * contain the transaction.
+ */
 async function markOf(call: EsploraCall, key: string, text: string): Promise<Buffer | null> {
   if (text.length !== 64 || !isHex(text)) return null;
   const txid = hashFromHex(text);
@@ -120,7 +129,10 @@ async function markOf(call: EsploraCall, key: string, text: string): Promise<Buf
   return null;
 }
 
-/** The same within the block at a height. */
+/**
+ * Finds the history mark of a transaction in the history of a script, within the block at `height`; null if the block's
+ * entries do not contain it.
+ */
 async function markAt(call: EsploraCall, key: string, txid: Bytes, height: number): Promise<Buffer | null> {
   let after: Buffer | undefined;
   for (;;) {
@@ -170,7 +182,7 @@ function utxoAnswer(call: EsploraCall, outPoint: Bytes, height: number | null, v
   };
 }
 
-/** Mempool outputs to the script that no mempool transaction spends. */
+/** Unspent outputs of mempool transactions that pay to the script. */
 function unspentOfMempool(call: EsploraCall, key: string): JsonOut[] {
   const { mempool } = call.services;
   const found: JsonOut[] = [];

@@ -6,7 +6,7 @@ import { MAX_OPCODE, OP, opcodeName } from '../../script/opcodes.js';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 
-/** Operations formatted between two yields. */
+/** Number of operations that are formatted between two yields. */
 const OPS_AT_ONCE = 500;
 
 /** The names of the opcodes that are not pushes. */
@@ -18,7 +18,7 @@ function nameOf(opcode: number): string {
   if (opcode >= OP.OP_1 && opcode <= OP.OP_16) return `OP_PUSHNUM_${opcode - OP.OP_1 + 1}`;
   if (opcode === OP.OP_CHECKLOCKTIMEVERIFY) return 'OP_CLTV';
   if (opcode === OP.OP_CHECKSEQUENCEVERIFY) return 'OP_CSV';
-  // Bitcoin explorers' names of the claim opcodes. LBRY's fork of mempool recognises claims by these names.
+  // Names of the claim opcodes in Bitcoin explorers. LBRY's fork of mempool recognizes claims by these names.
   if (opcode >= OP.OP_CLAIM_NAME && opcode <= OP.OP_UPDATE_CLAIM)
     return `OP_NOP${6 + opcode - OP.OP_CLAIM_NAME}`;
   const name = opcodeName(opcode);
@@ -27,7 +27,7 @@ function nameOf(opcode: number): string {
 
 const LENGTH_BYTES: Readonly<Record<number, number>> = { 0x4c: 1, 0x4d: 2, 0x4e: 4 };
 
-/** A truncated push ends the text; its available bytes are shown. */
+/** Formats a script. A truncated push ends the text, and the bytes that exist are shown. */
 export function* esploraAsm(script: Bytes): Slices<string> {
   const bytes = asBuffer(script);
   const words: string[] = [];

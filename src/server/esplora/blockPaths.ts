@@ -1,4 +1,4 @@
-/** Paths about blocks. Source: Esplora API.md "Blocks"; electrs rest.rs. */
+/** Esplora paths for blocks. Source: Esplora API.md "Blocks"; electrs rest.rs. */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { ChainReader } from '../../chain/chainReader.js';
 import { difficultyOf } from '../../primitives/compactTarget.js';
@@ -19,11 +19,14 @@ import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
 const HASH_BYTES = 32;
-/** Number of blocks in a list. Source: electrs `BLOCK_LIMIT`. */
+/** Number of blocks per page of a list. Source: electrs `BLOCK_LIMIT`. */
 const BLOCKS_A_PAGE = 10;
-/** Number of transactions on a page. Source: electrs `CHAIN_TXS_PER_PAGE`. */
+/** Number of transactions on a page of a list. Source: electrs `CHAIN_TXS_PER_PAGE`. */
 export const TXS_A_PAGE = 25;
-/** Constant data may be cached for five years, once the block is so deep that a reorg is unlikely. */
+/**
+ * Cache times: constant data may be cached for `FOREVER_SEC` (five years) once its block has `FINAL_DEPTH` confirmations,
+ * because a reorg is then unlikely.
+ */
 const FOREVER_SEC = 157_784_630;
 const FINAL_DEPTH = 10;
 
@@ -62,7 +65,7 @@ function requireRecent(node: EsploraNode, id: number): MaybePromise<RecentBlock>
   return recent.block(id) ?? requireBlock(node, id).then((block) => recent.keepBlock(id, block));
 }
 
-/** A block in the format of lists and notifications. Throws `EsploraError` if its data was pruned. */
+/** Returns a block in the format of lists and notifications. Throws `EsploraError` if the block's data was pruned. */
 export function blockAnswer(node: EsploraNode, id: number): MaybePromise<JsonOut> {
   const { chain } = node.services;
   return whenResolved(
@@ -92,7 +95,7 @@ function formatBlock(chain: ChainReader, id: number, size: BlockSize, header: Bl
   };
 }
 
-/** Blocks of the active chain from a height downwards. */
+/** Blocks of the active chain, from `height` downwards. */
 export async function blocksFrom(node: EsploraNode, height: number, count: number): Promise<JsonOut[]> {
   const { active } = node.services.chain.chain.index;
   const blocks: JsonOut[] = [];
@@ -101,21 +104,21 @@ export async function blocksFrom(node: EsploraNode, height: number, count: numbe
   return blocks;
 }
 
-/** Allows caching of data about a block that is deep enough. */
+/** Lets HTTP caches store the response if it is about a block that is deep enough. */
 export function cacheBlock(call: EsploraCall, id: number): void {
   const { headers, chain } = call.services.chain;
   const { active } = chain.index;
   if (active.contains(id) && active.height - headers.height(id) >= FINAL_DEPTH) call.cacheFor(FOREVER_SEC);
 }
 
-/** The block of the active chain at a height; 404 above the tip. */
+/** Id of the block of the active chain at `height`. A height above the tip is an error with status 404. */
 function activeAt({ services: { chain } }: EsploraCall, height: number): number {
   const { active } = chain.chain.index;
   if (height > active.height) throw notFound('Block not found');
   return active.at(height);
 }
 
-/** The ids as JSON text: a large block has thousands. */
+/** The block's transaction ids as JSON text. Built as text directly, because a large block has thousands of ids. */
 function txidsJson({ parsed }: LoadedBlock): string {
   const ids = Buffer.from(parsed.txids.subarray(0, HASH_BYTES * parsed.txCount));
   for (let at = 0; at < ids.length; at += HASH_BYTES) ids.subarray(at, at + HASH_BYTES).reverse();
@@ -298,7 +301,7 @@ export const BLOCK_PATHS: readonly EsploraPath[] = [
   },
 ];
 
-/** The id of the header in the path, or null if it is unknown; 400 for an invalid hash. */
+/** Header id of the block hash in the path; null if the block is unknown. An invalid hash is an error with status 400. */
 function blockOrNull(call: EsploraCall): number | null {
   try {
     return blockParam(call);

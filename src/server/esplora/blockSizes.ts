@@ -2,7 +2,7 @@
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
-/** Maximum number of cached sizes; each takes less than 100 bytes. */
+/** Maximum number of cached block sizes. Each entry takes less than 100 bytes. */
 const MAX_KEPT = 20_000;
 
 export interface BlockSize {
@@ -11,10 +11,10 @@ export interface BlockSize {
 }
 
 export class BlockSizes {
-  /** By header id. */
+  /** Block sizes by header id. */
   private readonly sizes = new Map<number, BlockSize>();
 
-  /** The size of block `id`. `read` is called if it is not in the cache. */
+  /** Size of block `id`. If the size is not cached, `read` is called to load the block. */
   of(id: number, read: () => Promise<LoadedBlock>): MaybePromise<BlockSize> {
     const known = this.sizes.get(id);
     if (known !== undefined) return known;

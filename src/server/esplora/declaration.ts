@@ -1,6 +1,6 @@
 /**
- * Declaration of a path of the Esplora-compatible interface. Routing, checks of indexes, caching, the reference
- * (docs/esplora.md) and the test of responses are derived from the declarations (`pathTable.ts`).
+ * Declaration of a path of the Esplora-compatible interface. The declarations determine the routing, the checks for needed
+ * indexes, the caching, the reference documentation (docs/esplora.md) and the test of responses (`pathTable.ts`).
  */
 import type { Schema } from '../../schema/schema.js';
 import type { AnswerSource } from '../../rpc/declare/method.js';
@@ -10,13 +10,13 @@ import type { FeeProjection } from './feeProjection.js';
 import type { BlockSizes } from './blockSizes.js';
 import type { RecentReads } from './recentReads.js';
 
-/** Indexes that a path may need, named after their options. */
+/** Indexes that a path may need. Each has the name of the option that enables it. */
 export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as const;
 export type EsploraIndex = (typeof ESPLORA_INDEXES)[number];
 
 /**
- * The maximum cost of a response. `memory`: reads memory only. `rows`: reads at most a page of rows and transactions.
- * `block`: reads whole blocks. `pool`: reads the whole mempool, in slices.
+ * The maximum cost of a response. `memory`: reads memory only. `rows`: reads at most one page of index rows and
+ * transactions. `block`: reads whole blocks. `pool`: reads the whole mempool, in slices.
  */
 export type EsploraCost = 'memory' | 'rows' | 'block' | 'pool';
 
@@ -38,33 +38,39 @@ export interface EsploraNode {
 
 /** One request. */
 export interface EsploraCall extends EsploraNode {
-  /** The parameters of the path, decoded, by name. */
+  /** Decoded path parameters, by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The received body; empty for a GET. */
   readonly body: Buffer;
-  /** Allows HTTP caches to store the response for this time; otherwise they must revalidate it. */
+  /** Lets HTTP caches store the response for this time. Without a call, caches must revalidate the response. */
   cacheFor(seconds: number): void;
 }
 
-/** Throws `EsploraError` for an error response. */
+/** Handles a request of a path. Throws `EsploraError` for an error response. */
 export type EsploraHandler = (call: EsploraCall) => HttpReply | Promise<HttpReply>;
 
 export interface EsploraPath {
   readonly method: 'GET' | 'POST';
-  /** `/api/block/:hash/txs/:start`; a parameter in parentheses is optional, together with the slash before it. */
+  /**
+   * Pattern of the path, such as `/api/block/:hash/txs/:start`. A parameter in parentheses is optional, together with the
+   * slash before it.
+   */
   readonly path: string;
   /** The project that documents the path. */
   readonly source: 'Esplora' | 'mempool.space';
-  /** One or more sentences. */
+  /** Documentation of the path in one or more sentences. */
   readonly summary: string;
   readonly params: Readonly<Record<string, PathParam>>;
   readonly answer: EsploraAnswer;
   readonly needs: readonly EsploraIndex[];
   readonly cost: EsploraCost;
-  /** The state on which the response depends, besides the path. Responses with this field are cached (`-rpccache`). */
+  /**
+   * The state on which the response depends, besides the path. Only responses of paths with this field are cached
+   * (`-rpccache`).
+   */
   readonly follows?: AnswerSource;
-  /** Whether the handler changes state, so that it must run at most once for a request. */
+  /** Whether the handler changes state. Such a handler must run at most once for a request. */
   readonly changes?: boolean;
   readonly run: EsploraHandler;
 }

@@ -1,7 +1,7 @@
 /**
  * The Esplora-compatible interface (`-esplora`): routes requests, checks that the needed indexes exist, applies CORS, and
- * converts failures to error responses. Requests need no authentication, must come from the addresses of `-rpcallowip`, and
- * use the RPC work queue. Owns the request bodies that are being read.
+ * converts failures to error responses. Requests need no authentication. They must come from the addresses of `-rpcallowip`,
+ * and use the RPC work queue. Owns the request bodies that are being read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
@@ -31,11 +31,11 @@ import { matchPath, type MatchedPath } from './pathTable.js';
 import { RecentReads } from './recentReads.js';
 import { textReply } from './reply.js';
 
-/** Prefix of all paths. */
+/** Prefix of all paths of the Esplora-compatible interface. */
 export const ESPLORA_PREFIX = '/api/';
-/** Maximum size of a body: larger than the hex of any transaction that is relayed. */
+/** Maximum size of a request body. The hex of any relayed transaction is smaller. */
 const MAX_BODY_BYTES = 1 << 20;
-/** Maximum length of a cached response: a page of transactions takes some milliseconds to compute. */
+/** Maximum length of a response that is cached. A page of transactions fits; computing such a page takes some milliseconds. */
 const MAX_KEPT_CHARS = 131_072;
 /** Maximum number of large bodies that are received concurrently. Arbitrary: 16 MiB in total. */
 const MAX_LARGE_BODIES = 16;
@@ -50,16 +50,16 @@ export interface EsploraDeps {
   readonly services: RpcServices;
   /** Origins of web pages that may read responses; `*` for any (`-esploraorigin`). */
   readonly origins: readonly string[];
-  /** Reason why the node cannot respond yet; null when it can. */
+  /** Returns the reason why the node cannot respond yet; null once it can. */
   readonly warmupStatus: () => string | null;
   readonly log: Logger;
-  /** The cache of responses; null without `-rpccache`. */
+  /** Cache of responses; null without `-rpccache`. */
   readonly answers: AnswerCache | null;
   /** Called with every exception that is not an `EsploraError`. */
   readonly onException: (error: unknown, what: string) => void;
 }
 
-/** Waits for a turn in the work queue and runs the handler. */
+/** Waits for a turn in the work queue, runs the handler, and sends its result. */
 export type Serve = (run: (signals: CallSignals) => HttpReply | Promise<HttpReply>) => void;
 
 export class EsploraEndpoint {
@@ -81,14 +81,14 @@ export class EsploraEndpoint {
     this.sockets = new EsploraSockets({ node: this.node, origins: this.origins, log, warmupStatus });
   }
 
-  /** Starts the notifications of WebSocket clients. */
+  /** Starts to follow the chain and the mempool, and to send notifications to WebSocket clients. */
   follow(source: NotificationSource): void {
     const stream = new NotificationStream(false, this.deps.log);
     stream.listen(this.sockets);
     stream.follow(source);
   }
 
-  /** Handles a request whose target begins with the prefix. */
+  /** Handles a request whose target begins with `ESPLORA_PREFIX`. */
   receive(request: IncomingMessage, response: ServerResponse, serve: Serve): void {
     const { origin } = request.headers;
     if (request.method === 'OPTIONS') {
@@ -131,7 +131,7 @@ export class EsploraEndpoint {
     read(post, (error) => serve(() => errorReply(error, allowed)));
   }
 
-  /** Returns the cached response if nothing has changed since. */
+  /** Returns the cached response if the state on which it depends is unchanged. Otherwise calls the handler. */
   private kept(
     declared: EsploraPath,
     found: MatchedPath,
@@ -141,7 +141,7 @@ export class EsploraEndpoint {
   ): HttpReply | Promise<HttpReply> {
     const { answers, services } = this.deps;
     const request = { target, body: NOTHING, allowed };
-    // Before the chain is open the validity of a cached answer cannot be checked.
+    // Before the chain is open, the validity of a cached response cannot be checked.
     if (answers === null || declared.follows === undefined || this.deps.warmupStatus() !== null)
       return this.answer(declared, found, request, signals);
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
@@ -178,7 +178,8 @@ export class EsploraEndpoint {
       onRefused(error);
     };
     request.on('data', (chunk: Buffer) => {
-      // The rest of a rejected body is read and discarded, so that the client reads the response.
+      // The rest of a rejected body is read and discarded. Otherwise the connection could be reset before the client reads
+      // the response.
       if (isOver) return;
       bytes += chunk.length;
       if (!isLarge && bytes > SMALL_BODY_BYTES) {
@@ -207,7 +208,7 @@ export class EsploraEndpoint {
     signals: CallSignals,
   ): HttpReply | Promise<HttpReply> {
     const call = new Call(this.node, target, body);
-    // The first header is `Cache-Control`; cached responses rely on this order.
+    // The first header must be `Cache-Control`: cached responses rely on this order.
     const caching = (reply: HttpReply): HttpReply => ({
       ...reply,
       headers: ['Cache-Control', call.cacheControl, ...allowed],
@@ -238,7 +239,7 @@ export class EsploraEndpoint {
     return { ...textReply('Internal error', 500), headers };
   }
 
-  /** 503 while the node starts, and while an index is built. */
+  /** Throws an error with status 503 while the node starts, or while a needed index is being built. */
   private requireReady(needs: readonly EsploraIndex[]): void {
     const warmup = this.deps.warmupStatus();
     if (warmup !== null) throw new EsploraError(503, `Service temporarily unavailable: ${warmup}`);
@@ -259,9 +260,9 @@ export class EsploraEndpoint {
   }
 }
 
-/** Data of the request besides the path. */
+/** Request data that a handler gets besides the path parameters. */
 interface Asked {
-  /** With its query. */
+  /** Request target, including the query. */
   readonly target: string;
   readonly body: Buffer;
   /** CORS headers for the origin of the request. */
@@ -311,7 +312,7 @@ function errorReply({ status, message }: EsploraError, allowed: readonly string[
   return { ...textReply(message, status), headers: [...NO_STORE, ...allowed] };
 }
 
-/** `text` begins with the `Cache-Control` line. */
+/** Builds the reply for a cached response. `text` begins with the `Cache-Control` line. */
 function keptReply({ answer }: EsploraPath, text: string, allowed: readonly string[]): HttpReply {
   const end = text.indexOf('\n');
   const headers = ['Cache-Control', text.slice(0, end), ...allowed];

@@ -1,7 +1,8 @@
 /**
  * The WebSocket of the Esplora-compatible interface, `/api/v1/ws`: accepts connections and sends notifications. Mempool changes are
- * collected for a short time and sent in one message. A block is sent when it is the tip. Clients need no password; pages of
- * origins that `-esploraorigin` does not list are rejected. Owns the clients. Source: mempool backend websocket-handler.ts.
+ * collected for a short time and sent in one message. A block is sent once it is the tip. Clients need no password. Web
+ * pages of origins that `-esploraorigin` does not list are rejected. Owns the clients. Source: mempool backend
+ * websocket-handler.ts.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -28,13 +29,13 @@ import { placeOf, txAnswers, findTx } from './txFacts.js';
 import { statusAnswer } from './txFormat.js';
 
 export const ESPLORA_SOCKET_PATH = '/api/v1/ws';
-/** Maximum number of clients. Arbitrary. */
+/** Maximum number of WebSocket clients. Arbitrary. */
 export const MAX_CLIENTS = 200;
-/** Time for which mempool changes are collected before they are sent. */
+/** `GATHER_MS`: time for which mempool changes are collected before they are sent. `HEARTBEAT_MS`: interval of pings. */
 const GATHER_MS = 200;
 const HEARTBEAT_MS = 30_000;
 const CLOSE_GRACE_MS = 2000;
-/** Maximum number of transactions of an address in a notification of a block. */
+/** Maximum number of an address's transactions in one notification. */
 const MAX_TOLD = 100;
 
 export interface EsploraSocketDeps {
@@ -53,15 +54,18 @@ export class EsploraSockets implements NotificationListener {
   });
   private readonly clients = new Set<SocketClient>();
   private readonly heartbeat: NodeJS.Timeout;
-  /** Scripts that the mempool touched since the last message. */
+  /** Keys of the scripts that mempool changes involved since the last message. */
   private readonly touched = new Set<string>();
-  /** Newly spent outputs, by transaction id (hex) and output number. */
+  /** Outputs that mempool transactions spent since the last message, by transaction id (hex) and output number. */
   private spent = new Map<string, Record<string, JsonOut>>();
   private gathering: NodeJS.Timeout | null = null;
-  /** Blocks connected since the last notification, and whether blocks were disconnected (a reorg). */
+  /**
+   * `connected`: blocks connected since the last notification. `isReorganised`: whether blocks were disconnected since then
+   * (a reorg).
+   */
   private connected: BlockNotice[] = [];
   private isReorganised = false;
-  /** Messages are built sequentially. */
+  /** The last of the queued tasks. Messages are built one after the other. */
   private work: Promise<void> = Promise.resolve();
   private isListening = false;
   private isClosed = false;
@@ -73,12 +77,12 @@ export class EsploraSockets implements NotificationListener {
     this.heartbeat = setInterval(check, HEARTBEAT_MS).unref();
   }
 
-  /** Whether the request is for this endpoint. */
+  /** Whether the request's path is that of this endpoint. */
   takes({ url = '' }: IncomingMessage): boolean {
     return url.split('?', 1)[0] === ESPLORA_SOCKET_PATH;
   }
 
-  /** Accepts an upgrade of a connection to a WebSocket. */
+  /** Accepts an HTTP request that asks for an upgrade to a WebSocket. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer, gate: CallerGate): void {
     socket.on('error', () => socket.destroy());
     const isRefused = !gate.isAllowed(request) || !this.deps.origins.allows(request.headers.origin);
@@ -99,7 +103,7 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** Subscribes to touched scripts while there are clients. */
+  /** Subscribes to mempool changes of scripts. The subscription lasts while clients are connected. */
   private listen(): void {
     if (this.isListening) return;
     this.isListening = true;
@@ -150,8 +154,8 @@ export class EsploraSockets implements NotificationListener {
     if (one === undefined && several === undefined) return;
     client.isTyped ||= isTyped;
     client.isMulti = several !== undefined;
-    // The client library adds addresses one by one; with mempool.space's request format the latest request replaces the
-    // earlier ones.
+    // The browser library adds addresses one by one. In mempool.space's request format the latest request replaces the
+    // earlier addresses.
     if (!isTyped) client.scripts.clear();
     const wanted: unknown[] = Array.isArray(several) ? several : [one];
     if (client.scripts.size + wanted.length > MAX_TRACKED) {
@@ -239,7 +243,7 @@ export class EsploraSockets implements NotificationListener {
     if (this.clients.size > 0) this.gather();
   }
 
-  /** Records the outputs of tracked transactions that a new transaction spends. */
+  /** Records which outputs of tracked transactions a new mempool transaction spends. */
   private noteSpent(txid: Uint8Array): void {
     const tracked = [...this.clients].some(({ txids }) => txids.size > 0);
     const tx = tracked ? this.deps.node.services.mempool.transaction(txid) : null;
@@ -280,7 +284,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** The parts of a message that are the same for all subscribers, built once. */
+  /** Builds the message parts that are the same for all subscribers, once for all of them. */
   private async sharedMessages(): Promise<(client: SocketClient) => Message> {
     const { node } = this.deps;
     const wants = (topic: 'stats' | 'mempool-blocks'): boolean =>
@@ -294,7 +298,7 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** New mempool transactions of a script, and those that left the mempool unconfirmed. */
+  /** Adds to `message` the new mempool transactions of a tracked script, and those that left the mempool unconfirmed. */
   private async tellScript(
     client: SocketClient,
     key: string,
@@ -357,7 +361,7 @@ export class EsploraSockets implements NotificationListener {
     this.connected = [];
     this.isReorganised = false;
     if (this.clients.size === 0 || initialDownload === true) return;
-    // Confirmations and the resulting mempool removals are sent together.
+    // Confirmations, and the removals from the mempool that they cause, are sent in one message.
     this.inOrder(() => this.tellTip(connected, isReorganised));
   }
 
@@ -384,7 +388,7 @@ export class EsploraSockets implements NotificationListener {
       for (const client of this.clients) if (client.wants.has('blocks')) client.send({ blocks: latest });
   }
 
-  /** Sends the transactions of a block that a client tracks by id or by address. */
+  /** Adds to `message` the transactions of a block that the client tracks by id or by address. */
   private async tellConfirmed(client: SocketClient, block: BlockNotice, message: Message): Promise<void> {
     const { services } = this.deps.node;
     const status = statusAnswer(placeOf(services, block.id));

@@ -1,7 +1,7 @@
 /**
  * Projects the mempool into blocks, and derives fee rates from them, as mempool.space does. The rate of a transaction is the lower
- * of its own rate and its rate together with its unconfirmed ancestors. Owns the last projection. It is recomputed in slices when
- * the mempool has changed. For a large mempool there is a minimum time between two projections.
+ * of its own rate and its rate together with its unconfirmed ancestors. Owns the last projection. The projection is
+ * recomputed in time slices when the mempool has changed. A large mempool has a minimum interval between two projections.
  * Source: mempool backend mempool-blocks.ts, fee-api.ts.
  */
 import { MAX_BLOCK_WEIGHT } from '../../consensus/limits.js';
@@ -13,32 +13,38 @@ import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Size of a projected block in virtual bytes. */
 export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
-/** Maximum number of projected blocks; the last one has all remaining transactions. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
+/** Maximum number of projected blocks. The last block contains all remaining transactions. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
 const MAX_BLOCKS = 8;
-/** Percentiles in the fee range of a block. */
+/** Percentiles (0 to 1) of the transactions' fee rates that are shown as the fee range of a block. */
 const RANGE = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] as const;
-/** Up to this number of transactions each change leads to a projection; above it, projections have a minimum interval. */
+/**
+ * A mempool with at most `FEW` transactions is projected after every change. For a larger mempool, `PAUSE_MS` is the minimum
+ * interval between two projections.
+ */
 const FEW = 2000;
 const PAUSE_MS = 2000;
 
-/** A projected block. Rates in satoshis per virtual byte. */
+/** A projected block. Fee rates are in satoshis per virtual byte. */
 export interface ProjectedBlock {
   readonly blockSize: number;
   readonly blockVSize: number;
   readonly nTx: number;
   readonly totalFees: bigint;
   readonly medianFee: number;
-  /** From the lowest to the highest. */
+  /** Percentiles of the fee rates, in ascending order. */
   readonly feeRange: readonly number[];
 }
 
-/** Position of a transaction in the projected blocks: the block number, and the virtual bytes before its middle. */
+/**
+ * Position of a transaction in the projected blocks. `block`: number of the block. `vsize`: number of virtual bytes before
+ * the middle of the transaction.
+ */
 export interface Position {
   readonly block: number;
   readonly vsize: number;
 }
 
-/** Satoshis per virtual byte. */
+/** Recommended fee rates, in satoshis per virtual byte. */
 export interface RecommendedFees {
   readonly fastestFee: number;
   readonly halfHourFee: number;
@@ -48,7 +54,7 @@ export interface RecommendedFees {
 }
 
 interface Waiting {
-  /** Id in wire order, latin1. */
+  /** Transaction id in wire order, as latin1. */
   readonly key: string;
   readonly rate: number;
   readonly vsize: number;
@@ -91,7 +97,7 @@ function blockOf(transactions: readonly Waiting[]): ProjectedBlock {
   };
 }
 
-/** The projected blocks of transactions, by descending rate. */
+/** Fills projected blocks with the transactions by descending fee rate. */
 export function projectBlocks(
   waiting: Waiting[],
   positions = new Map<string, Position>(),
@@ -116,8 +122,9 @@ export function projectBlocks(
 }
 
 /**
- * Recommended rates by urgency, whole satoshis. `minRate` is the minimum rate of the mempool, which is also recommended for
- * a block that is less than half full. Source: `calculateRecommendedFee`, `optimizeMedianFee`.
+ * Recommended fee rates by urgency, in whole satoshis per virtual byte. `minRate` is the minimum rate of the mempool.
+ * `minRate` is also recommended for a block that is less than half full. Source: `calculateRecommendedFee`,
+ * `optimizeMedianFee`.
  */
 export function recommendedFees(
   blocks: readonly ProjectedBlock[],
@@ -159,7 +166,7 @@ export class FeeProjection {
     this.pool = pool;
   }
 
-  /** The present projection. */
+  /** The current projection. It is recomputed first if the mempool has changed. */
   blocks(): MaybePromise<readonly ProjectedBlock[]> {
     const { changeCount, size } = this.pool();
     const { made } = this;
@@ -177,7 +184,7 @@ export class FeeProjection {
     return whenResolved(this.blocks(), (blocks) => recommendedFees(blocks, Number(lowest) / 1000));
   }
 
-  /** Position of a transaction in the last projection, or null. */
+  /** Position of a transaction in the last projection; null if the projection does not contain it. */
   positionOf(txid: Bytes): Position | null {
     return this.made?.positions.get(toLatin1(txid)) ?? null;
   }

@@ -1,4 +1,7 @@
-/** Paths about mempool and fees. Source: Esplora API.md "Mempool", "Fee estimates"; mempool backend bitcoin.routes.ts. */
+/**
+ * Esplora paths for the mempool and for fees. Source: Esplora API.md "Mempool", "Fee estimates"; mempool backend
+ * bitcoin.routes.ts.
+ */
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
@@ -8,9 +11,9 @@ import type { EsploraCall, EsploraNode, EsploraPath } from './declaration.js';
 import type { ProjectedBlock, RecommendedFees } from './feeProjection.js';
 import { jsonReply } from './reply.js';
 
-/** Source: electrs `RECENT_TXS_SIZE`. */
+/** Number of transactions in the list of recent transactions. Source: electrs `RECENT_TXS_SIZE`. */
 const RECENT_TXS = 10;
-/** Source: electrs `CONF_TARGETS`. */
+/** Confirmation targets of the fee estimates, in blocks. Source: electrs `CONF_TARGETS`. */
 const TARGETS = [...Array.from({ length: 25 }, (_, n) => n + 1), 144, 504, 1008];
 
 export const RECENT_SCHEMA = t.named(
@@ -52,7 +55,7 @@ export function mempoolBlockAnswer(block: ProjectedBlock): JsonOut {
   return { ...block, feeRange: [...block.feeRange] };
 }
 
-/** The latest transactions, the newest first. */
+/** The latest mempool transactions, the newest first. */
 export function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): JsonOut[] {
   const { mempool, waiting } = services;
   return waiting.summary.newest(count).map(({ txid, feeSat, sizeBytes }) => ({

@@ -1,11 +1,11 @@
 /**
- * Origins of web pages that may read responses (`-esploraorigin`), by the rules of CORS. Source: Fetch standard, "CORS
- * protocol".
+ * Origins of web pages that may read responses (`-esploraorigin`). Origins are checked by the rules of CORS. Source: Fetch
+ * standard, "CORS protocol".
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, HEAD, POST, OPTIONS';
-/** How long a browser caches a preflight answer. */
+/** Time for which a browser may cache the response to a CORS preflight request. */
 const MAX_AGE_SEC = 86_400;
 
 const NO_HEADERS: readonly string[] = [];
@@ -15,13 +15,13 @@ export class Origins {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
 
-  /** Origins as browsers send them (`https://wallet.example`), or `*` for any. */
+  /** `origins`: allowed origins in the form that browsers send (`https://wallet.example`), or `*` for any origin. */
   constructor(origins: readonly string[]) {
     this.allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
     this.allowsAll = this.allowed.has('*');
   }
 
-  /** Whether pages of the origin may read responses. A request without an origin does not come from a page. */
+  /** Whether pages of `origin` may read responses. A request without an origin does not come from a web page and is allowed. */
   allows(origin: string | undefined): boolean {
     return origin === undefined || this.allowsAll || this.allowed.has(origin.toLowerCase());
   }
@@ -33,7 +33,7 @@ export class Origins {
     return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin'];
   }
 
-  /** Answers a CORS preflight request. */
+  /** Responds to a CORS preflight request. */
   preflight({ headers }: IncomingMessage, response: ServerResponse): void {
     if (headers.origin !== undefined && this.allows(headers.origin)) {
       response.setHeader('Access-Control-Allow-Origin', headers.origin);

@@ -11,19 +11,19 @@ import { badRequest, notFound, type EsploraCall } from './declaration.js';
 const MAX_HEIGHT = 0x7fffffff;
 const SCRIPT_KEY_BYTES = 16;
 
-/** Parses a hash into wire order. An invalid text is an error with status 400. */
+/** Parses a block or transaction hash into wire order. An invalid text is an error with status 400. */
 export function hashParam(text: string | undefined): Buffer {
   if (text?.length !== 64 || !isHex(text)) throw badRequest('Invalid hash string');
   return hashFromHex(text);
 }
 
-/** Parses a number. An invalid text is an error with status 400. */
+/** Parses a number of at most ten digits. An invalid text is an error with status 400. */
 export function numberParam(text: string | undefined): number {
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) throw badRequest('Invalid number');
   return Math.min(Number(text), MAX_HEIGHT);
 }
 
-/** Id of the header that the path names. An unknown header is an error with status 404. */
+/** Header id of the block whose hash is in the path. An unknown block is an error with status 404. */
 export function blockParam({ services: { chain }, params }: EsploraCall): number {
   const id = chain.headers.find(hashParam(params['hash']));
   if (id === NO_HEADER) throw notFound('Block not found');
@@ -33,11 +33,14 @@ export function blockParam({ services: { chain }, params }: EsploraCall): number
 /** The script that a path refers to, by its key in the index. */
 export interface AskedScript {
   readonly key: string;
-  /** The script as responses name it. */
+  /** The script in the form in which responses name it: its address or its script hash. */
   readonly as: { readonly address: string } | { readonly scripthash: string };
 }
 
-/** Parses an address of the network, or the SHA-256 of an output script. Other texts are an error with status 400. */
+/**
+ * Parses an address of the network, or a script hash (the SHA-256 of an output script). Other texts are an error with status
+ * 400.
+ */
 export function scriptParam({ services, params }: EsploraCall): AskedScript {
   const { address, scripthash } = params;
   return address === undefined ? scriptHash(scripthash ?? '') : addressScript(services, address);

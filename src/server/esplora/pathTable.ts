@@ -25,7 +25,7 @@ export interface MatchedPath {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Expands an optional part: `/a(/:b)` means `/a` and `/a/:b`. */
+/** Expands the optional part of a path: `/a(/:b)` becomes `/a` and `/a/:b`. */
 function spellings(path: string): string[] {
   const optional = /\((.*)\)$/.exec(path);
   if (optional === null) return [path];
@@ -57,7 +57,7 @@ function childOf(at: Segment, text: string): Segment {
 
 const TREE = buildTree(ESPLORA_PATHS);
 
-/** The declared paths that match a request target without its query, or null. Parameters are not decoded. */
+/** Finds the declared paths that match a request target without its query; null if none match. Parameters are not decoded. */
 export function matchPath(path: string): MatchedPath | null {
   let at = TREE;
   const params: Record<string, string> = {};

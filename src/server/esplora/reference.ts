@@ -128,7 +128,7 @@ function pathSection({ method, path, summary, answer }: EsploraPath): string {
     : `${head}Answer: ${phrase}.\n`;
 }
 
-/** A short phrase for a shape; null for a shape that must be written out. */
+/** A short phrase that describes a response schema in a table cell. Null if the schema needs a section of its own. */
 function phraseOf(schema: Schema): string | null {
   if (schema.name !== undefined) return `[${schema.name}](#${schema.name.toLowerCase()})`;
   if (schema.kind !== 'array') return null;
@@ -138,7 +138,7 @@ function phraseOf(schema: Schema): string | null {
     : `an array of ${item}${schema.description === '' ? '' : `, ${schema.description}`}`;
 }
 
-/** Collects the named shapes of responses, each once. Nested shapes are part of their parent's text. */
+/** Collects the named response schemas, each once. A schema without a name is described in the text of its parent. */
 function collect(schema: Schema, named: Map<string, Schema>): void {
   if (schema.name !== undefined) named.set(schema.name, schema);
   else if (schema.kind === 'array') collect(schema.item, named);

@@ -1,11 +1,11 @@
-/** Responses of the Esplora-compatible interface: JSON, a line of text, or bytes. */
+/** Responses of the Esplora-compatible interface: JSON, one line of text, or bytes. */
 import { jsonChunks, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
-/** Bytes written at a time. */
+/** Number of bytes that are written at a time. */
 const SLICE_BYTES = 65_536;
 
-/** No chunks: the reply already contains its text. */
+/** Body chunks of a reply whose `text` is already complete: none. */
 const NO_CHUNKS: AsyncIterable<string> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
@@ -20,12 +20,12 @@ export function jsonReply(value: JsonOut): HttpReply {
   return { status: 200, chunks: jsonChunks(value) };
 }
 
-/** A reply with JSON that is already serialized. It may be long. */
+/** A reply with JSON that is already serialized. The text may be long. */
 export function jsonTextReply(text: string): HttpReply {
   return { status: 200, text, chunks: NO_CHUNKS };
 }
 
-/** A page of results: an array of a few objects, most of them small. */
+/** A reply with a page of results: a JSON array of a few, mostly small objects. */
 export function pageReply(items: readonly JsonOut[]): HttpReply {
   const texts: string[] = [];
   for (const item of items) {
@@ -48,7 +48,7 @@ async function* hexOf(bytes: Buffer): AsyncGenerator<string> {
   for (const slice of slices(bytes)) yield slice.toString('hex');
 }
 
-/** A reply of bytes. The caller must not change them while they are sent. */
+/** A reply with bytes. The caller must not change the bytes while they are sent. */
 export function bytesReply(bytes: Buffer): HttpReply {
   return {
     status: 200,
@@ -58,7 +58,7 @@ export function bytesReply(bytes: Buffer): HttpReply {
   };
 }
 
-/** A reply with the bytes as hex digits. */
+/** A reply with `bytes` as hex digits. */
 export function hexReply(bytes: Buffer): HttpReply {
   if (bytes.length <= SLICE_BYTES) return textReply(bytes.toString('hex'));
   return { status: 200, contentType: 'text/plain', lengthBytes: bytes.length * 2, chunks: hexOf(bytes) };

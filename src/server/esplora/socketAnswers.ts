@@ -1,5 +1,5 @@
 /**
- * WebSocket messages about the state of the chain and the mempool, in the shapes of mempool.space. Source: mempool backend
+ * WebSocket messages about the state of the chain and the mempool, in the formats of mempool.space. Source: mempool backend
  * websocket-handler.ts, difficulty-adjustment.ts (LBRYFoundation's fork: each block has its own target).
  */
 import { difficultyOf } from '../../primitives/compactTarget.js';
@@ -14,7 +14,7 @@ import { feesAnswer, mempoolBlockAnswer } from './mempoolPaths.js';
 
 /** Source: `INITIAL_BLOCKS_AMOUNT`. */
 const BLOCKS = 8;
-/** Number of transactions in the list of the latest. Source: mempool.ts `latestTransactions`. */
+/** Number of transactions in the list of the latest transactions. Source: mempool.ts `latestTransactions`. */
 const LATEST = 6;
 /** Period in seconds over which the arrival rate is measured. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
 const SAMPLE_SEC = 150;
@@ -23,7 +23,7 @@ const MAX_SAMPLED = 5000;
 
 export type Message = Record<string, JsonOut | undefined>;
 
-/** Like `getmempoolinfo`, with the sum of fees. Amounts in coins. */
+/** Mempool state like that of `getmempoolinfo`, with the sum of the fees. Amounts are in coins. */
 export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
   return {
     loaded: mempool.isLoaded,
@@ -37,7 +37,7 @@ export function mempoolInfo({ services: { mempool } }: EsploraNode): JsonOut {
   };
 }
 
-/** Virtual bytes per second that entered the mempool recently. */
+/** Average number of virtual bytes per second that entered the mempool in the last `SAMPLE_SEC`. */
 function vBytesPerSecond({ services }: EsploraNode): number {
   const since = services.clock.nowSec() - SAMPLE_SEC;
   let bytes = 0;
@@ -59,7 +59,7 @@ function latestTransactions({ services: { mempool, waiting } }: EsploraNode): Js
   }));
 }
 
-/** Data about the next difficulty. The difficulty changes with each block. Times in milliseconds, changes in percent. */
+/** Data about the next difficulty, which changes with each block. Times are in milliseconds, changes in percent. */
 function difficultyAdjustment({ services }: EsploraNode): JsonOut {
   const { chain, params, clock } = services;
   const { headers } = chain;
@@ -90,7 +90,7 @@ function difficultyAdjustment({ services }: EsploraNode): JsonOut {
   };
 }
 
-/** The latest blocks in ascending order of height. */
+/** The latest blocks, in ascending order of height. */
 export async function latestBlocks(node: EsploraNode): Promise<JsonOut[]> {
   const blocks = await blocksFrom(node, node.services.chain.chain.height, BLOCKS);
   return blocks.reverse();
@@ -100,7 +100,7 @@ export async function mempoolBlocks(node: EsploraNode): Promise<JsonOut[]> {
   return (await node.fees.blocks()).map(mempoolBlockAnswer);
 }
 
-/** The message for subscribers of `stats`. */
+/** The message for clients that subscribed to `stats`. */
 export async function statsMessage(node: EsploraNode): Promise<Message> {
   return {
     mempoolInfo: mempoolInfo(node),
@@ -111,7 +111,7 @@ export async function statsMessage(node: EsploraNode): Promise<Message> {
   };
 }
 
-/** The response to `init`. */
+/** The response to a client's `init` request. */
 export async function initMessage(node: EsploraNode): Promise<Message> {
   return {
     backend: 'esplora',

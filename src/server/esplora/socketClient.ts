@@ -1,7 +1,7 @@
 /**
- * One WebSocket client: its subscriptions and tracked items, and their limits. Reads requests in the form of mempool.space, and
- * `track` and `track-tx` in the form of the browser library @lumeweb/lbry-sdk, whose clients also get messages with a `type`.
- * Source: mempool backend websocket-handler.ts.
+ * One WebSocket client: its subscriptions, its tracked addresses and transactions, and their limits. Reads requests in the
+ * format of mempool.space. Also reads `track` and `track-tx` in the format of the browser library @lumeweb/lbry-sdk; clients
+ * that use this format also get messages with a `type`. Source: mempool backend websocket-handler.ts.
  */
 import type { WebSocket } from 'ws';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
@@ -9,19 +9,19 @@ import type { Message } from './socketAnswers.js';
 
 /** Maximum size of a request. Source: `MAX_MESSAGE_SIZE`. */
 export const MAX_MESSAGE_BYTES = 50_000;
-/** Maximum number of requests in a time window. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
+/** `MAX_MESSAGES`: maximum number of requests within `WINDOW_MS`. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
 const MAX_MESSAGES = 100;
 const WINDOW_MS = 10_000;
-/** Maximum number of queued bytes for a client. Source: `MAX_BUFFERED_AMOUNT`. */
+/** Maximum number of bytes that are queued for a client. Source: `MAX_BUFFERED_AMOUNT`. */
 const MAX_WAITING_BYTES = 10_000_000;
-/** Maximum number of addresses that a client may track, and of transactions. */
+/** Maximum number of addresses that a client may track, and also of transactions. */
 export const MAX_TRACKED = 100;
 const TOPICS = ['blocks', 'mempool-blocks', 'stats'] as const;
 export type Topic = (typeof TOPICS)[number];
 
 const CLOSE = { tooMany: 1008, odd: 1007 } as const;
 
-/** A tracked address, and those of its mempool transactions that were already sent to the client. */
+/** A tracked address. `known`: its mempool transactions that were already sent to the client. */
 export interface TrackedScript {
   readonly address: string;
   /** Transaction ids in wire order, as latin1. */
@@ -32,11 +32,11 @@ export class SocketClient {
   readonly wants = new Set<Topic>();
   /** Tracked scripts by script key. */
   readonly scripts = new Map<string, TrackedScript>();
-  /** Tracked transactions by id (hex). The value is whether the client used the form of mempool.space's `track-tx`. */
+  /** Ids (hex) of tracked transactions. */
   readonly txids = new Set<string>();
-  /** Whether one message covers several tracked addresses (`track-addresses`). */
+  /** Whether one message contains all tracked addresses (`track-addresses`). */
   isMulti = false;
-  /** Whether the client also gets messages with a `type`. */
+  /** Whether the client also gets messages with a `type`, because it uses the browser library. */
   isTyped = false;
   isAlive = true;
   private readonly socket: WebSocket;
@@ -47,7 +47,10 @@ export class SocketClient {
     socket.on('pong', () => (this.isAlive = true));
   }
 
-  /** Calls `handle` with each request. A request that is not an object, or too many requests, close the connection. */
+  /**
+   * Calls `handle` with each request of the client. A request that is not an object closes the connection, and so do too
+   * many requests.
+   */
   onRequest(handle: (request: Record<string, unknown>) => void): void {
     this.socket.on('message', (data: Buffer) => {
       this.isAlive = true;
@@ -63,7 +66,7 @@ export class SocketClient {
     });
   }
 
-  /** Replaces the subscriptions with `topics`. Returns the newly added ones. */
+  /** Replaces the client's subscriptions with `topics`. Returns the topics that were not subscribed before. */
   want(topics: readonly unknown[]): Topic[] {
     const fresh = TOPICS.filter((topic) => topics.includes(topic) && !this.wants.has(topic));
     this.wants.clear();
@@ -81,7 +84,7 @@ export class SocketClient {
     if (text !== '{}') this.socket.send(text);
   }
 
-  /** Sends a ping. Disconnects the client if it did not respond to the last one. */
+  /** Sends a ping. Disconnects the client if it did not respond to the previous ping. */
   checkLife(): void {
     if (!this.isAlive) {
       this.socket.terminate();

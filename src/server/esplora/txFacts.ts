@@ -1,6 +1,7 @@
 /**
- * Finds transactions for the paths that show them: their location, and the outputs that they spend. For a transaction with few
- * inputs these outputs are read from the index. For a transaction with many inputs they are read from the undo data of its block.
+ * Finds transactions for the paths that return them: each transaction's block, and the outputs that it spends. For a
+ * transaction with few inputs the spent outputs are read from the transaction index. For a transaction with many inputs the
+ * spent outputs are read from the undo data of its block.
  */
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -26,7 +27,7 @@ import type { RecentBlock } from './recentReads.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';
 
 /**
- * Up to this number of inputs each spent output is looked up in the index. Arbitrary: one look-up takes some tens of
+ * Maximum number of inputs for which each spent output is looked up in the index. Arbitrary: one look-up takes some tens of
  * microseconds.
  */
 const FEW_INPUTS = 16;
@@ -35,12 +36,12 @@ export function txFormat({ params, claims, chain }: RpcServices): TxFormat {
   return { prefixes: addressPrefixes(params), rules: claims.rules, height: chain.chain.height };
 }
 
-/** Position of block `id` of the active chain. */
+/** Height, hash and time of block `id` of the active chain. */
 export function placeOf({ chain: { headers } }: RpcServices, id: number): ConfirmedAt {
   return { height: headers.height(id), hash: headers.hash(id), timeSec: headers.timeSec(id) };
 }
 
-/** A transaction of the mempool or the active chain; null if it is in neither. */
+/** Finds a transaction in the mempool or in the active chain; null if neither contains it. */
 export function findTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction | null> {
   const waiting = services.mempool.transaction(txid);
   if (waiting !== null) return { tx: waiting, block: NO_HEADER, stored: null };
@@ -70,7 +71,8 @@ function parentOf({ services, recent }: EsploraNode, txid: Bytes): MaybePromise<
 }
 
 /**
- * The outputs that a confirmed transaction spends, from the index; null if one is not found. `spent` has the first of them.
+ * Reads the outputs that a confirmed transaction spends from the transaction index; null if an output is not found. `spent`
+ * has the first of them.
  */
 function spentByIndex(
   node: EsploraNode,
@@ -112,7 +114,7 @@ async function spentByUndo(
   return (place && coinsInUndo(services, block, place)) ?? [];
 }
 
-/** A found transaction in Esplora's format. */
+/** Formats a found transaction like Esplora. */
 export function txAnswer(
   node: EsploraNode,
   found: FoundTransaction,
@@ -134,7 +136,7 @@ export function txAnswer(
   );
 }
 
-/** Transactions by their ids, in this order. Transactions that no longer exist are left out. */
+/** Formats the transactions with these ids, in the order of the ids. Transactions that no longer exist are left out. */
 export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Promise<JsonOut[]> {
   const { services } = node;
   const format = txFormat(services);
@@ -152,7 +154,7 @@ export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Pro
   return answers;
 }
 
-/** Undo data of a block; null if it was deleted. */
+/** Undo data of block `id`; null if the data was deleted. */
 function undoOf({ chain }: RpcServices, id: number, recent: RecentBlock): Buffer | null {
   try {
     return (recent.undo ??= chain.readUndo(id));
@@ -162,7 +164,7 @@ function undoOf({ chain }: RpcServices, id: number, recent: RecentBlock): Buffer
   }
 }
 
-/** Transactions `from` to `to` (excluded) of a block. `at` is null for a block outside of the active chain. */
+/** Formats the transactions `from` to `to` (excluded) of a block. */
 export async function blockTxAnswers(
   services: RpcServices,
   id: number,
@@ -174,7 +176,8 @@ export async function blockTxAnswers(
   const { txs } = block.parsed;
   const at = services.chain.chain.index.active.contains(id) ? placeOf(services, id) : null;
   const undo = at === null ? null : undoOf(services, id, recent);
-  // Undo data does not include the coinbase, which is the first transaction, so its inputs are subtracted.
+  // Undo data contains no entry for the coinbase, which is the first transaction. So the number of its inputs is
+  // subtracted.
   const firstOf = (n: number): number =>
     Math.max(0, txs[n * TX_STRIDE + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!);
   const first = firstOf(from);

@@ -1,7 +1,7 @@
 /**
- * Transactions as Esplora shows them. A claim, an update or a support has the type and the address of the script behind the
- * claim operation, and `isClaim`, as LBRY's mempool fork formats them; `claim` describes the operation. Source: Esplora
- * API.md "Transaction format"; electrs rest.rs; LBRYFoundation/mempool transaction-utils.ts `detectLbryClaim`.
+ * Formats transactions as Esplora does. A claim, update or support output gets the type and the address of the script that
+ * follows the claim operation, and `isClaim`, as in LBRY's fork of mempool. `claim` describes the claim operation. Source:
+ * Esplora API.md "Transaction format"; electrs rest.rs; LBRYFoundation/mempool transaction-utils.ts `detectLbryClaim`.
  */
 import { isCoinbase, type TxInput, type TxOutput } from '../../primitives/transaction.js';
 import type { ShownTransaction } from '../../rpc/format/transaction.js';
@@ -21,8 +21,8 @@ import { esploraAsm } from './asm.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 /**
- * Limits for formatting a transaction without yielding: the number of inputs, outputs and witness items, and the number of
- * bytes.
+ * Maximum size of a transaction that is formatted without yielding. `PARTS_AT_ONCE`: number of inputs, outputs and witness
+ * items. `BYTES_AT_ONCE`: number of bytes.
  */
 const PARTS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 50_000;
@@ -105,11 +105,11 @@ export const TRANSACTION_SCHEMA = t.named(
   }),
 );
 
-/** The state that the format of a transaction depends on. */
+/** The chain state that affects the format of a transaction. */
 export interface TxFormat {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Height of the tip, for name normalization. */
+  /** Height of the tip, which determines whether names are normalized. */
   readonly height: number;
 }
 
@@ -119,7 +119,7 @@ export interface SpentOutput {
   readonly script: Bytes;
 }
 
-/** Position of a transaction in the chain; null for a mempool transaction. */
+/** Height and block of a confirmed transaction; null for a mempool transaction. */
 export interface ConfirmedAt {
   readonly height: number;
   readonly hash: Bytes;
@@ -152,7 +152,7 @@ function* scriptAnswer(script: Bytes, value: bigint, format: TxFormat): Slices<A
   };
 }
 
-/** Formats an output. The outpoint is needed for a claim id. */
+/** Formats an output. The outpoint is needed to compute a claim id. */
 export function* outputAnswer(
   { script, value }: TxOutput,
   txid: Bytes,
@@ -168,7 +168,7 @@ export function* outputAnswer(
   return answer;
 }
 
-/** The redeem script and the witness script of an input. Source: electrs `get_innerscripts`. */
+/** The redeem script and the witness script of an input, formatted. Source: electrs `get_innerscripts`. */
 function* innerScripts(input: TxInput, spent: SpentOutput): Slices<Answer> {
   const { type } = extractDestinations(stripClaimPrefix(spent.script));
   const redeem = type === 'scripthash' ? lastPush(input.scriptSig) : null;
@@ -231,7 +231,7 @@ export function transactionAnswer(
   };
 }
 
-/** The fee, computed from the spent outputs. It is 0 for a coinbase, and if an output is unknown. */
+/** The transaction fee, computed from the spent outputs. The fee is 0 for a coinbase, and if a spent output is unknown. */
 function feeOf({ tx }: ShownTransaction, spent: readonly (SpentOutput | null)[], coinbase: boolean): bigint {
   if (coinbase) return 0n;
   let fee = 0n;

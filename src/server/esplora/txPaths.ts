@@ -1,4 +1,4 @@
-/** Paths about transactions. Source: Esplora API.md "Transactions"; electrs rest.rs. */
+/** Esplora paths for transactions. Source: Esplora API.md "Transactions"; electrs rest.rs. */
 import { merklePath } from '../../crypto/merkle.js';
 import { formatTransaction } from '../../primitives/transaction.js';
 import { RpcError } from '../../rpc/declare/errors.js';

@@ -1,7 +1,6 @@
 /**
- * One WebSocket client of lbcd's protocol: its authentication, its calls and its subscriptions. Owns its limits: concurrent calls,
- * queued bytes, and the time to authenticate. Source: lbcd rpcwebsocket.go
- * `wsClient`.
+ * One WebSocket client of lbcd's protocol: its authentication, its calls and its subscriptions. Enforces the client's
+ * limits: concurrent calls, queued bytes, and the time to authenticate. Source: lbcd rpcwebsocket.go `wsClient`.
  */
 import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
@@ -31,9 +30,9 @@ import { readCommandParams } from './parameters.js';
 import type { WatchedTransaction } from './watchedTransaction.js';
 import { WatchLimitError, Watches, type WatchCount } from './watches.js';
 
-/** Maximum time for a client to close the connection. */
+/** Maximum time for a client to close the connection after a close message. */
 const CLOSE_GRACE_MS = 2000;
-/** Close codes. Those from 4000 on are defined by this program. */
+/** WebSocket close codes. Codes from 4000 on are defined by this program. */
 export const CLOSE_CODE = { goingAway: 1001, refused: 1008, tooSlow: 4000 } as const;
 
 const AUTHENTICATE_PARAMS = [
@@ -44,7 +43,7 @@ const AUTHENTICATE_PARAMS = [
 export interface LbcdClientLimits {
   /** Maximum number of concurrent calls. */
   readonly maxConcurrent: number;
-  /** Maximum number of queued bytes. */
+  /** Maximum number of bytes queued for the client. */
   readonly maxQueueBytes: number;
   /** Maximum time for a client to authenticate. */
   readonly authenticateMs: number;
@@ -59,22 +58,22 @@ export interface LbcdClientDeps {
   readonly logger: Logger;
 }
 
-/** The remote side of the connection. */
+/** The remote side of a WebSocket connection. */
 export interface Caller {
-  /** For the log. */
+  /** Address and port, for the log. */
   readonly peer: string;
   /** Whether the `Authorization` header of the connection was correct. */
   readonly isKnown: boolean;
-  /** Checks a value for the `Authorization` header. */
+  /** Checks the value of an `Authorization` header. */
   authenticate(authorization: string): Promise<boolean>;
 }
 
-/** Thrown if the client must be disconnected: it did not authenticate, or authenticated twice. */
+/** Thrown if the client must be disconnected, because it did not authenticate or authenticated twice. */
 class Disconnect extends Error {}
 
 type Reply = string | AsyncIterable<string>;
 
-/** The members of a request that the reply repeats. */
+/** The members of a request that the reply repeats: the JSON-RPC version and the id. */
 interface Head {
   readonly version: '1.0' | '2.0';
   readonly id: JsonValue;
@@ -128,7 +127,7 @@ export class LbcdClient implements CommandClient {
     if (!this.isGone) this.outgoing.push(text);
   }
 
-  /** Sends a notification that is serialized while it is sent. */
+  /** Sends a long notification, which is serialized while it is sent. */
   notifyInPieces(pieces: () => AsyncIterable<string>, sizeBytes: number): void {
     if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
   }
@@ -149,14 +148,14 @@ export class LbcdClient implements CommandClient {
     });
   }
 
-  /** Matches a new mempool transaction against the client's filter, and notifies the client. */
+  /** Matches a new mempool transaction against the client's transaction filter, and notifies the client. */
   filter(transaction: WatchedTransaction): void {
     this.withinLimit(() => {
       if (this.watches.filters(transaction)) this.notify(relevantTxAccepted(transaction.hex));
     });
   }
 
-  /** The transactions of a block that match the client's filter. */
+  /** The transactions of a block, as hex, that match the client's transaction filter. */
   filtered(transactions: Iterable<WatchedTransaction>): string[] {
     const found: string[] = [];
     if (this.watches.hasFilter) {
@@ -177,7 +176,7 @@ export class LbcdClient implements CommandClient {
     this.socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Sends a ping. Disconnects the client if it sent nothing since the last one. */
+  /** Sends a ping. Disconnects the client if it sent nothing since the previous ping. */
   checkLife(): void {
     if (!this.isAlive) {
       this.deps.logger.info(`WebSocket client ${this.caller.peer} gives no sign of life: disconnected`);
@@ -204,7 +203,7 @@ export class LbcdClient implements CommandClient {
     this.outgoing.clear();
   }
 
-  /** Runs a match, which can add watched outputs. Disconnects the client if it exceeds its limit. */
+  /** Runs a match, which can add outputs to the watched items. Disconnects the client if too many items are watched. */
   private withinLimit(look: () => void): void {
     try {
       look();
@@ -220,7 +219,7 @@ export class LbcdClient implements CommandClient {
     this.startNext();
   }
 
-  /** Starts calls up to the limit. Further data stays unread in the connection. */
+  /** Starts queued calls up to the limit of concurrent calls. Further data stays unread in the connection. */
   private startNext(): void {
     const max = this.isKnown ? this.limits.maxConcurrent : 1;
     while (this.running < max) {
@@ -280,7 +279,7 @@ export class LbcdClient implements CommandClient {
     );
   }
 
-  /** The replies to a batch, in order; null if there are no replies. */
+  /** Runs the calls of a batch. Returns their replies in order; null if there are no replies. */
   private async batch(scanner: JsonScanner): Promise<Reply | null> {
     scanner.take('[');
     if (scanner.peek() === ']') {
@@ -315,7 +314,7 @@ export class LbcdClient implements CommandClient {
       if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
       return null;
     }
-    // No reply, as in lbcd, which cannot serialize such an id.
+    // A request with such an id gets no reply, as in lbcd, which cannot serialize the id.
     if (typeof head.id !== 'string' && !isJsonNumber(head.id)) return null;
     if (method === 'authenticate') return this.authenticate(head, params);
     if (!this.isKnown) throw new Disconnect('its first request was another than authenticate');
@@ -350,7 +349,7 @@ export class LbcdClient implements CommandClient {
     }
   }
 
-  /** Runs `help` of the node, and adds the commands of WebSockets. */
+  /** Calls `help` of the node, and adds the WebSocket commands to its result. */
   private async help(head: Head, params: JsonValue[] | JsonObject): Promise<Reply> {
     const [name = ''] = Array.isArray(params) ? params : [];
     if (typeof name === 'string' && isCommand(name)) return resultText(head, commandHelp(name));
@@ -361,7 +360,7 @@ export class LbcdClient implements CommandClient {
     return resultText(head, `${result}\n\n== Websocket ==\n${commandUsages().join('\n')}`);
   }
 
-  /** Calls a method of the node when a turn is free. */
+  /** Calls a method of the node. Waits for a turn in the queue before. */
   private async call(head: Head, method: string, params: JsonValue[] | JsonObject): Promise<Reply> {
     const { queue, dispatcher } = this.deps;
     const origin = new CallOrigin(queue, this.goneControl.signal, this.caller.peer);
@@ -383,7 +382,7 @@ function headOf(request: JsonObject): Head {
   return { version: request.get('jsonrpc') === '2.0' ? '2.0' : '1.0', id: request.get('id') ?? null };
 }
 
-/** Source: btcjson/jsonrpc.go `MarshalResponse`. */
+/** Reply text for a result. Source: btcjson/jsonrpc.go `MarshalResponse`. */
 function resultText({ version, id }: Head, result: JsonOut): string {
   return stringifyJson({ jsonrpc: version, result, error: null, id });
 }
@@ -392,7 +391,7 @@ function errorText({ version, id }: Head, { code, message }: RpcError): string {
   return stringifyJson({ jsonrpc: version, result: null, error: { code, message }, id });
 }
 
-/** The node's reply with the `jsonrpc` version as its first member, as in lbcd. */
+/** Converts a reply of the node so that the `jsonrpc` version is its first member, as in lbcd. */
 function asLbcdReply({ version }: Head, { text, chunks }: RpcReply): Reply {
   const begin = (first: string): string => `{"jsonrpc":"${version}",${first.slice(1)}`;
   if (text !== null) return begin(text.trimEnd());

@@ -22,7 +22,7 @@ import { WatchedTransaction } from './watchedTransaction.js';
 import { addressKey } from './watchKeys.js';
 import { WatchLimitError } from './watches.js';
 
-/** The client that a command changes. */
+/** The client that sent a command. */
 export interface CommandClient extends RescanClient {
   readonly sessionId: string;
   wantsBlocks: boolean;
@@ -44,7 +44,10 @@ interface Command {
 const ADDRESSES: CommandParam = { name: 'addresses', kind: 'strings' };
 const OUT_POINTS: CommandParam = { name: 'outpoints', kind: 'outpoints' };
 
-/** Watch keys of addresses. Throws for an invalid address. Source: `checkAddressValidity`. */
+/**
+ * Returns the watch keys of addresses (the keys by which clients watch scripts). Throws for an invalid address. Source:
+ * `checkAddressValidity`.
+ */
 function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[]).map((address) => {
     const key = addressKey(address, prefixes);
@@ -53,14 +56,14 @@ function checkedKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[]
   });
 }
 
-/** Watch keys of the valid addresses. Invalid ones are left out. */
+/** Returns the watch keys of the valid addresses. Invalid addresses are left out. */
 function knownKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[])
     .map((address) => addressKey(address, prefixes))
     .filter((key) => key !== null);
 }
 
-/** Notifies a client of mempool transactions that spend its newly watched outputs. Source: `addSpentRequests`. */
+/** Notifies a client about mempool transactions that spend its newly watched outputs. Source: `addSpentRequests`. */
 export function tellSpenders(
   client: Pick<CommandClient, 'notify'>,
   outputs: readonly string[],
@@ -192,7 +195,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 /** Commands that are available before the chain is open. */
 const BEFORE_WARMUP: ReadonlySet<string> = new Set(['session', 'notifyblocks', 'stopnotifyblocks']);
 
-/** A mempool transaction in the form for matching against watched items. */
+/** A mempool transaction in the form that is matched against watched items. */
 export function mempoolTransaction(
   { mempool }: Pick<RpcServices, 'mempool'>,
   txid: Uint8Array,
@@ -201,7 +204,7 @@ export function mempoolTransaction(
   return transaction && WatchedTransaction.alone(formatTransaction(transaction));
 }
 
-/** Runs a command. Throws `RpcError`. */
+/** Runs a WebSocket command. Throws `RpcError`. */
 export async function runCommand(
   name: string,
   client: CommandClient,

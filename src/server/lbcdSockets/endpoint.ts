@@ -1,7 +1,8 @@
 /**
- * lbcd's WebSocket protocol: accepts connections, limits their number, and sends notifications to all clients. Owns the clients;
- * `client.ts` has the calls and watched items of one client. Credentials come in the header of the connection, or in the first request (`authenticate`).
- * Source: lbcd rpcserver.go `Start`, rpcwebsocket.go `WebsocketHandler`, `notificationHandler`.
+ * lbcd's WebSocket protocol: accepts connections, limits their number, and sends notifications to all clients. Owns the
+ * clients. `client.ts` handles the calls and watched items of one client. A client sends its credentials in a header of the
+ * upgrade request, or in its first request (`authenticate`). Source: lbcd rpcserver.go `Start`, rpcwebsocket.go
+ * `WebsocketHandler`, `notificationHandler`.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -23,29 +24,29 @@ import * as notices from './notices.js';
 import { WatchedTransaction } from './watchedTransaction.js';
 import { WatchCount } from './watches.js';
 
-/** Maximum size of a request from a client that authenticated by the header; the same as for HTTP. */
+/** Maximum size of a request from a client that authenticated by the header. HTTP has the same limit. */
 const MAX_REQUEST_BYTES = 0x02000000;
-/** Maximum size of a request from other clients. */
+/** Maximum size of a request from clients that did not authenticate by the header. */
 const MAX_OPEN_REQUEST_BYTES = 1 << 20;
 /** Interval of pings. */
 const HEARTBEAT_MS = 30_000;
 /** Maximum time for a client to authenticate. Source: `rpcAuthTimeoutSeconds`. */
 const AUTHENTICATE_MS = 10_000;
-/** Maximum number of watched items of all clients; each takes about 150 bytes. Arbitrary. */
+/** Maximum number of watched items of all clients together. Each item takes about 150 bytes. Arbitrary. */
 const MAX_WATCHED = 1_000_000;
 
 export interface LbcdSocketOptions {
   readonly maxClients: number;
   readonly maxConcurrent: number;
   readonly maxQueueBytes: number;
-  /** Maximum number of concurrent calls of all clients. */
+  /** Maximum number of concurrent calls of all clients together. */
   readonly threads: number;
   readonly heartbeatMs?: number;
   readonly authenticateMs?: number;
   readonly maxWatched?: number;
 }
 
-/** The handler for calls of clients. */
+/** The services that run the calls of clients. */
 export interface LbcdSocketCalls {
   readonly dispatcher: RpcDispatcher;
   readonly services: RpcServices;
@@ -68,7 +69,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
   private readonly heartbeat: NodeJS.Timeout;
   private readonly emptied: (() => void)[] = [];
   private calls: LbcdSocketCalls | null = null;
-  /** Whether blocks are being disconnected: their transactions return to the mempool and are not new. */
+  /** Whether blocks are being disconnected. Their transactions return to the mempool and do not count as new. */
   private isReorganising = false;
 
   constructor(options: LbcdSocketOptions, deps: LbcdSocketDeps) {
@@ -86,7 +87,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     this.heartbeat = setInterval(check, options.heartbeatMs ?? HEARTBEAT_MS).unref();
   }
 
-  /** Sets the handler for calls. Must be called before clients connect. */
+  /** Sets the services that run calls. Must be called before clients connect. */
   answerBy(calls: LbcdSocketCalls): void {
     this.calls = calls;
   }
@@ -96,7 +97,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     socket.on('error', onError);
     const { authorization, origin } = request.headers;
     const check = gate.checker(request);
-    // Rejects web pages: a page of any origin could use the credentials that the browser stores.
+    // Rejects web pages, because a page of any origin could use the credentials that the browser stores.
     let status = gate.isAllowed(request) && origin === undefined ? null : 403;
     if (status === null && authorization !== undefined && !(await check(authorization))) status = 401;
     if (socket.destroyed) return;
@@ -132,7 +133,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     });
     this.clients.add(client);
     logger.debug('http', () => `New websocket client ${caller.peer}`);
-    // An error is followed by the close event, which removes the client.
+    // After an error the socket emits `close`, which removes the client.
     webSocket.on('error', (error) => logger.debug('http', () => `WebSocket: ${error.message}`));
     webSocket.once('close', () => {
       this.clients.delete(client);
@@ -185,7 +186,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
     for (const client of this.clients) if (client.wantsBlocks) for (const text of texts) client.notify(text);
   }
 
-  /** Sends the transaction as `getrawtransaction` shows it, serialized while it is sent. */
+  /** Sends a transaction in the format of `getrawtransaction`. The transaction is serialized while it is sent. */
   private tellWhole(client: LbcdClient, txid: Uint8Array, sizeBytes: number): void {
     const { services } = this.calls!;
     const transaction: Transaction | null = services.mempool.transaction(txid);

@@ -9,7 +9,7 @@ import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 const HEADER_BYTES = 112;
 const TIME_AT = 100;
 
-/** The block data of a notification. */
+/** The block data in a notification. */
 export interface NotedBlock {
   /** Wire order. */
   readonly hash: Bytes;
@@ -28,7 +28,7 @@ function noticeJson(method: string, params: JsonOut): JsonOut {
 const timeSecOf = ({ raw }: NotedBlock): number => raw.readUInt32LE(TIME_AT);
 const headerOf = ({ raw }: NotedBlock): string => toHex(raw.subarray(0, HEADER_BYTES));
 
-/** Notifications with the parameters hash, height and time. */
+/** Builds a notification with the parameters hash, height and time. */
 function blockNotice(method: string, block: NotedBlock): string {
   return notice(method, [hashToHex(block.hash), block.height, timeSecOf(block)]);
 }
@@ -39,8 +39,8 @@ export const rescanProgress = (block: NotedBlock): string => blockNotice('rescan
 export const rescanFinished = (block: NotedBlock): string => blockNotice('rescanfinished', block);
 
 /**
- * Notification of a block with the `transactions` that match the client's filter. Without a match the JSON has null, as Go
- * writes a nil slice.
+ * Notification of a block with the `transactions` that match the client's filter. If none match, the JSON contains null,
+ * because Go serializes a nil slice as null.
  */
 export function filteredBlockConnected(block: NotedBlock, transactions: readonly string[]): string {
   const shown = transactions.length > 0 ? transactions : null;
@@ -51,7 +51,7 @@ export function filteredBlockDisconnected(block: NotedBlock): string {
   return notice('filteredblockdisconnected', [block.height, headerOf(block)]);
 }
 
-/** Notification of a transaction. `place` is its position in a block; null for a mempool transaction. */
+/** Notification of a transaction. `place` is the position of the transaction in a block; null for a mempool transaction. */
 export function relevantTransaction(
   method: 'recvtx' | 'redeemingtx',
   hex: string,
@@ -70,8 +70,8 @@ export function txAccepted(txid: Bytes, totalSat: bigint): string {
 }
 
 /**
- * Notification of a mempool transaction. `transaction` is as `getrawtransaction` shows it. It may be long, and is serialized
- * while it is sent.
+ * Notification of a mempool transaction. `transaction` has the format of `getrawtransaction`. It may be long, so it is
+ * serialized while it is sent.
  */
 export const txAcceptedVerbose = (transaction: JsonOut): JsonOut =>
   noticeJson('txacceptedverbose', [transaction]);

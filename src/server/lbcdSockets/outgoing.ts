@@ -1,15 +1,15 @@
 /**
- * The send queue of one WebSocket client. Owns its limit: a client with a longer queue is too slow, and the owner
- * disconnects it. A reply that is serialized in pieces is sent in pieces, at the speed of the client.
+ * The send queue of one WebSocket client. The queue has a maximum size. A client that exceeds it is too slow, and the owner
+ * of the queue disconnects the client. A reply that is serialized in pieces is sent in pieces, at the speed of the client.
  */
 import type { WebSocket } from 'ws';
 
-/** Maximum number of bytes in the buffer of the socket. */
+/** Maximum number of bytes that are written ahead to the buffer of the socket. */
 const AHEAD_BYTES = 64 << 10;
 
 interface Item {
   readonly message: string | AsyncIterable<string>;
-  /** Memory in bytes while it is queued. */
+  /** Memory in bytes that the message uses while it is queued. */
   readonly sizeBytes: number;
   readonly onSent: (() => void) | null;
 }
@@ -17,7 +17,7 @@ interface Item {
 export interface OutgoingEvents {
   /** Called when the queue exceeds its limit. */
   readonly onTooSlow: () => void;
-  /** Called when the client has read data. */
+  /** Called when the client has read queued data. */
   readonly onTaken: () => void;
   /** Called when serializing a reply fails after a part of it was sent. */
   readonly onFailure: (error: unknown) => void;
@@ -30,7 +30,7 @@ export class Outgoing {
   private items: Item[] = [];
   private waitingBytes = 0;
   private isSending = false;
-  /** Resolve functions of the callers that wait for a shorter queue. */
+  /** Resolve functions of callers that wait until the queue is shorter. */
   private readonly pausing: (() => void)[] = [];
 
   constructor(socket: WebSocket, maxBytes: number, events: OutgoingEvents) {
@@ -43,7 +43,7 @@ export class Outgoing {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  /** Queues a message. For a message in pieces the caller states its size in memory. */
+  /** Queues a message. For a message in pieces, the caller must state its size in memory. */
   push(message: string): void;
   push(message: AsyncIterable<string>, sizeBytes: number): void;
   push(message: string | AsyncIterable<string>, sizeBytes = 0): void {
@@ -54,20 +54,23 @@ export class Outgoing {
     });
   }
 
-  /** Queues a reply. Resolves when the socket has it, or when sending has ended. */
+  /** Queues a reply. Resolves when the socket has accepted the whole reply, or when the connection has ended. */
   send(message: string | AsyncIterable<string>): Promise<void> {
     const sizeBytes = typeof message === 'string' ? message.length : 0;
     return new Promise((resolve) => this.queue({ message, sizeBytes, onSent: resolve }));
   }
 
-  /** Resolves immediately if the queue is short; otherwise when the client has read half of it, or when sending has ended. */
+  /**
+   * Waits for space in the queue. Resolves immediately if the queue is short. Otherwise resolves when the client has read
+   * half of the queue, or when the connection has ended.
+   */
   room(): Promise<void> {
     if (!this.isOpen || this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 4)
       return Promise.resolve();
     return new Promise((resolve) => this.pausing.push(resolve));
   }
 
-  /** Clears the queue. */
+  /** Discards all queued messages. */
   clear(): void {
     const dropped = this.items;
     this.items = [];
@@ -123,7 +126,7 @@ export class Outgoing {
     return new Promise((resolve) =>
       this.socket.send(text, { fin }, () => {
         this.events.onTaken();
-        // Other clients get a turn before the next piece.
+        // Yields, so that other clients get a turn before the next piece.
         setImmediate(resolve);
       }),
     );

@@ -1,5 +1,5 @@
 /**
- * Parsing of the parameters of lbcd's WebSocket commands, with the error texts of its parser. Source: lbcd
+ * Parsing of the parameters of lbcd's WebSocket commands, with the error texts of lbcd's parser. Source: lbcd
  * btcjson/cmdparse.go `UnmarshalCmd`, chaincfg/chainhash `NewHashFromStr`.
  */
 import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
@@ -13,7 +13,7 @@ export interface CommandParam {
   readonly isOptional?: boolean;
 }
 
-/** An output in a parameter: transaction id and number. */
+/** An output in a parameter: transaction id and output number. */
 export interface OutPointText {
   readonly hash: string;
   readonly index: number;
@@ -21,7 +21,7 @@ export interface OutPointText {
 
 export type CommandArg = string | boolean | readonly string[] | readonly OutPointText[] | undefined;
 
-/** Go's type names, for error texts. */
+/** Go's type names, used in error texts. */
 const GO_TYPES = {
   string: 'string',
   bool: 'bool',
@@ -31,7 +31,7 @@ const GO_TYPES = {
 
 const MAX_UINT32 = 0xffffffff;
 
-/** A value of the wrong type. */
+/** Thrown if a parameter value has the wrong type. */
 class Mismatch extends Error {
   readonly wanted: string;
   readonly got: string;
@@ -42,7 +42,7 @@ class Mismatch extends Error {
   }
 }
 
-/** The parameter values of a command. Throws the error that lbcd returns. */
+/** Reads the parameter values of a command. Throws the same error as lbcd. */
 export function readCommandParams(
   params: readonly CommandParam[],
   values: readonly JsonValue[],
@@ -67,7 +67,7 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** Reads one value. As in Go, null is the zero value of the type. */
+/** Reads one parameter value. As in Go, null becomes the zero value of the type. */
 function readValue(kind: CommandParam['kind'], value: JsonValue): CommandArg {
   switch (kind) {
     case 'string':

@@ -1,7 +1,7 @@
 /**
- * Scanning blocks for a client: `rescan` from a block on, `rescanblocks` for listed blocks. Reads one block at a time, and waits
- * when the client reads slowly. Source: lbcd rpcwebsocket.go `handleRescan`, `rescanBlock`,
- * `handleRescanBlocks`.
+ * Scanning blocks for a client: `rescan` scans all blocks from a start block on, `rescanblocks` scans the listed blocks.
+ * Reads one block at a time, and waits while the client reads slowly. Source: lbcd rpcwebsocket.go `handleRescan`,
+ * `rescanBlock`, `handleRescanBlocks`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
@@ -17,10 +17,10 @@ import { outPointKey, WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyKey } from './watchKeys.js';
 import type { Watches } from './watches.js';
 
-/** Interval of the progress notifications of a rescan. Source: `scanBlockChunks`. */
+/** Interval of progress notifications during a rescan. Source: `scanBlockChunks`. */
 const PROGRESS_MS = 10_000;
 
-/** The client of a rescan. */
+/** The client that requested a rescan. */
 export interface RescanClient {
   readonly isGone: boolean;
   readonly watches: Watches;
@@ -32,7 +32,7 @@ export interface RescanClient {
 export interface RescanRequest {
   readonly begin: string;
   readonly end: string | undefined;
-  /** Watch keys of the addresses (`addressKey`), and of the outputs. */
+  /** `addresses`: watch keys of the addresses (`addressKey`). `unspent`: watch keys of the outputs. */
   readonly addresses: ReadonlySet<string>;
   readonly unspent: Set<string>;
 }
@@ -48,7 +48,7 @@ function notFound(what: string, hash: Bytes): RpcError {
   );
 }
 
-/** Height of a block of the active chain, by its hash. */
+/** Height of the block of the active chain with this hash. */
 function heightOf({ chain }: ChainReader, text: string): number {
   const { hash } = hashOf(text);
   if (hash === null) throw notHex(text);
@@ -57,7 +57,7 @@ function heightOf({ chain }: ChainReader, text: string): number {
   return chain.index.headers.height(id);
 }
 
-/** Runs a rescan to its end, and then watches the requested addresses and outputs. */
+/** Scans the requested blocks. Afterwards the client watches the requested addresses and outputs. */
 export async function rescan(
   services: Services,
   client: RescanClient,
@@ -92,7 +92,7 @@ interface BlockParts {
   readonly parsed: Parameters<typeof WatchedTransaction.ofBlock>[0]['parsed'];
 }
 
-/** Scans the blocks. Returns the last scanned block, or null. */
+/** Scans the blocks `begin` to `end` (excluded). Returns the last scanned block, or null. */
 async function scan(
   services: Services,
   client: RescanClient,
@@ -107,7 +107,7 @@ async function scan(
   for (let height = begin; height < end; height++) {
     if (height > active.height) {
       if (last !== null && !isTip(services, last)) throw reorganized();
-      // This runs in the same event loop turn as the read of the tip, so no block can arrive in between.
+      // This code runs in the same event loop turn as the read of the tip, so a block cannot be connected in between.
       if (end === Infinity) watchFromHere(client, request);
       break;
     }
@@ -136,7 +136,7 @@ function watchFromHere({ watches }: RescanClient, { addresses, unspent }: Rescan
   watches.addAddresses(addresses);
 }
 
-/** Scans a block. The client gets at most one notification of each kind per transaction. */
+/** Scans a block. The client gets at most one notification of each type per transaction. */
 function scanBlock(
   client: RescanClient,
   { addresses, unspent }: RescanRequest,
@@ -152,7 +152,8 @@ function scanBlock(
     let isReceived = false;
     if (addresses.size === 0) continue;
     transaction.payees.forEach(({ hashes, publicKeys }, n) => {
-      // QUIRK: a bare public key matches only the public key, not its P2PKH address.
+      // QUIRK: an output to a bare public key matches only a watched public key, not the watched P2PKH address of that
+      // key.
       const isWanted =
         hashes.some((key) => addresses.has(key)) ||
         publicKeys.some((key) => addresses.has(publicKeyKey(key)));
@@ -164,7 +165,7 @@ function scanBlock(
   }
 }
 
-/** The listed blocks with transactions that match the client's filter, and these transactions. */
+/** Finds the listed blocks with transactions that match the client's filter. Returns these blocks and transactions. */
 export async function rescanBlocks(
   services: Services,
   client: RescanClient,
@@ -175,7 +176,7 @@ export async function rescanBlocks(
   }
   const wanted = hashes.map((text) => {
     const read = hashOf(text);
-    // QUIRK: lbcd returns its internal error in this case.
+    // QUIRK: lbcd reports an invalid hash as an internal error.
     if (read.hash === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, read.problem);
     return read.hash;
   });

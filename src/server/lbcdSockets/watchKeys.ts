@@ -1,7 +1,7 @@
 /**
- * The keys by which clients of lbcd's WebSocket protocol watch scripts: keys of addresses, of the destinations of an output, and of
- * the script that an input reveals. Source: lbcd txscript/standard.go `ExtractPkScriptAddrs`, txscript/pkscript.go
- * `ComputePkScript`, lbcutil address.go `DecodeAddress`.
+ * The keys by which clients of lbcd's WebSocket protocol watch scripts ("watch keys"). Computes the watch keys of addresses,
+ * of the destinations of an output, and of the script that an input reveals. Source: lbcd txscript/standard.go
+ * `ExtractPkScriptAddrs`, txscript/pkscript.go `ComputePkScript`, lbcutil address.go `DecodeAddress`.
  */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
@@ -20,14 +20,14 @@ const WITNESS_SCRIPT = 'W';
 const PUBLIC_KEY = 'k';
 
 const COMPRESSED_SIZE = 33;
-/** Lengths of input scripts in which lbcd searches for a public key. Source: txscript/pkscript.go. */
+/** Minimum and maximum length of input scripts in which lbcd searches for a public key. Source: txscript/pkscript.go. */
 const [MIN_KEY_INPUT, MAX_KEY_INPUT] = [43, 108];
 
-/** The destinations of an output, as watch keys. */
+/** Watch keys (keys by which clients watch scripts) of the destinations of an output. */
 export interface Payees {
   /** Watch keys of hashes and witness programs. */
   readonly hashes: readonly string[];
-  /** Bare public keys: from a P2PK output or a multisig. */
+  /** Bare public keys of a P2PK or multisig output. */
   readonly publicKeys: readonly Bytes[];
 }
 
@@ -58,7 +58,7 @@ function destinationKey(destination: Destination): string | null {
   }
 }
 
-/** The destinations of an output script, ignoring its claim prefix. */
+/** The destinations of an output script. A claim prefix is ignored. */
 export function payeesOf(script: Bytes): Payees {
   const template = solveScript(stripClaimPrefix(script));
   switch (template.type) {
@@ -78,7 +78,7 @@ export function payeesOf(script: Bytes): Payees {
 export const publicKeyKey = (key: Bytes): string => PUBLIC_KEY + toLatin1(key);
 export const publicKeyHashKey = (key: Bytes): string => KEY_HASH + toLatin1(hash160(key));
 
-/** Watch key of the script that an input unlocks; null if the input does not reveal the script. */
+/** Watch key of the output script that an input unlocks; null if the input does not reveal this script. */
 export function unlockedKey(bytes: Buffer, parsed: ParsedBlock, input: number): string | null {
   const length = parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH]!;
   if (length > 0) return keyOfInputScript(inputScriptAt(bytes, parsed, input));

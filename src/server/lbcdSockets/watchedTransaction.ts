@@ -1,4 +1,7 @@
-/** A transaction of the mempool or of a block, for matching against watched items. Each derived value is computed once. */
+/**
+ * A transaction of the mempool or of a block, for matching against watched items. Each derived value is computed once, on
+ * first use.
+ */
 import {
   TX_FIRST_INPUT,
   TX_FIRST_OUTPUT,
@@ -21,7 +24,7 @@ import { payeesOf, unlockedKey, type Payees } from './watchKeys.js';
 export class WatchedTransaction {
   private readonly bytes: Buffer;
   private readonly parsed: ParsedBlock;
-  /** Position of the transaction in the parsed bytes. */
+  /** Number of the transaction in `parsed`. */
   readonly index: number;
   private made: { hex?: string; spent?: string[]; payees?: Payees[] } = {};
 
@@ -31,17 +34,17 @@ export class WatchedTransaction {
     this.index = index;
   }
 
-  /** A single transaction. */
+  /** Creates an object for a transaction that is not part of a block. */
   static alone(bytes: Buffer): WatchedTransaction {
     return new WatchedTransaction(bytes, parseTxView(bytes), 0);
   }
 
-  /** All transactions of a block, in order. */
+  /** Creates an object for each transaction of a block, in order. */
   static *ofBlock({ raw, parsed }: { raw: Buffer; parsed: ParsedBlock }): Generator<WatchedTransaction> {
     for (let tx = 0; tx < parsed.txCount; tx++) yield new WatchedTransaction(raw, parsed, tx);
   }
 
-  /** With its witness. */
+  /** The serialized transaction in hex, including its witness. */
   get hex(): string {
     return (this.made.hex ??= toHex(txBytes(this.bytes, this.parsed, this.index)));
   }
@@ -55,12 +58,12 @@ export class WatchedTransaction {
     return this.field(TX_OUTPUT_COUNT);
   }
 
-  /** The outputs that the transaction spends: txid and output number as latin1, 36 characters. */
+  /** Keys of the outputs that the transaction spends: txid and output number as latin1, 36 characters. */
   get spent(): readonly string[] {
     return (this.made.spent ??= this.inputs((input) => toLatin1(prevoutAt(this.bytes, this.parsed, input))));
   }
 
-  /** For each input the watch key of the script that it reveals, or null. */
+  /** Watch key of the script that each input reveals; null for an input that reveals none. */
   unlocked(): (string | null)[] {
     return this.inputs((input) => unlockedKey(this.bytes, this.parsed, input));
   }
@@ -90,7 +93,7 @@ export class WatchedTransaction {
   }
 }
 
-/** Key of an output, in the form of `spent`. */
+/** Key of an output, in the format of `spent`. */
 export function outPointKey(txid: string, n: number): string {
   const number = Buffer.alloc(4);
   number.writeUInt32LE(n);

@@ -1,12 +1,12 @@
 /**
  * Watched items of one client: addresses (`notifyreceived`), outputs (`notifyspent`), and its transaction filter
- * (`loadtxfilter`). Owns the sets; their size is limited over all clients. Source: lbcd rpcwebsocket.go
+ * (`loadtxfilter`). Owns the sets. Their total size over all clients is limited. Source: lbcd rpcwebsocket.go
  * `wsNotificationManager`, `wsClientFilter`.
  */
 import { outPointKey, type WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyHashKey, publicKeyKey, type Payees } from './watchKeys.js';
 
-/** The number of watched items of all clients, and its limit. */
+/** Number of watched items of all clients together, and the limit of this number. */
 export class WatchCount {
   readonly max: number;
   now = 0;
@@ -21,7 +21,7 @@ export class WatchLimitError extends Error {
   override readonly name = 'WatchLimitError';
 }
 
-/** A set whose members count towards the limit. */
+/** A set whose members count towards the limit of watched items. */
 class CountedSet {
   private readonly keys = new Set<string>();
   private readonly count: WatchCount;
@@ -59,7 +59,7 @@ class CountedSet {
   }
 }
 
-/** The client's transaction filter. */
+/** The transaction filter of a client (`loadtxfilter`). */
 class TxFilter {
   readonly addresses: CountedSet;
   readonly unspent: CountedSet;
@@ -84,7 +84,7 @@ export interface Relevance {
   readonly redeems: boolean;
   /** Whether the transaction pays to a watched address. */
   readonly receives: boolean;
-  /** Its outputs that become watched, in the form of `outPointKey`. */
+  /** Outputs of the transaction that must be watched from now on, in the format of `outPointKey`. */
   readonly outputs: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export class Watches {
     return this.filter !== null;
   }
 
-  /** Whether there are no watched items, so that transactions of blocks need no matching. */
+  /** Whether the client watches no items. Transactions of blocks then need no matching. */
   get isEmpty(): boolean {
     return this.received.isEmpty && this.spent.isEmpty;
   }
@@ -125,7 +125,10 @@ export class Watches {
     for (const key of keys) this.spent.delete(key);
   }
 
-  /** Matches a transaction against addresses and outputs. A confirmed transaction removes its spent outputs from the set. */
+  /**
+   * Matches a transaction against the watched addresses and outputs. If the transaction is confirmed, the outputs that it
+   * spends are no longer watched.
+   */
   look(transaction: WatchedTransaction, isInBlock: boolean): Relevance {
     let redeems = false;
     if (!this.spent.isEmpty) {
@@ -148,7 +151,7 @@ export class Watches {
     return { redeems, receives: outputs.length > 0, outputs };
   }
 
-  /** Extends or replaces the filter. Source: `handleLoadTxFilter`. */
+  /** Extends or replaces the client's transaction filter. Source: `handleLoadTxFilter`. */
   loadFilter(reload: boolean, addresses: Iterable<string>, outputs: Iterable<string>): void {
     if (reload || this.filter === null) {
       this.dropFilter();
@@ -158,7 +161,7 @@ export class Watches {
     for (const key of outputs) this.filter.unspent.add(key);
   }
 
-  /** Whether a transaction matches the filter. Adds its matching outputs to the filter. */
+  /** Whether a transaction matches the filter. If so, its outputs to watched addresses are added to the filter. */
   filters(transaction: WatchedTransaction): boolean {
     const { filter } = this;
     if (filter === null) return false;

@@ -11,11 +11,11 @@ import { sizeOnDisk, verificationProgress } from '../../rpc/methods/blockchain/g
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Metrics } from './registry.js';
 
-/** Buckets from 0.1 ms to 10 s. */
+/** Histogram buckets: for the connection of a block 0.1 ms to 10 s, for a flush 3 ms to 100 s. */
 const STEP_BUCKETS_SEC = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 const FLUSH_BUCKETS_SEC = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 
-/** Metrics of the chain's current state; none before the chain is open. */
+/** Adds metrics of the chain's current state. They have no values before the chain is open. */
 export function addChainMetrics(
   metrics: Metrics,
   reader: () => ChainReader | null,
@@ -48,7 +48,7 @@ export function addChainMetrics(
   gauge('size_on_disk_bytes', 'Bytes of the block and undo files.', sizeOnDisk);
 }
 
-/** Number of items in the claim trie at the tip. */
+/** Adds gauges for the number of items in the claim trie at the tip. */
 export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
   const gauge = (name: string, help: string, read: (totals: ClaimTotals) => number): void =>
     metrics.gauge(name, help, async () => {
@@ -63,7 +63,7 @@ export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | nu
   );
 }
 
-/** Rows that blocks read only on use, because they were not prefetched. */
+/** Adds a gauge for rows that were read from the database while a block was processed, because they were not prefetched. */
 export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
   metrics.labelledGauge(
     'claim_late_reads',
@@ -73,7 +73,7 @@ export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader |
   );
 }
 
-/** Free space of the disks that the node writes to, by folder. */
+/** Adds a gauge for the free space of the disks to which the node writes, by folder. */
 export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string, string>>): void {
   metrics.labelledGauge(
     'disk_free_bytes',
@@ -87,7 +87,7 @@ export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string
   );
 }
 
-/** Sizes of the data that waits for the next flush, and of the caches. */
+/** Adds gauges for the size of the data that waits for the next flush, and for the sizes of the caches. */
 export function addCacheMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
   const gauge = (name: string, help: string, read: (deps: Chain['deps']) => number): void =>
     metrics.gauge(name, help, () => {
@@ -117,7 +117,7 @@ export function addCacheMetrics(metrics: Metrics, reader: () => ChainReader | nu
   );
 }
 
-/** Starts to count chain events. */
+/** Adds counters of chain events, and starts counting. */
 export function followChain(metrics: Metrics, chain: Chain): void {
   const connected = metrics.counter('chain_blocks_connected_total', 'Blocks connected.');
   const disconnected = metrics.counter('chain_blocks_disconnected_total', 'Blocks disconnected.');

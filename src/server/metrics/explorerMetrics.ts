@@ -1,7 +1,7 @@
-/** Metrics of the web explorer: its pages and its viewers. */
+/** Metrics of the web explorer. */
 import type { Metrics } from './registry.js';
 
-/** The part of the explorer that the metrics read. */
+/** The explorer state that the metrics read. */
 export interface MeasuredExplorer {
   readonly failure: string | null;
   readonly counters: {

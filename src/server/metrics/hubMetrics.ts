@@ -1,7 +1,7 @@
-/** Metrics of the hub: its clients and their requests. */
+/** Metrics of the hub (the wallet server): its clients and their requests. */
 import type { Metrics } from './registry.js';
 
-/** The part of the hub that the metrics read. Method names are those of the hub's method table. */
+/** The hub state that the metrics read. Method names are those of the hub's method table. */
 export interface MeasuredHub {
   readonly status: {
     readonly listening: boolean;
@@ -13,14 +13,17 @@ export interface MeasuredHub {
     readonly subscriptions: number;
     readonly waiting: number;
   };
-  /** Receives the events to count. */
+  /** Receives the events that the metrics count. */
   observer: {
     answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
     told(method: string, count: number): void;
   } | null;
 }
 
-/** Buckets in seconds. Most requests take a millisecond; a search may take ten seconds. */
+/**
+ * Histogram buckets for the duration of a request, in seconds. Most requests take a millisecond; a search may take ten
+ * seconds.
+ */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 
 export function followHub(metrics: Metrics, hub: MeasuredHub): void {

@@ -1,4 +1,4 @@
-/** Metrics of the indexes: the sync state of each, by name. */
+/** Metrics of the indexes: the sync state of each index, by name. */
 import type { BackgroundFill } from '../../index/backgroundFill.js';
 import type { Metrics } from './registry.js';
 

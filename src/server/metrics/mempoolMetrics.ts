@@ -2,7 +2,7 @@
 import type { Mempool } from '../../mempool/mempool.js';
 import type { Metrics } from './registry.js';
 
-/** Current state of the mempool, and counts of transactions that enter and leave it. */
+/** Adds gauges for the current state of the mempool, and counters of transactions that enter and leave the mempool. */
 export function followMempool(metrics: Metrics, mempool: Mempool): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     metrics.gauge(`mempool_${name}`, help, read);

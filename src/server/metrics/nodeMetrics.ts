@@ -1,6 +1,7 @@
 /**
- * The Prometheus endpoint (`-metrics`): the selection of metrics, and `/metrics`. Loaded only if the option is on. Needs no
- * authentication; only the addresses of `-rpcallowip` have access. docs/metrics.md lists the metrics with their meanings.
+ * The Prometheus endpoint (`-metrics`): selects the metrics and serves `/metrics`. This module is loaded only if the option
+ * is on. Needs no authentication; only the addresses of `-rpcallowip` have access. docs/metrics.md lists the metrics with
+ * their meanings.
  */
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics } from 'prom-client';
@@ -29,7 +30,7 @@ import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
-/** Requests within this time get the same text, because creating it takes milliseconds. Arbitrary. */
+/** Time for which the response text is reused, because creating the text takes milliseconds. Arbitrary. */
 const SHARED_MS = 100;
 
 type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
@@ -44,7 +45,7 @@ export interface NodeMetricsOptions {
 }
 
 export class NodeMetrics {
-  /** For the dispatcher. */
+  /** Observer of RPC calls, for the dispatcher. */
   readonly onCall: NonNullable<RpcDispatcherDeps['onCall']>;
   private readonly metrics = new Metrics();
   private reader: ChainReader | null = null;
@@ -52,7 +53,7 @@ export class NodeMetrics {
   constructor({ version, params, folders, warnings }: NodeMetricsOptions) {
     const { metrics } = this;
     collectDefaultMetrics({ register: metrics.registry, prefix: METRICS_PREFIX });
-    // Removes gauges that have names of counters. The metrics without the suffix have the same sums.
+    // Removes gauges whose names look like counters. Metrics without this suffix report the same totals.
     for (const name of ['handles', 'requests', 'resources']) {
       metrics.registry.removeSingleMetric(`${METRICS_PREFIX}nodejs_active_${name}_total`);
     }
@@ -77,7 +78,7 @@ export class NodeMetrics {
     addAnswerMetrics(this.metrics, ...kept);
   }
 
-  /** Starts to follow the chain and the mempool. Called before the first block event of the chain. */
+  /** Starts to follow the chain and the mempool. Must be called before the first block event of the chain. */
   follow(reader: ChainReader, mempool: Mempool): void {
     this.reader = reader;
     followChain(this.metrics, reader.chain);

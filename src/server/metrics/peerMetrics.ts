@@ -3,7 +3,7 @@ import type { BanList } from '../../net/banList.js';
 import type { PeerManager } from '../../net/peers/peerManager.js';
 import type { ByLabel, Metrics } from './registry.js';
 
-/** The part of the peer network that the metrics read. */
+/** The state of the peer network that the metrics read. */
 export interface MeasuredPeers {
   readonly peers: Pick<PeerManager, 'peers' | 'onPeerGone'>;
   readonly bans: Pick<BanList, 'list'>;
@@ -11,7 +11,7 @@ export interface MeasuredPeers {
 
 type Direction = 'sentByCommand' | 'receivedByCommand';
 
-/** Bytes by message type, including those of disconnected peers. */
+/** Counts bytes by message type. The counts include disconnected peers. */
 class MessageBytes {
   private readonly gone = new Map<string, number>();
   private readonly peers: MeasuredPeers['peers'];

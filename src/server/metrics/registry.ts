@@ -1,18 +1,18 @@
 /**
- * The node's metrics registry, and the few kinds of metrics that it supports. All names begin with `lbcnode_`. A value that
- * the node already has is read only when the metrics are requested, so that it costs nothing otherwise.
+ * The node's metrics registry, and the few metric types that it supports. All names begin with `lbcnode_`. A value that the
+ * node already keeps is read only when the metrics are requested, so that the value has no cost otherwise.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export const METRICS_PREFIX = 'lbcnode_';
 
-/** Values of a metric by the value of its only label. */
+/** Values of a metric that has one label, by the value of the label. */
 export type ByLabel = Iterable<readonly [label: string, value: number]>;
 
 export class Metrics {
   readonly registry = new Registry();
 
-  /** Adds a gauge that reads the current value; left out while `read` returns null. */
+  /** Adds a gauge that reads the current value on request. The gauge is omitted while `read` returns null. */
   gauge(name: string, help: string, read: () => number | null | Promise<number | null>): void {
     new Gauge({
       ...this.named(name, help),
@@ -24,7 +24,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a gauge that reads several current values, distinguished by a label. */
+  /** Adds a gauge with one label that reads its current values on request. */
   labelledGauge(name: string, help: string, label: string, read: () => ByLabel): void {
     new Gauge({
       ...this.named(name, help),
@@ -36,7 +36,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a counter whose sum the node already has. */
+  /** Adds a counter whose total the node already keeps. */
   total(name: string, help: string, read: () => number): void {
     new Counter({
       ...this.named(name, help),
@@ -47,7 +47,7 @@ export class Metrics {
     });
   }
 
-  /** Adds counters whose sums the node already has, distinguished by a label. */
+  /** Adds a counter with one label whose totals the node already keeps. */
   labelledTotal(name: string, help: string, label: string, read: () => ByLabel): void {
     new Counter({
       ...this.named(name, help),
@@ -59,7 +59,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a counter of events. */
+  /** Adds a counter that the caller increments with each event. */
   counter(name: string, help: string): Counter {
     return new Counter(this.named(name, help));
   }
@@ -68,7 +68,7 @@ export class Metrics {
     return new Counter({ ...this.named(name, help), labelNames: [label] });
   }
 
-  /** Durations in seconds. */
+  /** Adds a histogram of durations in seconds. */
   histogram(name: string, help: string, buckets: readonly number[]): Histogram {
     return new Histogram({ ...this.named(name, help), buckets: [...buckets] });
   }

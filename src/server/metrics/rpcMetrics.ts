@@ -5,10 +5,13 @@ import type { RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { ServerLoad } from '../routes.js';
 import type { Metrics } from './registry.js';
 
-/** Buckets from 0.5 ms to 30 s. A long poll may take up to half a minute. */
+/** Histogram buckets for the duration of a call: 0.5 ms to 30 s. A long poll may take up to half a minute. */
 const CALL_BUCKETS_SEC = [0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
-/** Observer of RPC calls. It counts declared methods only: a label must not come from a client's input. */
+/**
+ * Observer of RPC calls that counts them. Only declared methods are counted, because a label must not come from a client's
+ * input.
+ */
 export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps['onCall']> {
   const durations = metrics.labelledHistogram(
     'rpc_duration_seconds',
@@ -27,7 +30,7 @@ export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps[
   };
 }
 
-/** Metrics of the cache of responses. */
+/** Adds metrics of the response cache. */
 export function addAnswerMetrics(
   metrics: Metrics,
   answers: Pick<AnswerCache, 'hits' | 'sizeBytes'>,
@@ -41,7 +44,7 @@ export function addAnswerMetrics(
   metrics.total('rpc_cache_hits_total', 'Calls answered with a kept answer.', () => answers.hits);
 }
 
-/** Metrics of the work queue, which all calls including REST pass. */
+/** Adds metrics of the work queue, through which all calls pass, including REST. */
 export function addServerMetrics(metrics: Metrics, load: () => ServerLoad): void {
   metrics.labelledGauge(
     'rpc_queue_calls',

@@ -1,20 +1,20 @@
 /** Metrics of the claim search: the sync state of its index, and the duration of searches. */
 import type { Metrics } from './registry.js';
 
-/** The part of the claim search that the metrics read. */
+/** The claim search state that the metrics read. */
 export interface MeasuredSearch {
   status(): {
-    /** Null until the first build is complete. */
+    /** Block up to which the search index is built; null until the first build is complete. */
     readonly tip: { readonly height: number } | null;
     readonly documents: number;
     readonly running: number;
     readonly waiting: number;
   };
-  /** Called after each search, completed or timed out. */
+  /** Called after each search, both completed and timed-out searches. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
 }
 
-/** Buckets in seconds. A search may take ten seconds. */
+/** Histogram buckets for the duration of a search, in seconds. A search may take ten seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 
 export function followSearch(metrics: Metrics, search: MeasuredSearch): void {

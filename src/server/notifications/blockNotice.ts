@@ -1,4 +1,4 @@
-/** A connected or disconnected block with its notification data. Each part is created once, on first use. */
+/** A connected or disconnected block with its notification data. Each value is created once, on first use. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
@@ -38,18 +38,21 @@ export class BlockNotice {
     return this.isConnected ? 'connected' : 'disconnected';
   }
 
-  /** Claim events of the block in order; for a disconnected block in reverse order. */
+  /** Claim events of the block in order. For a disconnected block the order is reversed. */
   get claims(): readonly ClaimNotice[] {
     const { block, metadata } = this;
     return (this.made.claims ??= claimNotices(block, this.isConnected, metadata && { block, metadata }));
   }
 
-  /** Positions of its transactions in the order of notification. This is the block's order, also for a disconnected block. */
+  /**
+   * Positions of the block's transactions in the order of notification. This is the order in the block, also for a
+   * disconnected block.
+   */
   *transactions(): Generator<number> {
     for (let tx = 0; tx < this.parsed.txCount; tx++) yield tx;
   }
 
-  /** The message about the block itself. */
+  /** Notification message of the block itself, without its transactions and claims. */
   get json(): string {
     return (this.made.json ??= stringifyJson({
       event: this.event,

@@ -1,6 +1,6 @@
 /**
- * The message about one event of a claim, a support or a name. All notification channels send the same message, and
- * `getblockevents` returns it (`rpc/format/claimEvents.ts`).
+ * The message about one event of a claim, a support or a name. All notification channels send the same message.
+ * `getblockevents` returns the same message (`rpc/format/claimEvents.ts`).
  */
 import type { ClaimEvent } from '../../claimtrie/types.js';
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
@@ -19,13 +19,16 @@ export class ClaimNotice {
     this.make = make;
   }
 
-  /** The message, created on demand: a block may have many, and decoding values is slow. */
+  /** The message as JSON, created on demand: a block may have many messages, and decoding claim values is slow. */
   get json(): string {
     return (this.made ??= this.make());
   }
 }
 
-/** For a disconnected block the list is reversed: the last event is undone first. */
+/**
+ * Creates the notices of a block's claim events. For a disconnected block the list is reversed, because the last event is
+ * undone first.
+ */
 export function claimNotices(
   { hash, height, claimEvents }: Pick<ConnectedBlock, 'hash' | 'height' | 'claimEvents'>,
   isConnected: boolean,

@@ -1,4 +1,4 @@
-/** The message about one transaction, unconfirmed or in a block, and the output scripts that the transaction involves. */
+/** The message about one transaction, unconfirmed or in a block, and the output scripts that the transaction pays or spends. */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
 import type { MempoolEntry } from '../../mempool/mempoolReader.js';
@@ -38,18 +38,18 @@ import type { BlockNotice } from './blockNotice.js';
 
 const VIRTUAL_SCALE = 4;
 
-/** Serialized transaction `tx` of a block: with its witness, or without (`-rpcserialversion=0`). */
+/** Serialized transaction number `tx` of a block. `withWitness` is false with `-rpcserialversion=0`. */
 export function serializedTx({ raw, parsed }: BlockNotice, tx: number, withWitness: boolean): Buffer {
   const bytes = txBytes(raw, parsed, tx);
   const hasWitness = (parsed.txs[tx * TX_STRIDE + TX_FLAGS]! & TX_HAS_WITNESS) !== 0;
-  // A copy, so that a queued message does not keep the whole block in memory.
+  // The bytes are copied, so that a queued message does not keep the whole block in memory.
   return hasWitness && withWitness ? Buffer.from(bytes) : Buffer.from(withoutWitness(bytes));
 }
 
 export class TransactionNotice {
   private readonly raw: Buffer;
   private readonly fields: Readonly<Record<string, JsonOut | undefined>>;
-  /** The parsed bytes that contain the transaction, and its position in them. */
+  /** Returns parsed bytes that contain the transaction, and the transaction's position in them. */
   private readonly parse: () => { bytes: Buffer; parsed: ParsedBlock; tx: number };
   private made: { json?: string; jsonWithHex?: string; scripts?: ReadonlySet<string> } = {};
 
@@ -59,7 +59,7 @@ export class TransactionNotice {
     this.parse = parse;
   }
 
-  /** A transaction that entered the mempool, or left it for a reason. */
+  /** Notice of a transaction that entered the mempool, or that left the mempool for `reason`. */
   static unconfirmed(entry: MempoolEntry, bytes: Buffer, reason?: RemovalReason): TransactionNotice {
     const fields = {
       event: reason === undefined ? 'added' : 'removed',
@@ -74,7 +74,7 @@ export class TransactionNotice {
     return new TransactionNotice(bytes, fields, () => ({ bytes, parsed: parseTxView(bytes), tx: 0 }));
   }
 
-  /** Transaction `tx` of a block that was connected or disconnected. */
+  /** Notice of transaction number `tx` of a block that was connected or disconnected. */
   static ofBlock(block: BlockNotice, tx: number): TransactionNotice {
     const { parsed, raw } = block;
     const weight = txWeight(parsed, tx);
@@ -100,14 +100,15 @@ export class TransactionNotice {
     return (this.made.json ??= stringifyJson(this.fields));
   }
 
-  /** The message including the serialized transaction. */
+  /** The message with the serialized transaction in hex. */
   get jsonWithHex(): string {
     return (this.made.jsonWithHex ??= stringifyJson({ ...this.fields, hex: toHex(this.raw) }));
   }
 
   /**
-   * The output scripts that the transaction involves, as latin1: those of its outputs, with and without a claim prefix, and
-   * those that its inputs reveal. An input that spends a bare public key or bare multisig does not reveal the script.
+   * The output scripts that the transaction pays or spends, as latin1: the scripts of its outputs, with and without a claim
+   * prefix, and the scripts that its inputs reveal. An input that spends a bare public key or bare multisig does not reveal
+   * the script.
    */
   get scripts(): ReadonlySet<string> {
     return (this.made.scripts ??= this.findScripts());
@@ -137,7 +138,7 @@ function keyOf(destination: Destination): string {
   return toLatin1(scriptForDestination(destination));
 }
 
-/** The scripts that an input may unlock, derived from its unlocking data. */
+/** Destinations of the output scripts that an input may unlock, derived from the input's script and witness. */
 function unlocked(bytes: Buffer, parsed: ParsedBlock, input: number): Destination[] {
   if (parsed.inputs[input * INPUT_STRIDE + INPUT_SCRIPT_LENGTH] === 0) {
     const last = witnessTopAt(bytes, parsed, input, 1)[0];

@@ -16,8 +16,8 @@ import type { NotificationListener, RemovedTransaction } from './stream.js';
 export interface WalletNotice {
   readonly wallet: string;
   /**
-   * Number of confirmations in the message. Subscribers that requested fewer do not get it. It is at most 1 for messages
-   * that all subscribers get.
+   * Number of confirmations of the transaction in the message. Subscribers that requested fewer confirmations do not get the
+   * message. At most 1 if the message is for all subscribers.
    */
   readonly depth: number;
   /** The message. */
@@ -25,7 +25,7 @@ export interface WalletNotice {
 }
 
 export interface WalletAudience {
-  /** Maximum number of confirmations that a subscriber of the wallet requested; 0 if there is no subscriber. */
+  /** Maximum number of confirmations that a subscriber of the wallet requested; 0 without a subscriber. */
   depthWanted(wallet: string): number;
   tell(notice: WalletNotice): void;
 }
@@ -33,7 +33,7 @@ export interface WalletAudience {
 export class WalletWatch implements NotificationListener {
   private readonly wallets: Pick<Wallets, 'all' | 'caughtUp'>;
   private readonly audience: WalletAudience;
-  /** Wallets to check after this event loop turn. */
+  /** Wallets to check at the end of this event loop turn. */
   private readonly changed = new Set<Wallet>();
   private blocks: BlockNotice[] = [];
   private isWaiting = false;
@@ -51,7 +51,7 @@ export class WalletWatch implements NotificationListener {
     });
   }
 
-  /** Stores the block for later, because the wallets must process it before their claims are known. */
+  /** Stores the block for later. The claims of wallets are known only after the wallets have processed the block. */
   blockChanged(block: BlockNotice): void {
     if (!this.wallets.all().some(({ name }) => this.audience.depthWanted(name) > 0)) return;
     this.blocks.push(block);
@@ -71,7 +71,7 @@ export class WalletWatch implements NotificationListener {
   private tellDepths(wallet: Wallet): void {
     wallet.events.finish();
     const wanted = this.audience.depthWanted(wallet.name);
-    // At a new tip, coinbase outputs mature and transactions with a lock height become final, which changes the balance.
+    // At a new tip, coinbase outputs mature and transactions with a lock height become final. Both change the balance.
     this.look(wallet);
     const { followedHeight, ledger, node } = wallet;
     for (let depth = 2; depth <= wanted && depth <= followedHeight + 1; depth++) {
@@ -81,9 +81,12 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** A transaction that left the mempool is unchanged, but its outputs do not count in the balance until it is in a block. */
+  /**
+   * If a transaction leaves the mempool, the wallet's transaction is unchanged, but its outputs do not count in the balance
+   * until it is in a block.
+   */
   transactionRemoved({ txid }: Pick<RemovedTransaction[0], 'txid'>, reason: RemovedTransaction[1]): void {
-    // A transaction that a block confirms is reported with the block.
+    // A transaction that leaves the mempool because a block confirms it is reported with the block.
     if (reason === 'block') return;
     const key = toLatin1(txid);
     for (const wallet of this.wallets.all())
@@ -131,7 +134,7 @@ export class WalletWatch implements NotificationListener {
     const changed = wallets.filter((one) => this.changed.has(one));
     this.changed.clear();
     for (const one of changed) {
-      // A wallet that is sending is checked again when it is done.
+      // A wallet that is sending a transaction is checked when the sending is done.
       if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
       else this.tellBalance(one);
     }

@@ -22,12 +22,12 @@ import {
 } from './request.js';
 import { scriptContext, type RestCall, type RestHandler } from './resource.js';
 
-/** Maximum number of headers in a response. */
+/** Maximum number of headers in a response of `/rest/headers`. */
 const MAX_HEADERS = 2000;
-/** Texts shorter than this may be a height. */
+/** A path parameter shorter than this may be a block height instead of a hash. */
 const HEIGHT_CHARS = 12;
 
-/** Handler for blocks by hash, by height (negative: counted back from the tip) or by `tip`. */
+/** Creates the handler for blocks by hash, by height (a negative height counts back from the tip), or by the word `tip`. */
 export function blockHandler(withTransactions: boolean): RestHandler {
   return async (call) => {
     const { chain, options, params } = call.services;
@@ -64,7 +64,7 @@ function findBlock({ chain, headers }: ChainReader, name: string): number {
   if (height === 0 && hash === null) throw noSuchBlock(name);
   if (height < 0) {
     height += active.height;
-    // The genesis block is not available by its height.
+    // The genesis block cannot be requested by its height.
     if (height === 0) throw notFound(`${name} not found`);
   }
   if (height < 0 || height > active.height) throw noSuchBlock(name);
@@ -87,7 +87,7 @@ function serialized({ raw }: LoadedBlock, withWitness: boolean): Buffer {
   return withWitness ? raw : formatBlock(parseBlockBytes(raw), false);
 }
 
-/** Headers of the active chain from a block upwards; empty if the block is not in the active chain. */
+/** Responds with headers of the active chain, from a block upwards. Empty if the block is not in the active chain. */
 export async function headersHandler({ services, path }: RestCall): Promise<HttpReply> {
   const { chain } = services;
   const { param, format } = splitFormat(path);
@@ -124,7 +124,7 @@ function activeFrom({ chain }: ChainReader, first: number, count: number): numbe
   return ids;
 }
 
-/** All headers are formatted before the first is sent, so that they belong to one chain. */
+/** All headers are formatted before the first one is sent, so that all belong to the same chain. */
 async function headerAnswers(chain: ChainReader, headers: readonly HeaderOfChain[]): Promise<JsonOut[]> {
   const answers: JsonOut[] = [];
   let since = performance.now();

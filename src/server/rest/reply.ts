@@ -1,18 +1,18 @@
 /**
- * REST responses in their three formats: bytes, a line of hex, or a line of JSON. They are created at the speed of the
- * client.
+ * REST responses in their three formats: bytes, a line of hex, or a line of JSON. Large responses are created at the speed
+ * of the client.
  */
 import { jsonChunks, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { noSuchFormat, type RestError, type RestFormat } from './request.js';
 
-/** Bytes written at a time. */
+/** Number of bytes that are written at a time. */
 const SLICE_BYTES = 65_536;
 
-/** Response functions of a resource by format. Only the requested format is created. */
+/** Functions that create a resource's response in each format. Only the function of the requested format is called. */
 export type RestAnswers = Readonly<Record<RestFormat, () => HttpReply | Promise<HttpReply>>>;
 
-/** The response in the requested format. */
+/** Creates the response in the requested format. */
 export function answerAs(format: RestFormat | null, answers: RestAnswers): HttpReply | Promise<HttpReply> {
   if (format === null) throw noSuchFormat();
   return answers[format]();
@@ -36,7 +36,7 @@ async function* jsonLineOf(value: JsonOut): AsyncGenerator<string> {
   yield '\n';
 }
 
-/** A reply of bytes. The caller must not change them while they are sent. */
+/** A reply with bytes. The caller must not change the bytes while they are sent. */
 export function binaryReply(bytes: Buffer): HttpReply {
   return {
     status: 200,
@@ -59,7 +59,7 @@ export function jsonReply(value: JsonOut): HttpReply {
   return { status: 200, contentType: 'application/json', chunks: jsonLineOf(value) };
 }
 
-/** An error response. It repeats the text of the path unchanged, as latin1. Source: `RESTERR`. */
+/** An error response. Its text repeats the path unchanged, as latin1. Source: `RESTERR`. */
 export function errorReply({ status, message }: Pick<RestError, 'message'> & { status: number }): HttpReply {
   const bytes = Buffer.from(`${message}\r\n`, 'latin1');
   return { status, contentType: 'text/plain', lengthBytes: bytes.length, chunks: bytesOf(bytes) };

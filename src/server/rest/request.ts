@@ -8,7 +8,7 @@ import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
 export const REST_FORMATS = ['bin', 'hex', 'json'] as const;
 export type RestFormat = (typeof REST_FORMATS)[number];
 
-/** An error response to a request: its HTTP status and its line of text. */
+/** An error response to a REST request: its HTTP status and its line of text. */
 export class RestError extends Error {
   override readonly name = 'RestError';
   readonly status: 400 | 404 | 503;
@@ -22,13 +22,13 @@ export class RestError extends Error {
 export const badRequest = (message: string): RestError => new RestError(400, message);
 export const notFound = (message: string): RestError => new RestError(404, message);
 
-/** The error if the path has no format, or one that the resource does not support. */
+/** The error for a path without a format, or with a format that the resource does not support. */
 export const noSuchFormat = (available = REST_FORMATS.map((format) => `.${format}`).join(', ')): RestError =>
   notFound(`output format not found (available: ${available})`);
 
 /**
- * Splits the format off a path. An unknown format (also with a query) stays in the path, and the format is null. A final dot
- * is removed. Source: `ParseDataFormat`.
+ * Splits the format off a path. An unknown format stays in the path, and the returned format is null. A format followed by a
+ * query is unknown. A final dot is removed. Source: `ParseDataFormat`.
  */
 export function splitFormat(path: string): { param: string; format: RestFormat | null } {
   const dot = path.lastIndexOf('.');
@@ -44,13 +44,13 @@ export function parseHash(text: string): Buffer | null {
   return text.length === 64 && isHex(text) ? hashFromHex(text) : null;
 }
 
-/** The integer at the start of a text, after white space; 0 if there is none. Source: `strtol`. */
+/** The integer at the start of a text, after white space; 0 if the text has no such integer. Source: `strtol`. */
 export function leadingInteger(text: string): number {
   const digits = /^[ \f\n\r\t\v]*([+-]?[0-9]+)/.exec(text)?.[1];
   return digits === undefined ? 0 : Number(digits) + 0;
 }
 
-/** Parses a text that is only a 32-bit integer; null for other texts. Source: `ParseInt32`. */
+/** Parses a text that consists of one 32-bit integer; null for other texts. Source: `ParseInt32`. */
 export function parseInt32(text: string): number | null {
   if (!/^[+-]?[0-9]+$/.test(text)) return null;
   const number = Number(text);
@@ -63,7 +63,7 @@ const DIGIT_VALUES: readonly number[] = Array.from({ length: 256 }, (_, byte) =>
 });
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || (byte! >= 0x09 && byte! <= 0x0d);
 
-/** Decodes pairs of hex digits, optionally separated by white space, up to the first other character. Source: `ParseHex`. */
+/** Decodes pairs of hex digits, optionally separated by white space. Stops at the first other character. Source: `ParseHex`. */
 export function* decodeLeadingHex(text: Uint8Array): Slices<Buffer> {
   const bytes = Buffer.allocUnsafe(text.length >> 1);
   let length = 0;

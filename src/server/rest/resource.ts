@@ -1,4 +1,4 @@
-/** Types of a REST resource: a handler of the paths with its prefix, and the node data for handlers. */
+/** Types of a REST resource: the handler for all paths with the resource's prefix, and the node data for handlers. */
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
 import type { RpcContext } from '../../rpc/declare/method.js';
@@ -14,7 +14,7 @@ export interface RestCall {
   readonly path: string;
   /** Request body; empty for a GET. */
   readonly body: Buffer;
-  /** Aborted when the client disconnects or the node stops. */
+  /** Aborted when the client disconnects, or when the node stops. */
   readonly signal: AbortSignal;
   readonly outOfTurn: RpcContext['outOfTurn'];
 }
@@ -22,14 +22,14 @@ export interface RestCall {
 /** Handles a request. Throws `RestError` for an error response. */
 export type RestHandler = (call: RestCall) => HttpReply | Promise<HttpReply>;
 
-/** REST always uses the profile of the reference. */
+/** RPC profile of all REST responses: that of the reference, lbrycrd. */
 const PROFILE = 'lbrycrd';
 
 export function scriptContext({ services }: RestCall): ScriptContext {
   return scriptContextOf(services, PROFILE);
 }
 
-/** Context in which RPC methods create the data of a resource. */
+/** Context for the RPC methods that create the data of a resource. */
 export function rpcContext({ services, table, signal, outOfTurn }: RestCall): RpcContext {
   return {
     profile: PROFILE,

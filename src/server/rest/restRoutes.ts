@@ -1,6 +1,7 @@
 /**
- * The REST interface (`-rest`): the routing of paths, warm-up, and error handling. Needs no authentication; only the
- * addresses of `-rpcallowip` have access. Requests use the work queue of RPC. Source: lbrycrd rest.cpp, httpserver.cpp.
+ * The REST interface (`-rest`): the routing of paths, the response during startup, and error handling. Needs no
+ * authentication; only the addresses of `-rpcallowip` have access. Requests use the work queue of RPC. Source: lbrycrd
+ * rest.cpp, httpserver.cpp.
  */
 import type { FastifyInstance } from 'fastify';
 import { RpcError } from '../../rpc/declare/errors.js';
@@ -20,9 +21,9 @@ import { utxosHandler } from './utxos.js';
 export interface RestDeps {
   readonly services: RpcServices;
   readonly table: MethodTable;
-  /** Reason why the node cannot serve requests yet; null once it can. */
+  /** Returns the reason why the node cannot serve requests yet; null once it can. */
   readonly warmupStatus: () => string | null;
-  /** Called with every unexpected exception. */
+  /** Called with every exception that is not a REST or RPC error. */
   readonly onException: (error: unknown, what: string) => void;
 }
 

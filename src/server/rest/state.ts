@@ -15,7 +15,7 @@ function requireJson({ path }: RestCall): void {
   if (splitFormat(path).format !== 'json') throw noSuchFormat('json');
 }
 
-/** Handler that returns the result of an RPC method without parameters. */
+/** Creates a handler that returns the result of an RPC method without parameters. */
 function methodHandler(method: RpcMethod): RestHandler {
   return async (call) => {
     requireJson(call);

@@ -25,7 +25,7 @@ export async function transactionHandler(call: RestCall): Promise<HttpReply> {
       jsonReply({
         ...transactionAnswer(shownTransaction(tx), scriptContext(call)),
         blockhash: block === NO_HEADER ? undefined : hashToHex(services.chain.headers.hash(block)),
-        // Always with the witness, even with -rpcserialversion=0.
+        // The hex always includes the witness, even with -rpcserialversion=0.
         hex: rawTransactionAnswer(tx, true),
       }),
   });

@@ -1,6 +1,6 @@
 /**
  * `/rest/getutxos`: reports which of the requested outputs are unspent, and their contents. The path or the request body
- * names the outputs. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
+ * contains the outpoints. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`.
  */
 import type { RpcServices } from '../../interfaces/services.js';
 import { scriptAnswer } from '../../rpc/format/script.js';
@@ -23,7 +23,7 @@ import {
 import { scriptContext, type RestCall } from './resource.js';
 import { MAX_OUTPOINTS, parseUtxoRequest, TooManyOutPoints, type UtxoRequest } from './utxosRequest.js';
 
-/** Height of unconfirmed outputs. Source: `MEMPOOL_HEIGHT`. */
+/** Height that is reported for unconfirmed outputs. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
 interface UnspentOutput {
@@ -32,11 +32,11 @@ interface UnspentOutput {
   readonly script: Bytes;
 }
 
-/** The found outputs, all at the same tip. */
+/** The requested outputs that were found, all at the same tip. */
 interface Found {
   readonly height: number;
   readonly tipHash: Bytes;
-  /** One entry for each requested output. */
+  /** One entry for each requested output; null if the output is not unspent. */
   readonly outputs: readonly (UnspentOutput | null)[];
 }
 
@@ -49,7 +49,7 @@ export async function utxosHandler(call: RestCall): Promise<HttpReply> {
   });
   if (request.outPoints.length > MAX_OUTPOINTS) throw tooMany(request.outPoints.length);
   const { services } = call;
-  // The tip, the UTXO set and the mempool do not change during the look-up.
+  // `exclusively` prevents changes of the tip, the UTXO set and the mempool during the look-up.
   const found = await services.chain.chain.exclusively(() => findOutputs(services, request));
   return answerAs(request.format, {
     bin: () => binaryReply(serialized(found)),
@@ -88,8 +88,8 @@ function namedOutPoints(parts: readonly string[]): UtxoRequest {
 }
 
 /**
- * Parses an output. Only the last 64 digits of an id are used, and missing digits are zeros. QUIRK: without a dash the text
- * is both id and number.
+ * Parses an outpoint. Only the last 64 digits of a txid are used, and missing digits are zeros. QUIRK: in a text without a
+ * dash, the whole text is both txid and output number.
  */
 function parseOutPoint(text: string): Buffer {
   const dash = text.indexOf('-');
@@ -129,8 +129,7 @@ function serialized({ height, tipHash, outputs }: Found): Buffer {
   });
   const unspent = outputs.filter(isFound);
   const writer = new Writer().i32(height).raw(tipHash).varBytes(bitmap).compactSize(unspent.length);
-  // The first number of each output is the transaction version in BIP64. It is 0, because transaction versions are not
-  // stored.
+  // BIP64 puts the version of the transaction first. It is always 0 here, because transaction versions are not stored.
   for (const { height: at, amountSat, script } of unspent) {
     writer.u32(0).u32(at).i64(amountSat).varBytes(script);
   }

@@ -1,14 +1,14 @@
-/** The posted body of `/rest/getutxos`. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`. */
+/** Parsing of the posted body of `/rest/getutxos`. Source: BIP64; lbrycrd rest.cpp `rest_getutxos`. */
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 
-/** The requested outputs, 36 bytes each, and whether to include the mempool. */
+/** The requested outpoints (36 bytes each), and whether to include the mempool. */
 export interface UtxoRequest {
   readonly checkMempool: boolean;
   readonly outPoints: readonly Buffer[];
 }
 
-/** Thrown if a request names too many outputs. */
+/** Thrown if a request contains too many outpoints. */
 export class TooManyOutPoints extends Error {
   override readonly name = 'TooManyOutPoints';
   readonly count: number;
@@ -19,11 +19,14 @@ export class TooManyOutPoints extends Error {
   }
 }
 
-/** Maximum number of outputs in a request. */
+/** Maximum number of outpoints in a request. */
 export const MAX_OUTPOINTS = 15;
 const OUTPOINT_BYTES = 36;
 
-/** Reads a boolean and a list of outputs, and ignores the bytes after them. Throws `ReadError`, `TooManyOutPoints`. */
+/**
+ * Reads a boolean and a list of outpoints. Bytes after the list are ignored unless `isWhole` is set. Throws `ReadError`,
+ * `TooManyOutPoints`.
+ */
 function readRequest(reader: Reader, isWhole: boolean): UtxoRequest {
   const checkMempool = reader.u8() !== 0;
   const count = reader.compactSize();
@@ -46,9 +49,10 @@ function readOrNull(bytes: Buffer, isWhole: boolean): UtxoRequest | null {
 
 /**
  * Parses a posted body, which must not be empty; null if it is invalid. Throws `TooManyOutPoints`. QUIRK: the reference puts
- * the length of the body in front of it before parsing. So the first byte of the length is the boolean, and the body itself
- * begins with the number of outputs. Such bodies are accepted as in the reference. But a body that as a whole is a valid
- * BIP64 request is parsed as BIP64: the reference would respond with outputs that were not requested.
+ * the length of the body in front of it before parsing. So the first byte of that length is parsed as the boolean, and the
+ * body itself begins with the number of outpoints. Bodies of this form are accepted as in the reference. But a body that is
+ * a valid BIP64 request as a whole is parsed as BIP64, because the reference would respond with outputs that were not
+ * requested.
  */
 export function parseUtxoRequest(bytes: Buffer): UtxoRequest | null {
   const isSwitch = bytes[0] === 0 || bytes[0] === 1;

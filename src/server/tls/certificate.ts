@@ -1,12 +1,13 @@
 /**
  * A self-signed server certificate (X.509 v3, ECDSA over P-256), as lbcd and lbcwallet create one at their first start.
- * Contains the DER encoding that it needs, but no decoding. Source: RFC 5280, lbcutil certgen.go `NewTLSCertPair`.
+ * Contains only the DER encoding that a certificate needs, and no decoding. Source: RFC 5280, lbcutil certgen.go
+ * `NewTLSCertPair`.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 
 const DAY_MS = 86_400_000;
-/** Validity in days. Source: lbcd rpcserver.go `genCertPair`. */
+/** Validity of a certificate in days. Source: lbcd rpcserver.go `genCertPair`. */
 const VALID_DAYS = 3650;
 
 const SEQUENCE = 0x30;
@@ -18,7 +19,7 @@ const OCTET_STRING = 0x04;
 const OBJECT_IDENTIFIER = 0x06;
 const UTF8_STRING = 0x0c;
 const GENERALIZED_TIME = 0x18;
-/** DER tags `[0]` and `[3]` of a certificate: its version and its extensions. */
+/** DER tags `[0]` and `[3]` of the certificate fields version and extensions. */
 const VERSION_FIELD = 0xa0;
 const EXTENSIONS_FIELD = 0xa3;
 /** DER tags of the name types in `subjectAltName`. */
@@ -35,13 +36,16 @@ const OID = {
   basicConstraints: '551d13',
 } as const;
 
-/** digitalSignature, keyEncipherment and keyCertSign; the last two bits are unused. */
+/**
+ * DER value of the key usages digitalSignature, keyEncipherment and keyCertSign. The first byte says that the last two bits
+ * are unused.
+ */
 const KEY_USAGE = Buffer.from([0x02, 0xa4]);
 
 export interface CertificateNames {
-  /** Organization name that certificate viewers show. */
+  /** Organization name in the certificate. Certificate viewers show it. */
   readonly organization: string;
-  /** Host names and IP addresses for which the certificate is valid. The first is its common name. */
+  /** Host names and IP addresses for which the certificate is valid. The first is the certificate's common name. */
   readonly hosts: readonly string[];
 }
 
@@ -51,7 +55,7 @@ export function newPrivateKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** A self-signed certificate of an EC key, as PEM. It is valid for ten years. */
+/** Creates a self-signed certificate for an EC key, as PEM. The certificate is valid for ten years. */
 export function selfSignedCertificate(key: KeyObject, names: CertificateNames, now: Date): string {
   const algorithm = der(SEQUENCE, oid(OID.ecdsaWithSha256));
   const name = der(
@@ -78,7 +82,7 @@ function extensions(hosts: readonly string[]): Buffer[] {
   const isCertificateAuthority = der(SEQUENCE, der(BOOLEAN, Buffer.from([0xff])));
   return [
     extension(OID.keyUsage, true, der(BIT_STRING, KEY_USAGE)),
-    // Marks a CA certificate, so that clients accept it as a root certificate.
+    // This extension marks a CA certificate, so that clients accept the certificate as a root certificate.
     extension(OID.basicConstraints, true, isCertificateAuthority),
     extension(OID.subjectAltName, false, der(SEQUENCE, ...hosts.map(alternativeName))),
   ];
@@ -110,7 +114,7 @@ function nameAttribute(id: string, text: string): Buffer {
   return der(SET, der(SEQUENCE, oid(id), der(UTF8_STRING, Buffer.from(text, 'utf8'))));
 }
 
-/** A serial number of 127 random bits: positive, and with a first byte that is not zero. */
+/** A random serial number of 127 bits. It is positive, and its first byte is not zero. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
@@ -119,7 +123,7 @@ function serialNumber(): Buffer {
 
 function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]|\.[0-9]+/g, '');
-  // RFC 5280 requires the short form of dates until 2049.
+  // RFC 5280 requires the short form (two-digit year) for dates until 2049.
   return Number(text.slice(0, 4)) < 2050
     ? der(0x17, Buffer.from(text.slice(2)))
     : der(GENERALIZED_TIME, Buffer.from(text));

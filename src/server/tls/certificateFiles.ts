@@ -1,6 +1,6 @@
 /**
- * The files of a server's certificate and its key. They are read at each start, and created at the first one. Owns the files
- * that it created. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
+ * The files of a server's certificate and its key. The files are read at each start, and created if they are missing. Owns
+ * the files that it created. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export interface CertificatePair {
 }
 
 /**
- * Reads both files. A missing certificate is created, for the existing key or for a new one. Rejects with `EnvironmentError`
+ * Reads both files. A missing certificate is created for the existing key, or for a new key. Rejects with `EnvironmentError`
  * if a file cannot be used.
  */
 export async function openCertificate(
@@ -59,7 +59,7 @@ async function readIfThere(file: string, option: string): Promise<string | null>
   }
 }
 
-/** Creates both files. Writes the key first: a missing certificate can be created for an existing key, but not the reverse. */
+/** Creates both files. The key is written first: a certificate can be created later for an existing key, but not the reverse. */
 async function makePair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   present: string | null,
@@ -86,7 +86,7 @@ async function writeWhole(file: string, text: string, mode: number, option: stri
   const temporary = `${file}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true });
-    // An existing temporary file is removed first, because it would keep its file mode.
+    // A leftover temporary file is removed first, because writing to it would keep its file mode.
     await rm(temporary, { force: true });
     await writeFile(temporary, text, { mode, flush: true });
     await rename(temporary, file);
@@ -101,12 +101,12 @@ async function writeWhole(file: string, text: string, mode: number, option: stri
   }
 }
 
-/** Host names and addresses of this machine. Source: lbcutil certgen.go `NewTLSCertPair`. */
+/** Host names and IP addresses of this machine, for the certificate. Source: lbcutil certgen.go `NewTLSCertPair`. */
 function ownNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).map(({ address }) => address),
   );
-  // A certificate can only contain valid host names.
+  // Filters out a host name that a certificate cannot contain.
   const names = [hostname()].filter((name) => /^[\x21-\x7e]+$/.test(name));
   return [...new Set([...names, 'localhost', '127.0.0.1', '::1', ...addresses])];
 }
@@ -122,7 +122,7 @@ function privateKey(text: string, file: string, option: string): KeyObject {
   }
 }
 
-/** Throws if the certificate and the key do not match; warns if the certificate has expired. */
+/** Checks both files. Throws if the certificate and the key do not match. Warns if the certificate has expired. */
 function checkPair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   { cert, key }: CertificatePair,

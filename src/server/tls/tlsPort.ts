@@ -1,7 +1,7 @@
 /**
- * TLS and plain HTTP on one port: the first byte of a connection shows which of the two the client uses. Plain HTTP is accepted
- * from this machine only, where the connection cannot be intercepted. So lbcnode-cli and old scripts still work, although
- * clients of lbcd use TLS by default. Owns the handshakes; the HTTP server owns the connections.
+ * TLS and plain HTTP on one port: the first byte of a connection shows which protocol the client uses. Plain HTTP is
+ * accepted from this machine only, because a local connection cannot be intercepted. So lbcnode-cli and old scripts still
+ * work, although clients of lbcd use TLS by default. Owns the handshakes; the HTTP server owns the connections.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,23 +11,26 @@ import type { CertificatePair } from './certificateFiles.js';
 
 /** The first byte of a TLS record that begins a handshake. Source: RFC 8446 section 5.1. */
 const HANDSHAKE = 0x16;
-/** Maximum time for a handshake. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
+/** Maximum time for a TLS handshake. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
 const HANDSHAKE_MS = 10_000;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
-/** The response of Go's server to a client that uses plain HTTP. Source: net/http server.go `serve`. */
+/** The response to a remote client that uses plain HTTP, the same as that of Go's server. Source: net/http server.go `serve`. */
 const PLAIN_REFUSED = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
 type Serve = (socket: Socket) => void;
 
 export interface TlsPortOptions extends CertificatePair {
-  /** A client that sends nothing for this long is disconnected. */
+  /** Time limit for the first byte: a client that sends nothing for this long is disconnected. */
   readonly idleMs: number;
 }
 
 export class TlsPort {
   private readonly options: TlsPortOptions;
   private readonly logger: Logger;
-  /** Connections that the HTTP server does not know: those before their HTTP phase, and rejected ones. */
+  /**
+   * Connections that the HTTP server does not know: new connections whose protocol is not decided, running handshakes, and
+   * rejected connections.
+   */
   private readonly unserved = new Set<Socket>();
 
   constructor(options: TlsPortOptions, logger: Logger) {
@@ -46,13 +49,13 @@ export class TlsPort {
     const serve: Serve = (socket) => serveHttp.call(server, socket);
     const tls = this.tlsServer(serve, release);
     server.on('connection', (socket: Socket) => {
-      // A connection that another protocol handler returned was classified before.
+      // A TLS connection was passed on by another protocol handler, so its protocol is already known.
       if (socket instanceof TLSSocket) serve(socket);
       else this.decide(socket, serve, tls);
     });
   }
 
-  /** Closes the connections that the HTTP server does not know. */
+  /** Closes the connections that the HTTP server does not know (`unserved`). */
   close(): void {
     for (const socket of this.unserved) socket.destroy();
   }
@@ -89,7 +92,7 @@ export class TlsPort {
     return tls;
   }
 
-  /** Waits for the first byte, and selects the protocol. */
+  /** Waits for the first byte of a connection, and selects the protocol. */
   private decide(socket: Socket, serve: Serve, tls: TlsServer): void {
     const end = (): void => void socket.destroy();
     this.unserved.add(socket);
@@ -112,8 +115,8 @@ export class TlsPort {
   }
 
   /**
-   * Further input is read and discarded: closing with unread input would reset the connection before the client reads the
-   * response.
+   * Rejects a connection with plain HTTP. Further input is read and discarded: closing with unread input would reset the
+   * connection before the client reads the response.
    */
   private refuse(socket: Socket): void {
     this.logger.debug('http', () => `Plain HTTP from ${placeOf(socket)} refused: the port speaks TLS`);

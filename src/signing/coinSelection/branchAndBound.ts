@@ -1,24 +1,24 @@
 /**
- * Coins that pay a target without change: searches for the set with the least waste. Source: `SelectCoinsBnB`, after M.
- * Erhardt, "An Evaluation of Coin Selection Strategies".
+ * Selects coins that pay a target without change: searches for the set with the least waste. Source: `SelectCoinsBnB`, after
+ * M. Erhardt, "An Evaluation of Coin Selection Strategies".
  */
 
-/** A group with the costs of spending it. */
+/** A group of coins with the cost of spending the group. */
 export interface WeighedGroup {
-  /** Its value minus the fee for its inputs; above 0. */
+  /** The group's value minus the fee for its inputs; above 0. */
   readonly effectiveSat: bigint;
-  /** The fees for its inputs: now, and at the long-term rate. */
+  /** Fee for the group's inputs at the current rate (`feeSat`) and at the long-term rate (`longTermFeeSat`). */
   readonly feeSat: bigint;
   readonly longTermFeeSat: bigint;
 }
 
-/** Maximum number of nodes of the search tree that are visited. */
+/** Maximum number of nodes of the search tree that the search visits. */
 const MAX_TRIES = 100_000;
 
 /**
  * The groups whose effective values sum up to at least the target and exceed it by at most `toleranceSat` (the cost of
- * change), with the least waste found: the excess, plus the extra cost of their inputs now compared to later. Null if there
- * are none.
+ * change), with the least waste found. Waste is the excess, plus the fee for the inputs now minus their fee at the long-term
+ * rate. Null if no such set is found.
  */
 export function branchAndBound<G extends WeighedGroup>(
   groups: readonly G[],
@@ -30,10 +30,10 @@ export function branchAndBound<G extends WeighedGroup>(
   );
   let available = pool.reduce((sum, { effectiveSat }) => sum + effectiveSat, 0n);
   if (pool.length === 0 || available < targetSat) return null;
-  // While current fees are above the long-term ones, waste only grows with each input.
+  // While current fees are above the long-term fees, each further input adds waste, so a worse set can be abandoned.
   const growsWithInputs = pool[0]!.feeSat > pool[0]!.longTermFeeSat;
 
-  /** Whether each group so far is included. */
+  /** Entry i tells whether group i is included in the current set. */
   const taken: boolean[] = [];
   let value = 0n;
   let waste = 0n;
@@ -59,7 +59,7 @@ export function branchAndBound<G extends WeighedGroup>(
       const next = pool[taken.length]!;
       const before = pool[taken.length - 1];
       available -= next.effectiveSat;
-      // If an equal group has been left out already, including this one gives no new set.
+      // If an equal group was left out already, including this group gives the same set as before.
       const isEqualToSkipped =
         taken[taken.length - 1] === false &&
         before?.effectiveSat === next.effectiveSat &&
@@ -75,7 +75,7 @@ export function branchAndBound<G extends WeighedGroup>(
       available += pool[taken.length]!.effectiveSat;
     }
     if (taken.length === 0) break;
-    // The last included group is left out next.
+    // Backtracks: the last included group is left out next.
     taken[taken.length - 1] = false;
     const last = pool[taken.length - 1]!;
     value -= last.effectiveSat;

@@ -1,27 +1,27 @@
 /**
- * Groups of coins that are spent only together, and their eligibility for spending. Pure: independent of wallet and chain.
- * Source: `OutputGroup`, `CoinEligibilityFilter`.
+ * Groups of coins that are spent only together, and the check whether a group is eligible for spending. Pure functions: no
+ * access to wallet or chain. Source: `OutputGroup`, `CoinEligibilityFilter`.
  */
 
 /** An unspent output for coin selection. */
 export interface Selectable {
   readonly valueSat: bigint;
-  /** Virtual size of the signed input that spends it; −1 if unknown. */
+  /** Virtual size in bytes of the signed input that spends the output; −1 if unknown. */
   readonly inputSizeBytes: number;
 }
 
 /** Confirmations and mempool ancestors of a coin. */
 export interface CoinStanding {
-  /** Confirmations; 0 in the mempool. */
+  /** Number of confirmations; 0 for a mempool transaction. */
   readonly depth: number;
-  /** Whether its transaction spends coins of the wallet. */
+  /** Whether the coin's transaction spends coins of the wallet. */
   readonly isFromMe: boolean;
-  /** Mempool ancestors of its transaction, including itself; 0 if it is confirmed. */
+  /** Number of mempool ancestors of the coin's transaction, including the transaction itself; 0 if it is confirmed. */
   readonly ancestors: number;
   readonly descendants: number;
 }
 
-/** The required confirmations of coins, and the maximum length of a chain of unconfirmed ones. */
+/** Minimum confirmations of a coin (own and foreign), and the maximum number of its unconfirmed ancestors and descendants. */
 export interface Eligibility {
   readonly minDepthMine: number;
   readonly minDepthTheirs: number;
@@ -29,7 +29,10 @@ export interface Eligibility {
   readonly maxDescendants: number;
 }
 
-/** Maximum number of coins of one destination in a group (`-avoidpartialspends`): more would make transactions too large. */
+/**
+ * Maximum number of coins in a group of one destination (`-avoidpartialspends`). Larger groups would make transactions too
+ * large.
+ */
 export const GROUP_MAX_COINS = 10;
 
 export class CoinGroup<C extends Selectable> {
@@ -51,8 +54,8 @@ export class CoinGroup<C extends Selectable> {
     this.valueSat += coin.valueSat;
     this.depth = Math.min(this.depth, depth);
     this.isFromMe &&= isFromMe;
-    // A transaction that spends the whole group has at most this many ancestors. For descendants, the maximum over its
-    // coins is used.
+    // The sum is an upper bound for the ancestors of a transaction that spends the whole group. For descendants, the
+    // maximum over the group's coins is used.
     this.ancestors += ancestors;
     this.descendants = Math.max(this.descendants, descendants);
   }

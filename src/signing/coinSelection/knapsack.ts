@@ -1,7 +1,7 @@
-/** Coins for a target with change: random sums near the target. Source: `KnapsackSolver`. */
+/** Selects coins that pay a target with change: tries random sums near the target. Source: `KnapsackSolver`. */
 import { shuffle, type Chance } from './random.js';
 
-/** Change amount that the selection aims at; also the minimum change after fees. */
+/** `MIN_CHANGE_SAT`: change amount that the selection aims at. `MIN_FINAL_CHANGE_SAT`: minimum change after fees. */
 export const MIN_CHANGE_SAT = 1_000_000n;
 export const MIN_FINAL_CHANGE_SAT = MIN_CHANGE_SAT / 2n;
 
@@ -11,7 +11,10 @@ interface Valued {
   readonly valueSat: bigint;
 }
 
-/** Groups that pay the target, with change of at least `MIN_CHANGE_SAT` if possible; null when the funds are insufficient. */
+/**
+ * Selects groups that pay the target, if possible with a change of at least `MIN_CHANGE_SAT`. Null if the funds are
+ * insufficient.
+ */
 export function knapsack<G extends Valued>(
   targetSat: bigint,
   groups: readonly G[],
@@ -42,8 +45,9 @@ export function knapsack<G extends Valued>(
 }
 
 /**
- * A randomly found set whose sum exceeds the target as little as possible. Sums are doubles: if they would not be exact,
- * larger units are used, with values rounded down and the target rounded up. Source: `ApproximateBestSubset`.
+ * Searches at random for a set of groups whose sum exceeds the target as little as possible. Sums are doubles. If doubles
+ * would not be exact, larger units are used: values are rounded down and the target is rounded up. Source:
+ * `ApproximateBestSubset`.
  */
 function nearSum(
   groups: readonly Valued[],
@@ -64,7 +68,7 @@ function nearSum(
     taken.fill(0);
     let sum = 0;
     let isReached = false;
-    // First pass: about half of the groups at random; second pass: the groups left out.
+    // The first pass includes about half of the groups at random. The second pass includes groups that were left out.
     for (let pass = 0; pass < 2 && !isReached; pass++) {
       for (let i = 0; i < count; i++) {
         if (pass === 0 ? !chance.flip() : taken[i] === 1) continue;
@@ -78,7 +82,7 @@ function nearSum(
         }
         sum -= values[i]!;
         taken[i] = 0;
-        // Later values cannot give a better sum: values are in descending order.
+        // Values are in descending order, so later values cannot give a better sum.
         if (sum + least >= bestSum) break;
       }
     }

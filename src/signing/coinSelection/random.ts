@@ -1,14 +1,14 @@
-/** Random numbers for coin selection: fast, seeded by the system, replaceable in tests. Never used for keys. */
+/** Random numbers for coin selection: fast, seeded by the operating system, replaceable in tests. Never used for keys. */
 import { randomBytes } from 'node:crypto';
 
 export interface Chance {
-  /** Heads or tails. */
+  /** Returns true or false with equal probability. */
   flip(): boolean;
-  /** An integer from 0 up to but not including `count`. */
+  /** A random integer from 0 up to but not including `count`. */
   below(count: number): number;
 }
 
-/** xoshiro128** by Blackman and Vigna. */
+/** The random number generator xoshiro128** by Blackman and Vigna. */
 export class FastChance implements Chance {
   private a: number;
   private b: number;
@@ -23,7 +23,7 @@ export class FastChance implements Chance {
     this.a = view.getUint32(0);
     this.b = view.getUint32(4);
     this.c = view.getUint32(8);
-    // The state must not be all zeros.
+    // Sets one bit, because the generator's state must not be all zeros.
     this.d = view.getUint32(12) | 1;
   }
 
@@ -52,7 +52,7 @@ export class FastChance implements Chance {
   }
 
   below(count: number): number {
-    // Values above the last whole multiple are discarded, since they would favour small numbers.
+    // Values at and above the last multiple of `count` are discarded, because they would make small results more probable.
     const end = 0x1_0000_0000 - (0x1_0000_0000 % count);
     for (;;) {
       const value = this.next();
@@ -61,7 +61,7 @@ export class FastChance implements Chance {
   }
 }
 
-/** Shuffles items in place. */
+/** Shuffles `items` in place. */
 export function shuffle<T>(items: T[], chance: Chance): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const other = chance.below(i + 1);

@@ -1,6 +1,6 @@
 /**
- * Selects the coins to pay with: confirmed ones first, then own change, then longer and longer chains of unconfirmed
- * transactions. Pure. Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
+ * Selects the coins to pay with: confirmed coins first, then own change, then coins with more and more unconfirmed
+ * ancestors. Pure functions. Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
  */
 import { branchAndBound, type WeighedGroup } from './branchAndBound.js';
 import type { CoinGroup } from './coinGroup.js';
@@ -9,23 +9,23 @@ import { knapsack } from './knapsack.js';
 import type { Chance } from './random.js';
 
 export interface SelectionOptions {
-  /** Whether own change may be spent before it is confirmed (`-spendzeroconfchange`). */
+  /** Whether the wallet's own change may be spent before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
   /** The mempool's limits of ancestors and descendants (`-limitancestorcount`, `-limitdescendantcount`). */
   readonly maxAncestors: number;
   readonly maxDescendants: number;
-  /** Whether coins that would exceed those limits are excluded (`-walletrejectlongchains`). */
+  /** Whether coins that would exceed the limits `maxAncestors` and `maxDescendants` are excluded (`-walletrejectlongchains`). */
   readonly rejectsLongChains: boolean;
 }
 
-/** Cost parameters for a payment without change; fees are in satoshis for a virtual size. */
+/** Cost parameters of a payment without change. The functions return a fee in satoshis for a virtual size. */
 export interface ExactPayment {
   feeFor(sizeBytes: number): bigint;
-  /** The fee at a rate with which a transaction confirms within a week. */
+  /** Fee at the long-term rate, with which a transaction confirms within a week. */
   longTermFeeFor(sizeBytes: number): bigint;
-  /** The cost of creating and spending change. */
+  /** Cost of creating a change output and spending it later. */
   readonly costOfChangeSat: bigint;
-  /** The fee for the transaction without its inputs. */
+  /** Fee for the transaction without its inputs. */
   readonly baseFeeSat: bigint;
 }
 
@@ -34,7 +34,7 @@ export interface Selection<C> {
   readonly valueSat: bigint;
 }
 
-/** The eligibility levels, from strict to lenient. */
+/** The eligibility rules that are tried in turn, from strict to lenient. */
 function* eligibilities(options: SelectionOptions): Generator<Eligibility> {
   const mostAncestors = Math.max(1, options.maxAncestors);
   const mostDescendants = Math.max(1, options.maxDescendants);
@@ -61,8 +61,8 @@ function* eligibilities(options: SelectionOptions): Generator<Eligibility> {
 }
 
 /**
- * Selects coins worth at least `targetSat`. With `exact`, coins that need no change and also pay the fees for their inputs
- * and the rest of the transaction. Null if there are none.
+ * Selects coins worth at least `targetSat`. With `exact`, the selected coins need no change, and also pay the fees for their
+ * inputs and the rest of the transaction. Null if no such coins exist.
  */
 export function selectCoins<C extends Selectable>(
   groups: readonly CoinGroup<C>[],
@@ -74,7 +74,7 @@ export function selectCoins<C extends Selectable>(
   let tried: readonly CoinGroup<C>[] | null = null;
   for (const eligibility of eligibilities(options)) {
     const eligible = groups.filter((group) => group.isEligible(eligibility));
-    // The same eligible coins were insufficient before.
+    // The previous rules had the same eligible coins, which were insufficient.
     if (tried !== null && isSame(tried, eligible)) continue;
     tried = eligible;
     const coins =
@@ -106,7 +106,7 @@ function exactCoins<C extends Selectable>(
   return found === null ? null : found.flatMap(({ coins }) => coins);
 }
 
-/** The coins of a group that are worth more than their inputs cost. */
+/** Reduces a group to the coins that are worth more than the fees for their inputs. */
 function weigh<C extends Selectable>(group: CoinGroup<C>, exact: ExactPayment): PaidGroup<C> {
   const coins: C[] = [];
   let effectiveSat = 0n;

@@ -1,7 +1,7 @@
 /**
- * The byte forms of a coin: the database row and the records of a block's undo blob. No state.
- * Row: u32 LE height code, i64 LE amount, script to the end. Undo record: the same with a u32 LE script length
- * before the script; a blob has one for every spent coin of the block, in order of the inputs.
+ * The byte forms of a coin: the database row and the records of a block's undo blob. No state. Row: u32 LE height code, i64
+ * LE amount, script to the end. Undo record: the fields of a row, with a u32 LE script length before the script. An undo
+ * blob has one record for each spent coin of the block, in the order of the inputs.
  */
 import { loadNative, type CoinValue, type ParsedBlock, type ResolvedInputs } from '../../native/binding.js';
 import {
@@ -28,7 +28,7 @@ export function formatCoinRow(coin: CoinValue): Buffer {
   return row;
 }
 
-/** The script is a view into the row. Throws `ReadError` on a row that is too short. */
+/** Parses a row. The script is a view into the row. Throws `ReadError` if the row is too short. */
 export function parseCoinRow(row: Bytes): CoinValue {
   if (row.length < COIN_ROW_HEADER_BYTES) throw new ReadError(`coin row of ${row.length} bytes`);
   const bytes = asBuffer(row);
@@ -39,7 +39,7 @@ export function parseCoinRow(row: Bytes): CoinValue {
   };
 }
 
-/** Fallback of the addon's `buildUndo`. */
+/** JavaScript fallback of the addon's `buildUndo`. */
 export function buildUndoFallback(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const parts: Buffer[] = [];
   for (let row = 0; row < parsed.txs.length; row += TX_STRIDE) {
@@ -60,19 +60,19 @@ export function buildUndoFallback(parsed: ParsedBlock, resolved: ResolvedInputs)
   return Buffer.concat(parts);
 }
 
-/** The undo blob of a block whose inputs were all found. */
+/** Builds the undo blob of a block. All inputs must be resolved. */
 export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const native = loadNative();
   return native ? native.buildUndo(parsed, resolved) : buildUndoFallback(parsed, resolved);
 }
 
 /**
- * The coins that the inputs of a block spent, from its undo blob, in the form that `CoinTable.resolve` returns for a valid
- * block.
+ * Reads the coins that the inputs of a block spent from the undo blob of the block. The result has the form that
+ * `CoinTable.resolve` returns for a valid block.
  */
 export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
   const coins = parseUndo(undo);
-  // The coinbase comes first. It is not in the undo data and spends nothing.
+  // The coinbase is the first transaction. It spends nothing, and the undo data contains no record for it.
   const first = parsed.txs[TX_INPUT_COUNT]!;
   const count = first + coins.length;
   assert(count === parsed.inputs.length / INPUT_STRIDE, 'undo data of another block');
@@ -100,8 +100,8 @@ export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInpu
 }
 
 /**
- * `count` coins of an undo blob from number `from` on, or fewer at its end. Other coins are not decoded. Errors as in
- * `parseUndo`.
+ * Decodes `count` coins of an undo blob from number `from` on, or fewer at the end of the blob. Other coins are not decoded.
+ * Errors as in `parseUndo`.
  */
 export function undoCoins(undo: Bytes, from: number, count: number): CoinValue[] {
   const bytes = asBuffer(undo);
@@ -122,7 +122,7 @@ export function undoCoins(undo: Bytes, from: number, count: number): CoinValue[]
   return coins;
 }
 
-/** The coins of an undo blob in order; scripts are views. Throws `ReadError` when it does not parse to its end. */
+/** Decodes the coins of an undo blob in order. Scripts are views. Throws `ReadError` if the blob is malformed. */
 export function parseUndo(undo: Bytes): CoinValue[] {
   const bytes = asBuffer(undo);
   const coins: CoinValue[] = [];

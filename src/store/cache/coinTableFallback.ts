@@ -1,6 +1,6 @@
 /**
- * Fallback of the addon's coin table (`native/coinTable.cpp`), over a Map. It uses some 300 bytes of heap for each coin. The
- * methods are documented in `CoinTable` in `coinTable.ts`.
+ * JavaScript fallback of the addon's coin table (`native/coinTable.cpp`), based on a Map. Each coin uses about 300 bytes of
+ * heap. `CoinTable` in `coinTable.ts` documents the methods.
  */
 import type { CoinValue, ParsedBlock, ResolvedInputs } from '../../native/binding.js';
 import {
@@ -28,24 +28,24 @@ import type { CoinTable } from './coinTable.js';
 const OUTPOINT_SIZE = 36;
 const DELETED = 0xffffffff;
 
-/** Key and length of a record of `takeDirty`. */
+/** Size of the key and the value length in a record of `takeDirty`. */
 const RECORD_HEADER_BYTES = OUTPOINT_SIZE + 4;
 
-/** Estimated memory of an entry without its script: map slot, key string, objects, bigint. */
+/** Estimated memory in bytes of an entry without its script: map slot, key string, objects, bigint. */
 const ENTRY_BYTES = 280;
 
 interface Entry {
-  /** `null`: spent, or known to be absent. */
+  /** The coin; `null` if it is spent or known to be absent. */
   coin: CoinValue | null;
-  /** The change is not in the database yet. */
+  /** Whether the entry has a change that is not in the database yet. */
   dirty: boolean;
-  /** The database does not have the coin, so spending it needs no tombstone. */
+  /** Whether the database does not have the coin. Spending a fresh coin then needs no tombstone. */
   fresh: boolean;
-  /** Used since the last pass of `trim`. */
+  /** Whether the entry was used since the last call of `trim`. */
   used: boolean;
 }
 
-/** The slice of one transaction in the offset table. */
+/** The fields of one transaction in the offset table of the parsed block. */
 interface TxRow {
   number: number;
   isCoinbase: boolean;
@@ -122,7 +122,7 @@ export class CoinTableFallback implements CoinTable {
     return this.dirtySize;
   }
 
-  /** Every change of an entry goes through here, to keep the counters consistent. `null` removes the entry. */
+  /** Every change of an entry calls this function, which keeps the counters consistent. `null` removes the entry. */
   private set(key: string, next: Entry | null): void {
     const before = this.entries.get(key);
     if (before) this.count(before, -1);
@@ -209,7 +209,7 @@ export class CoinTableFallback implements CoinTable {
     const scripts: Uint8Array[] = [];
     let scriptsLength = 0;
     const duplicates: number[] = [];
-    /** Effects of the transactions so far: a created coin, or `null` for a spent one. */
+    /** Changes by the block's transactions so far: a created coin, or `null` for a spent coin. */
     const overlay = new Map<string, CoinValue | null>();
     for (const tx of rowsOf(parsed)) {
       for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
@@ -251,7 +251,7 @@ export class CoinTableFallback implements CoinTable {
         );
       }
       for (let output = 0; output < tx.outputCount; output++) {
-        // Before BIP34 a coinbase could have the same txid as an earlier one.
+        // Before BIP34 a coinbase could have the same txid as an earlier coinbase and overwrite its coins.
         this.addCoin(
           outputKey(parsed, tx, output),
           outputCoin(block, parsed, tx, output, height),
@@ -327,7 +327,7 @@ export class CoinTableFallback implements CoinTable {
 
   trim(targetBytes: number, maxVisits = Infinity): void {
     let visits = 0;
-    // Two rounds: the first only clears the `used` flag of recently used coins.
+    // Two rounds, because the first round only clears the `used` flag of recently used coins.
     for (let round = 0; round < 2; round++) {
       for (const [key, entry] of this.entries) {
         if (this.usageBytes <= targetBytes || visits >= maxVisits) return;

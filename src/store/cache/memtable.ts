@@ -1,6 +1,7 @@
 /**
- * Very many rows in memory, with lookup by key, ordered walks and a running size. `null` marks a deletion that hides lower
- * layers. With the addon the rows are off the JavaScript heap.
+ * Interface of tables with very many rows in memory: lookup by key, iteration in key order, and the memory size. The value
+ * `null` marks a deletion, which hides the row in the database below. With the addon the rows are outside the JavaScript
+ * heap.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
@@ -8,53 +9,57 @@ import type { RowRange } from '../rows/rows.js';
 export type KeyRange = Pick<RowRange, 'gte' | 'lt'>;
 
 export interface Memtable {
-  /** Memory of the rows. */
+  /** Memory of the rows in bytes. */
   readonly sizeBytes: number;
   readonly count: number;
-  /** A copy of the value; null for a deletion, undefined if the key is not in the table. */
+  /** Returns a copy of the value; null for a deletion, undefined if the key is not in the table. */
   get(key: string): Bytes | null | undefined;
   set(key: string, value: Bytes | null): void;
-  /** Sets the rows of records (`rowRecords.ts`), in their order. */
+  /** Sets the rows of serialized records (`rowRecords.ts`), in their order. */
   addRecords(records: Buffer): void;
-  /** Looks up the keys of records in one call. Only with the addon. */
+  /** Looks up the keys of serialized records in one call. Exists only with the addon. */
   readRecords?(records: Buffer): KnownValues;
   clear(): void;
-  /** Runs changes atomically: other threads see all of them or none. */
+  /** Runs `changes` atomically: other threads see either all changes or none. */
   change(changes: () => void): void;
-  /** Number of calls of `change`. */
+  /** Number of calls of `change` so far. */
   readonly changes: number;
-  /** Number by which other threads open the table (`sharedRows.ts`); null if they cannot. */
+  /** Returns a number by which other threads can open the table (`sharedRows.ts`); null if they cannot. */
   share(): number | null;
   /**
-   * All rows as records (`rowRecords.ts`), about `maxBytes` of them at once but at least one. Rows of one kind follow each
-   * other; there is no other order. So a table file has few kinds of rows, and a lookup reads few files. A yielded buffer is
-   * valid until the next one is requested. Do not change the rows during the walk.
+   * Iterates over all rows as records (`rowRecords.ts`). Each yielded buffer has about `maxBytes`, but at least one record.
+   * Rows with the same first key byte (the row type) are consecutive; otherwise the order is undefined. So each database
+   * file contains few row types, and a lookup reads few files. A buffer is valid until the next buffer is requested. Do not
+   * change the rows during the iteration.
    */
   records(maxBytes: number): Iterable<Buffer>;
   /**
-   * Rows within the range, deletions included, in ascending order; The result is a snapshot: the rows may change during its
-   * use.
+   * Rows within the range, including deletions, in ascending key order. The result is a snapshot, so the table may change
+   * while the result is used.
    */
   slice(range: KeyRange): [string, Bytes | null][];
 }
 
 /**
- * Values for the keys of records, packed (`PackedValues` of `rowRecords.ts`). `unknown` is the number of keys that are not
- * in the table.
+ * Result of a lookup of many keys. `values`: the packed values (`PackedValues` of `rowRecords.ts`). `unknown`: number of
+ * keys that are not in the table.
  */
 export interface KnownValues {
   readonly values: Buffer;
   readonly unknown: number;
 }
 
-/** Cache of rows of one kind. */
+/** Cache of rows of one type. The first byte of a key is the row type. */
 export interface RowCache {
   readonly sizeBytes: number;
-  /** A copy of the row; null when it is known to be absent, undefined when the database must be asked. */
+  /** Returns a copy of the row; null if the row is known to be absent, undefined if the caller must read the database. */
   get(key: string): Bytes | null | undefined;
-  /** Records the value that the database has from now on; null for a deleted row. */
+  /** Sets the value that the database has from now on; null for a deleted row. */
   set(key: string, value: Bytes | null): void;
-  /** The same for records (`rowRecords.ts`). Only keys that start with the byte `kind` are used. */
+  /**
+   * Like `set`, for all serialized records (`rowRecords.ts`) whose keys start with the byte `kind`. Other records are
+   * ignored.
+   */
   setRecords(kind: string, records: Buffer): void;
   clear(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Fallback of the addon's memtable: hash tables from keys to values, which are packed outside the JavaScript heap, and a
- * second list of the keys for ordered walks.
+ * JavaScript fallback of the addon's memtable. Hash tables map keys to values, which are packed outside the JavaScript heap.
+ * A second list contains the keys for ordered iteration.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf, RecordWriter } from '../rows/rowRecords.js';
@@ -8,18 +8,21 @@ import type { KeyRange, Memtable } from './memtable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
 
-/** Memory of a key besides its bytes: the string header, and its slots in the hash table and the sorted list. */
+/**
+ * Estimated memory in bytes of a key besides its characters: the string header, and its slots in the hash table and the
+ * sorted list.
+ */
 const KEY_OVERHEAD_BYTES = 80;
 
-/** Marks a deletion, instead of the place of a value. */
+/** Marks a deletion in the hash table, instead of a position in the arena. */
 const DELETED = -1;
 
-/** Hash tables for each kind of row: a Map has a limit of some 16 million entries, and growing a large one takes long. */
+/** Number of hash tables for each row type. One Map is limited to some 16 million entries, and growing a large Map takes long. */
 const TABLES_PER_KIND = 8;
 const KINDS = 256;
 
 export class MemtableFallback implements Memtable {
-  /** By the first byte of the key, which is the kind of the row, and by one of its middle bytes. */
+  /** Hash tables by the first byte of the key (the row type) and by a byte in the middle of the key. */
   private readonly tables = new Array<Map<string, number> | null>(KINDS * TABLES_PER_KIND).fill(null);
   private readonly values = new ValueArena();
   private readonly order = new SortedKeys();
@@ -36,7 +39,7 @@ export class MemtableFallback implements Memtable {
   }
 
   private tableOf(key: string): Map<string, number> {
-    // An empty key has no first byte, but needs a table too.
+    // An empty key has no first byte. `| 0` assigns it to table 0.
     const at =
       (key.charCodeAt(0) | 0) * TABLES_PER_KIND + ((key.charCodeAt(key.length >>> 1) % TABLES_PER_KIND) | 0);
     return (this.tables[at] ??= new Map());

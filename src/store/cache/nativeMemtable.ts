@@ -1,16 +1,19 @@
-/** The addon's memtables as the store uses them: without a size limit, and as a cache. Owns the buffers for the calls. */
+/**
+ * The addon's memtables with the interfaces of the store: without a size limit (`Memtable`), and as a cache (`RowCache`).
+ * Owns the buffers for the calls.
+ */
 import type { NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from '../rows/rowRecords.js';
 import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
 
-/** Returned by the addon instead of a length: this number for a deletion, another negative number for an unknown key. */
+/** Result of the addon instead of a length: this number for a deletion, another negative number for an unknown key. */
 const DELETED = -2;
 
-/** Buffer for values returned by the addon; grows with the longest one. */
+/** Buffer into which the addon writes values. It grows with the longest value. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
-/** A cache with a size limit given at creation. Beyond it, rows that were not read are evicted first. */
+/** A cache with a size limit. If it is exceeded, rows that were not read since their insertion are evicted first. */
 export class NativeRowCache implements RowCache {
   protected readonly rows: NativeRows;
 
@@ -48,7 +51,7 @@ export class NativeRowCache implements RowCache {
   }
 }
 
-/** Rows without a size limit. */
+/** A table of rows without a size limit. */
 export class NativeMemtable extends NativeRowCache implements Memtable {
   get count(): number {
     return this.rows.count;

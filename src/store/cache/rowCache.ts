@@ -1,6 +1,6 @@
 /**
- * Cache of the latest values of rows of some kinds, in bounded memory: a block often reads rows that a recent block wrote.
- * Owns the eviction; writers must report each change to it.
+ * Cache of the latest values of some row types, with a memory limit: a block often reads rows that a recent block wrote.
+ * Owns the eviction. Code that writes rows must report each change to the cache.
  */
 import { loadNative } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -11,9 +11,9 @@ import { prefixEnd } from '../rows/rows.js';
 import { MemtableFallback } from './memtableFallback.js';
 
 export interface RowCachesOptions {
-  /** Share of the memory for each kind of row, by the first byte of its keys. The shares add up to 1. */
+  /** Share of the memory for each row type, by the first byte of the keys. The shares add up to 1. */
   shares: Readonly<Record<string, number>>;
-  /** Maximum memory of the rows; 0 disables the cache. */
+  /** Maximum memory of the cached rows in bytes; 0 disables the cache. */
   maxBytes: number;
 }
 
@@ -37,12 +37,15 @@ export class RowCaches {
     return this.caches.get(key[0]!)?.get(key);
   }
 
-  /** Records the values that the database has from now on: all rows of these records (`rowRecords.ts`). */
+  /** Sets the values that the database has from now on, from serialized records (`rowRecords.ts`). */
   setRecords(records: Buffer): void {
     for (const [kind, cache] of this.caches) cache.setRecords(kind, records);
   }
 
-  /** Forgets the rows between the keys: they were changed or deleted without calls of `set`. */
+  /**
+   * Removes the cached rows with keys from `gte` up to but not including `lt`, because the rows were changed without calls
+   * of `set`.
+   */
   forget(gte: string, lt: string): void {
     for (const [kind, cache] of this.caches) if (gte < prefixEnd(kind) && lt > kind) cache.clear();
   }
@@ -58,8 +61,8 @@ function createRowCache(maxBytes: number): RowCache {
 }
 
 /**
- * Two generations: when the younger one is full, the elder one is dropped. So a row stays cached until at least half of the
- * limit has been written after it.
+ * JavaScript fallback of the addon's cache, with two generations. When the younger generation is full, the older one is
+ * dropped. So a row stays cached until at least half of the limit has been written after it.
  */
 export class RowCacheFallback implements RowCache {
   private readonly maxBytes: number;

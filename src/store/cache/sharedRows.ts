@@ -1,9 +1,9 @@
 /**
- * Reads the committed rows of a store from another thread of the process, without the thread that owns the store. It reads
- * the overlay and the database, both in the addon. Each row is in its state before or after a commit, never torn. Several
- * rows belong to the same state as long as `commits` has not changed between the reads. The owner may close, flush or reopen
- * the database at any time; while it is closed, reads throw. Rows in the staging area (`stagedRows.ts`) are not visible, so
- * do not use this while `RowStore.mustFlush` is set.
+ * Reads the committed rows of a store from another thread of the process, without the thread that owns the store. Reads the
+ * overlay (the committed rows in memory) and the database, both in the addon. Each row is in its state before or after a
+ * commit, never in between. Several rows belong to the same state if `commits` did not change between the reads. The owner
+ * may close, flush or reopen the database at any time. While the database is closed, reads throw. Rows in the staging area
+ * (`stagedRows.ts`) are not visible, so do not use this while `RowStore.mustFlush` is set.
  */
 import { loadNative, type NativeRowView } from '../../native/binding.js';
 import { assert } from '../../util/assert.js';
@@ -23,7 +23,7 @@ export interface SharedRowsId {
 }
 
 const ABSENT = 0xffffffff;
-/** Rows of a walk that are read in one call. */
+/** `WALK_ROWS`: number of rows that an iteration reads per call. */
 const WALK_ROWS = 256;
 const MOST_ROWS = 0x7fffffff;
 
@@ -31,7 +31,7 @@ export class SharedRows implements RowReader {
   private readonly view: NativeRowView;
   private readonly path: string;
 
-  /** Throws if the store does not exist any more. */
+  /** Opens the rows. Throws if the store does not exist any more. */
   constructor({ rows, database, path }: SharedRowsId) {
     const addon = loadNative();
     assert(addon, 'rows are shared by the addon, which is not there');
@@ -75,7 +75,7 @@ export class SharedRows implements RowReader {
     const answer = this.view.range(gte, lt, reverse, limit);
     const end = 4 + answer.readUInt32LE(0);
     const own = rowsOf(answer.subarray(4, end));
-    // A byte between the two parts shows whether the database has more rows. It is not needed here.
+    // A byte after the first part tells whether the database has more rows. This function does not need it.
     const lower = rowsOf(answer.subarray(end + 1)) as [string, Bytes][];
     return mergeRows(range, inOrder(own, range), lower);
   }
@@ -84,7 +84,10 @@ export class SharedRows implements RowReader {
     return walkInSteps(this, range, WALK_ROWS);
   }
 
-  /** Runs a read. On corruption it searches the corrupt file, which the error of a range read does not name. */
+  /**
+   * Runs a read. After a corruption error it searches for the corrupt file, because the error of a range read does not name
+   * the file.
+   */
   private async settled<T>(read: () => T): Promise<T> {
     try {
       return read();
@@ -96,7 +99,7 @@ export class SharedRows implements RowReader {
   }
 }
 
-/** A copy, so that a stored value does not keep its batch in memory. */
+/** The value is copied, so that a stored value does not keep its whole batch in memory. */
 function copyOf(value: Buffer): Buffer {
   return Buffer.from(value);
 }

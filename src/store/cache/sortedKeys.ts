@@ -1,7 +1,7 @@
 /**
- * A growing set of keys that is sorted on demand. New keys are stored unsorted; a query sorts them into runs, each at least
- * twice as long as the next. So keys that are never queried cost nothing, and a query between additions costs in proportion
- * to the added keys, not to all keys.
+ * A growing set of keys that is sorted on demand. New keys are stored unsorted. A query sorts them into sorted runs, and
+ * each run is at least twice as long as the next run. So keys have no sorting cost until a query, and the cost of a query
+ * depends on the number of keys added since the previous query, not on the number of all keys.
  */
 import { lowerBound } from '../../util/lowerBound.js';
 
@@ -9,10 +9,10 @@ const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0
 
 export class SortedKeys {
   private fresh: string[] = [];
-  /** Sorted runs, the longest first. */
+  /** Sorted runs of keys, the longest run first. */
   private runs: string[][] = [];
 
-  /** The key must not have been added before. */
+  /** Adds a key that is not in the set yet. */
   add(key: string): void {
     this.fresh.push(key);
   }
@@ -22,7 +22,7 @@ export class SortedKeys {
     this.runs = [];
   }
 
-  /** Keys from `gte` up to but not including `lt`, ascending. */
+  /** Keys from `gte` up to but not including `lt`, in ascending order. */
   between(gte: string, lt: string): string[] {
     this.settle();
     let found: string[] = [];

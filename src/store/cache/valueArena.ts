@@ -1,10 +1,10 @@
 /**
- * Byte strings packed into a few large buffers outside the JavaScript heap, each identified by a number. A cache of very
- * many small rows uses it instead of one object for each row. Owns the memory; the caller has the index of the strings.
- *
- * Layout: slabs of 1 MiB cut into units of 8 bytes; a string is `u32 capacity in units ‖ u32 length ‖ bytes`. Capacities
- * of long strings are rounded up by an eighth at most, so a growing string is seldom moved. A freed place is reused for the
- * next string of its capacity. A string too long for a slab has one of its own.
+ * Byte strings packed into a few large buffers outside the JavaScript heap, each identified by a number. Tables of very many
+ * small rows use an arena instead of one object for each row. Owns the memory; the caller keeps the numbers of the strings.
+ * Layout: slabs of 1 MiB are divided into units of 8 bytes. A string is stored as `u32 capacity in units ‖ u32 length ‖
+ * bytes`. Capacities of long strings are rounded up by at most an eighth, so a growing string is seldom moved. A freed place
+ * (storage position) is reused for the next string with the same capacity. A string that is too long for a slab gets its own
+ * slab.
  */
 import type { Bytes } from '../../util/bytes.js';
 
@@ -16,23 +16,23 @@ const HEAD_UNITS = HEAD_BYTES / UNIT_BYTES;
 
 export class ValueArena {
   private slabs: Buffer[] = [];
-  /** Empty slabs that are reserved for reuse. */
+  /** Empty slabs that are kept for reuse. */
   private spare: Buffer[] = [];
-  /** Number of standard slabs used before the last `clear`. */
+  /** Number of standard-size slabs that were in use before the last `clear`. */
   private lastUsed = 0;
-  /** The slab that is being filled, and the fill position. */
+  /** `current`: number of the slab that is being filled. `at`: fill position in that slab, in units. */
   private current = -1;
   private at = UNITS_PER_SLAB;
   private bytes = 0;
-  /** Free places by capacity. */
+  /** Freed places (storage positions), by capacity in units. */
   private freed = new Map<number, number[]>();
 
-  /** Memory of the stored strings and of the free places. */
+  /** Memory in bytes of the stored strings and of the freed places. */
   get usedBytes(): number {
     return this.bytes;
   }
 
-  /** Stores a copy; returns its place. */
+  /** Stores a copy of `value`. Returns its place (the number that identifies the string). */
   add(value: Bytes): number {
     const units = capacityFor(value.length);
     const place = this.freed.get(units)?.pop() ?? this.place(units);
@@ -40,7 +40,7 @@ export class ValueArena {
     return place;
   }
 
-  /** Replaces the string at a place, and moves it if it does not fit; returns its place. */
+  /** Replaces the string at `place`. Moves the string if it does not fit. Returns its place. */
   replace(place: number, value: Bytes): number {
     if (value.length <= this.capacityAt(place) * UNIT_BYTES) {
       this.write(place, value);
@@ -50,7 +50,7 @@ export class ValueArena {
     return this.add(value);
   }
 
-  /** Frees the place. */
+  /** Frees the string at `place`. */
   free(place: number): void {
     const units = this.capacityAt(place);
     const places = this.freed.get(units);
@@ -58,7 +58,7 @@ export class ValueArena {
     else this.freed.set(units, [place]);
   }
 
-  /** A view of a string, valid until the next change of the arena. */
+  /** Returns a view of the string at `place`. It is valid until the next change of the arena. */
   view(place: number): Buffer {
     const slab = this.slabOf(place);
     const offset = offsetOf(place);
@@ -66,7 +66,7 @@ export class ValueArena {
     return slab.subarray(from, from + slab.readUInt32LE(offset + 4));
   }
 
-  /** Removes everything. It reserves as many slabs as both of the last two fillings used. */
+  /** Removes all strings. Keeps empty slabs for reuse: as many as both of the last two fillings used. */
   clear(): void {
     const usual = this.slabs.filter((slab) => slab.length === SLAB_BYTES);
     this.spare = usual.concat(this.spare).slice(0, Math.min(usual.length, this.lastUsed));
@@ -86,7 +86,7 @@ export class ValueArena {
     return this.slabOf(place).readUInt32LE(offsetOf(place));
   }
 
-  /** Allocates a place of this capacity. */
+  /** Allocates a place with this capacity in units. */
   private place(units: number): number {
     const needed = HEAD_UNITS + units;
     this.bytes += needed * UNIT_BYTES;
@@ -119,7 +119,7 @@ function offsetOf(place: number): number {
   return (place % UNITS_PER_SLAB) * UNIT_BYTES;
 }
 
-/** Units for a string of this many bytes. Above 16 units there are eight steps for each power of two. */
+/** Capacity in units for a string of `bytes` bytes. Above 16 units there are eight capacities for each power of two. */
 function capacityFor(bytes: number): number {
   const units = Math.ceil(bytes / UNIT_BYTES);
   if (units <= 16) return units;

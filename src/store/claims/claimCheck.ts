@@ -1,6 +1,7 @@
 /**
- * Checks the rows of the claim trie before a block is rejected for its claim root. Rebuilds the rows that follow from the
- * rows of names: nodes, totals and the marks of idle names. A missing row must never make a valid block invalid.
+ * Checks the rows of the claim trie before a block is rejected for its claim root. Rebuilds the rows that can be computed
+ * from the rows of names: trie nodes, totals, and the filter of idle names (`idleNames.ts`). A missing row must never make a
+ * valid block invalid.
  */
 import { namesInvolved } from '../../claimtrie/blockTransactions.js';
 import { ClaimCorruptionError, TrieCorruptionError, intact } from '../../claimtrie/corruption.js';
@@ -38,21 +39,24 @@ import {
   type ClaimTotals,
 } from './rows/summaryRow.js';
 
-/** Height and claim root of a block, from its header. */
+/** Height and claim root of the tip, from its header. */
 export interface TrieTip {
   readonly height: number;
   /** The claim root of the block's header. */
   readonly root: Bytes;
 }
 
-/** The form of the trie after a block. */
+/**
+ * The generation of the trie (how nodes are hashed) after the block at `height`: '1' from the all-claims hash fork on, '0'
+ * before.
+ */
 export function generationAt(rules: ClaimRules, height: number): Generation {
   return hashesAllClaims(rules, height) ? '1' : '0';
 }
 
 /**
- * Rebuilds nodes, totals and the marks of idle names from the rows of names. Throws `ClaimCorruptionError` when these rows
- * do not result in the root; the caller must then discard the written rows.
+ * Rebuilds the trie nodes, the totals and the filter of idle names from the rows of names. Throws `ClaimCorruptionError` if
+ * the rows of names do not give the root of `tip`. The caller must then discard the written rows.
  */
 export async function repairTrie(
   rows: RowTransaction,
@@ -75,8 +79,8 @@ export async function repairTrie(
 }
 
 /**
- * Checks the rows that determine the claim root of `block`, the block after `tip`. Resolves when all rows are consistent.
- * Throws `TrieCorruptionError` when `repairTrie` helps, and `ClaimCorruptionError` when rows are missing that cannot be
+ * Checks the rows that determine the claim root of `block`, the block after `tip`. Resolves if all rows are consistent.
+ * Throws `TrieCorruptionError` if `repairTrie` can rebuild the rows, and `ClaimCorruptionError` if missing rows cannot be
  * rebuilt. Reads the rows of all names.
  */
 export async function checkBeforeVerdict(
@@ -100,7 +104,10 @@ export async function checkBeforeVerdict(
   for (const name of names) await checkName(rows, name, tip.height);
 }
 
-/** Checks names, nodes, totals and idle names; returns the number of pending items that are due in the next block, by name. */
+/**
+ * Checks names, nodes, totals and idle names. Returns, by name, the number of pending items (claims and supports) that are
+ * due in the next block.
+ */
 export function checkTrie(
   rows: RowReader,
   rules: ClaimRules,
@@ -146,7 +153,10 @@ async function compareTrie(
   return due;
 }
 
-/** An empty trie has no row of totals, and then no name may have claims. Throws `TrieCorruptionError`. */
+/**
+ * Checks a trie without a row of totals. Such a trie must be empty, so no name may have claims. Throws `TrieCorruptionError`
+ * if a name has claims.
+ */
 export async function refuseLostTotals(rows: RowReader): Promise<void> {
   const yieldTimer = new YieldTimer();
   for await (const [, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
@@ -172,7 +182,10 @@ async function checkDue(rows: RowReader, height: number, wanted: ReadonlyMap<str
     intact(count === 0, `what is due in block ${height} does not fit the names`);
 }
 
-/** Names of the items that expire in the block, from the log of the block that created them. */
+/**
+ * Names of the items (claims and supports) that expire in the block at `height`. They are read from the log of the block
+ * that created the items.
+ */
 async function expiringNames(rules: ClaimRules, rows: RowReader, height: number): Promise<Set<string>> {
   const created = expiringCreation(rules, height);
   const names = new Set<string>();
@@ -191,7 +204,7 @@ async function expiringNames(rules: ClaimRules, rows: RowReader, height: number)
   return names;
 }
 
-/** A block without a log created no items. Checks all items for that. */
+/** Checks that the block at `height`, which has no log, created no items (claims and supports). Reads all items. */
 async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
   const yieldTimer = new YieldTimer();
   const items = { gte: CLAIM_PREFIX.item, lt: prefixEnd(CLAIM_PREFIX.item) };
@@ -201,7 +214,7 @@ async function refuseItemsOf(rows: RowReader, height: number): Promise<void> {
   }
 }
 
-/** The items filed under a name must match the counts in its row. */
+/** Checks that the number of items (claims and supports) stored under a name matches the counts in the name's row. */
 async function checkName(rows: RowReader, name: string, height: number): Promise<void> {
   const row = await rows.get(nameKey(name));
   const state = row ? parseNameRow(row) : emptyNameState();
@@ -218,8 +231,8 @@ async function checkName(rows: RowReader, name: string, height: number): Promise
 }
 
 /**
- * Checks that a disconnected block has left no rows: its log may have been missing, which the root need not show. `block` is
- * the disconnected block. Throws `ClaimCorruptionError`.
+ * Checks that disconnecting `block` left none of its rows. If the block's log was missing, rows can remain although the root
+ * is correct. Throws `ClaimCorruptionError` if rows remain.
  */
 export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promise<void> {
   const { height } = block;
@@ -247,7 +260,7 @@ export async function checkTakenBack(rows: RowReader, block: ClaimBlock): Promis
   });
 }
 
-/** Runs a step; unreadable rows count as corruption. */
+/** Runs `step`. An unreadable row counts as corruption. */
 async function orCorruption<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -1,7 +1,7 @@
 /**
  * The claim trie in the database: connects and disconnects blocks within a row transaction. It caches no rows between
- * blocks, since a block changes every node that it loads. A store may have one instance at a time. Queries are in
- * `claimQueries.ts` and `proofQueries.ts`.
+ * blocks, because a block changes every node that it loads. Each database may have only one `ClaimStore` at a time. Queries
+ * are in `claimQueries.ts` and `proofQueries.ts`.
  */
 import type { ClaimBlock, ClaimRules } from '../../claimtrie/types.js';
 import { TrieCorruptionError } from '../../claimtrie/corruption.js';
@@ -38,13 +38,13 @@ export type { ProofWindow } from './versions.js';
 export interface ClaimStoreOptions {
   rules: ClaimRules;
   /**
-   * Number of past blocks for which name proofs are available. In a data folder it must not change between a number and
-   * `all`, because the rows have another layout.
+   * Number of past blocks for which name proofs are available. A data folder must not change between a number and `all`,
+   * because the rows have different layouts.
    */
   proofWindow: ProofWindow;
-  /** Called when a row was used for the first time without having been prefetched. */
+  /** Called at the first read of a row that was not prefetched. */
   onLateRead?: (row: LateRow) => void;
-  /** Selects the rows that are prefetched; all when absent. Tests leave some out. */
+  /** Selects which rows are prefetched; if absent, all are. Tests leave some rows out. */
   fetches?: WorkStoreDeps['fetches'];
 }
 
@@ -55,7 +55,10 @@ export class ClaimStore {
   private readonly idle = new IdleNames();
   readonly lateReads: LateReads;
   private readonly fetches: WorkStoreDeps['fetches'];
-  /** Epochs of node history below this one, and the nodes of the old form, have already been returned by `prunable`. */
+  /**
+   * What `prunable` has already returned: the epochs of node history below `namedEpochs`, and whether the nodes of the old
+   * hash form were returned.
+   */
   private namedEpochs = 0;
   private namedOldForm = false;
 
@@ -68,16 +71,16 @@ export class ClaimStore {
   }
 
   /**
-   * Applies the next block's claim operations to `rows`. The caller commits or discards `rows`; there is no other state.
-   * Throws `ClaimCorruptionError` when rows are missing or corrupt, and `TrieCorruptionError` when `repair` helps.
-   * `disconnect` throws the same errors. After an error `rows` must be discarded.
+   * Applies the next block's claim operations to `rows`. The caller commits or discards `rows`; the store has no other state
+   * to undo. Throws `ClaimCorruptionError` if rows are missing or corrupt, and `TrieCorruptionError` if `repair` can rebuild
+   * them. `disconnect` throws the same errors. After an error `rows` must be discarded.
    */
   async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
     const deps = await this.deps(rows);
     return readable(() => connectClaims(this.rules, block, deps));
   }
 
-  /** Disconnects the latest block, which has this height; returns the root before it. */
+  /** Disconnects the latest connected block, which must be at `height`. Returns the root before that block. */
   async disconnect(rows: RowTransaction, height: number): Promise<{ root: Bytes }> {
     const deps = await this.deps(rows);
     return { root: await readable(() => disconnectClaims(this.rules, height, deps)) };
@@ -90,8 +93,8 @@ export class ClaimStore {
   }
 
   /**
-   * Throws `TrieCorruptionError` when `repair` helps, and `ClaimCorruptionError` when names are missing. Reads the rows of
-   * all names.
+   * Checks all rows of the trie. Throws `TrieCorruptionError` if `repair` can rebuild the damaged rows, and
+   * `ClaimCorruptionError` if names are missing. Reads the rows of all names.
    */
   async checkTrie(rows: RowReader, tip: TrieTip): Promise<void> {
     await this.idle.load(rows);
@@ -104,7 +107,7 @@ export class ClaimStore {
     await repairTrie(rows, this.rules, this.idle, tip);
   }
 
-  /** Earlier blocks with items that lbcd stores differently. */
+  /** Blocks below `height` with claims or supports that lbcd stores differently. */
   differencesBefore(rows: RowReader, height: number): Promise<LbcdDifference[]> {
     return differencesBefore(rows, this.rules, height);
   }
@@ -120,8 +123,9 @@ export class ClaimStore {
   }
 
   /**
-   * Key ranges that no query within the proof window needs once block `tipHeight` is on disk. The caller drops them. Each
-   * range is returned once, and again only after the tip was below it, because a scan of a dropped range is slow.
+   * Key ranges that no query within the proof window needs once block `tipHeight` is on disk. The caller deletes the rows of
+   * these ranges. Each range is returned once, because scanning an emptied range is slow. After a reorg below a range it is
+   * returned once more.
    */
   prunable(tipHeight: number): { gte: string; lt: string }[] {
     const ranges: { gte: string; lt: string }[] = [];
@@ -138,7 +142,7 @@ export class ClaimStore {
   }
 }
 
-/** Runs a step. An unreadable row may be one that can be rebuilt. */
+/** Runs `step`. Reports an unreadable row as `TrieCorruptionError`, because the row may be one that can be rebuilt. */
 async function readable<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

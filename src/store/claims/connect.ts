@@ -1,6 +1,7 @@
 /**
- * Connects one block: loads the rows that it may touch, runs the steps of the claim trie, and stores the result.
- * Owns the order of loading and computing; the fork blocks that touch every name are in `refileFork.ts` and `hashFork.ts`.
+ * Connects one block: loads the rows that the block may change, runs the steps of the claim trie, and stores the result.
+ * Defines the order of loading and computing. `refileFork.ts` and `hashFork.ts` handle the fork blocks that change every
+ * name.
  */
 import { checkingOrder, findTakeovers, processDue, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { namesInvolved, processTransaction, spendCandidates } from '../../claimtrie/blockTransactions.js';
@@ -26,18 +27,21 @@ import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
 export interface ConnectedClaims {
-  /** Root of the trie after the block. The caller compares it with the header. */
+  /** Root of the trie after the block. The caller compares it with the claim root in the block's header. */
   root: Bytes;
   readonly report: ClaimReport;
-  /** The log of the block, with its items in their state at the end of the block; null for the block that refiles names. */
+  /**
+   * Log of the block. Items (claims and supports) are in their state at the end of the block. Null for the normalization
+   * fork's block, which moves names.
+   */
   readonly log: readonly WorkEvent[] | null;
-  /** States after the block of all touched names and some more; empty for the block that refiles names. */
+  /** States after the block of at least all changed names. Empty for the normalization fork's block, which moves names. */
   readonly names: NamesAfter;
 }
 
-/** The part of a connected block's work that may be stored for longer. */
+/** The part of a connected block's result that callers may keep for longer. */
 export interface ClaimReport {
-  /** Effects of the block, computed on access; empty for the block that refiles names. */
+  /** Effects of the block on claims, computed on access. Empty for the normalization fork's block. */
   readonly events: readonly ClaimEvent[];
 }
 
@@ -69,8 +73,8 @@ export async function connectClaims(
   if (!summaryRow) await refuseLostTotals(rows);
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   const { work } = store;
-  // The block that refiles names changes stored nodes batch by batch. If only the hash form changes, the nodes of the old
-  // form stay unchanged.
+  // The normalization fork's block changes stored nodes batch by batch. If only the hash form changes, the nodes of the
+  // old form must stay unchanged.
   store.writesNodes = refiles || !rehashes;
 
   await processTransactions(store, block);
@@ -80,7 +84,8 @@ export async function connectClaims(
     await refileNames(store);
     await strandSupports(rows, height);
   }
-  // The block that refiles names may have changed its due row since.
+  // In the normalization fork's block, moving the names may have changed the row of due items (claims and supports), so
+  // the row is read again.
   await processDueItems(store, refiles ? await store.loadDue(height) : parseDueRow(dueRow), expiring);
   if (refiles) await settleMarkedNames(store);
   else await settle(store);
@@ -131,7 +136,10 @@ export async function processTransactions(store: WorkStore, block: ClaimBlock): 
   }
 }
 
-/** Processes the activations and expirations of this height: items from the due queue, and items that reach their age. */
+/**
+ * Processes the items (claims and supports) that become active or expire at this height: items from the queue of due items,
+ * and items that reach the end of their term.
+ */
 export async function processDueItems(
   store: WorkStore,
   entries: readonly DueEntry[],
@@ -165,7 +173,7 @@ export async function processDueItems(
   await store.yieldTimer.run(processDue(work, due, ending));
 }
 
-/** Decides the owners, and files the new items that are still pending. */
+/** Determines the controlling claims, and stores the new items that are still pending. */
 export async function settle(store: WorkStore): Promise<void> {
   const { work } = store;
   const checks = findTakeovers(work, checkingOrder(work));
@@ -177,8 +185,8 @@ export async function settle(store: WorkStore): Promise<void> {
 }
 
 /**
- * The items that the block of expiring age created, if they are unspent or were moved. Claims and supports in order of
- * creation.
+ * The items (claims and supports) that expire in the block at `height`, if they are unspent or were moved: those created one
+ * term earlier. Claims and supports are in the order of creation.
  */
 export async function expiringItems(
   rules: ClaimRules,

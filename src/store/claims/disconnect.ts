@@ -1,6 +1,6 @@
 /**
- * Disconnects one block by its log: restores every name, item, queue and node, with the old valid heights and takeover
- * heights. Reads the log backwards in chunks, to bound the memory.
+ * Disconnects one block using its log. Restores every name, item (claim or support), queue and node, including the previous
+ * activation and takeover heights. Reads the log backwards in chunks, to limit the memory.
  */
 import { intact } from '../../claimtrie/corruption.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -20,7 +20,7 @@ import { undoStranded } from './query/stranded.js';
 import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
-/** Returns the root before block `height`, which must be the latest connected one. */
+/** Disconnects block `height`, which must be the latest connected block. Returns the root before it. */
 export async function disconnectClaims(
   rules: ClaimRules,
   height: number,
@@ -41,7 +41,8 @@ export async function disconnectClaims(
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
-  // Both forks are in this block. It is disconnected with nodes of the old form, which may have been dropped.
+  // Both forks (normalization and hash form) are in this block. Disconnecting needs the nodes of the old hash form, which
+  // may have been dropped, so they are rebuilt.
   if (refiled && rehashed) await rebuildNodes(rows, '0');
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
@@ -54,13 +55,13 @@ export async function disconnectClaims(
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
   await deps.versions.endErasing(rows, height);
-  // Nodes of the old form may have been dropped, all or in part.
+  // Nodes of the old hash form may have been dropped, so they are rebuilt.
   if (rehashed) summary.root = await rebuildNodes(rows, '0');
   putSummary(rows, summary);
   return summary.root;
 }
 
-/** Names an event is about. */
+/** Names to which an event of the log refers. */
 function namesOf(event: LogEvent): string[] {
   if (event.op === 'takeover' || event.op === 'snapshot') return [event.name];
   return event.op === 'refile' ? [event.ref.name, event.to.name] : [event.ref.name];
@@ -85,7 +86,7 @@ function refKey({ name, since, ordinal }: ItemRef): string {
   return `${since}:${ordinal}:${name}`;
 }
 
-/** All items that the events refer to. */
+/** All items (claims and supports) to which the events refer. */
 async function loadItems(store: WorkStore, events: readonly LogEvent[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const { work } = store;
@@ -157,7 +158,7 @@ function undoEvent(store: WorkStore, event: LogEvent, find: (ref: ItemRef) => It
   }
 }
 
-/** Removes the item from its name. */
+/** Removes an item (claim or support) from the state of its name. */
 function takeOut(store: WorkStore, item: Item): void {
   const { work } = store;
   const { state } = work.name(item.name);
@@ -170,7 +171,7 @@ function takeOut(store: WorkStore, item: Item): void {
   work.name(item.name).changed = true;
 }
 
-/** Files the item under its name again, pending or active. */
+/** Adds an item (claim or support) to the state of its name again, as pending or active. */
 function putBack(store: WorkStore, item: Item): void {
   const { work } = store;
   const { state } = work.name(item.name);
@@ -186,7 +187,7 @@ function putBack(store: WorkStore, item: Item): void {
   store.changedItems.add(item);
 }
 
-/** Deletes the item, as if it had never been filed. */
+/** Deletes an item (claim or support), as if it had never been created. */
 function forget(store: WorkStore, item: Item): void {
   store.work.name(item.name).state.sinceSnapshot--;
   store.changedItems.delete(item);

@@ -1,7 +1,7 @@
 /**
- * The block at which the hash form changes: the trie of the new form is built from the rows of names, as a stream. The trie
- * of the old form is left for proofs of earlier blocks, and may be dropped once they are outside the proof window. A reorg
- * below the fork rebuilds it.
+ * Handles the block at which the hash form of trie nodes changes. The trie of the new form is built from the rows of names,
+ * as a stream. The trie of the old form is kept for proofs of earlier blocks. It may be dropped once these blocks are
+ * outside the proof window. A reorg below the fork rebuilds it.
  */
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
@@ -13,16 +13,16 @@ import { CLAIM_PREFIX, nodeKey, type Generation } from './rows/claimKeys.js';
 import { parseNameRow, rowHasClaims } from './rows/nameRow.js';
 import { formatNodeRow } from './rows/nodeRow.js';
 
-/** Nodes passed on in one call. Arbitrary. */
+/** Maximum number of nodes that `take` receives in one call. Arbitrary. */
 const NODES_AT_ONCE = 1000;
 
-/** The last block whose trie has the old form. */
+/** Height of the last block whose trie has the old hash form. */
 export function lastOfOldForm(rules: ClaimRules): number {
   const fork = rules.allClaimsForkHeight - 1;
   return rules.normalizationForkHeight === fork ? fork : fork - 1;
 }
 
-/** Builds the trie of `generation` from the rows of names in the transaction; returns its root. */
+/** Builds the trie of `generation` (hash form) from the rows of names in the transaction. Returns the root. */
 export async function rebuildNodes(rows: RowTransaction, generation: Generation): Promise<Bytes> {
   await dropNodes(rows, generation);
   return buildTrie(rows, generation, async (nodes) => {
@@ -32,8 +32,8 @@ export async function rebuildNodes(rows: RowTransaction, generation: Generation)
 }
 
 /**
- * Computes the trie of `generation` from the rows of names; returns its root. `take` receives the rows of nodes with their
- * keys, in batches. `see` receives the row of every name.
+ * Computes the trie of `generation` (hash form) from the rows of names. Returns the root. `take` receives the rows of nodes
+ * with their keys, in batches. `see` receives the row of every name.
  */
 export async function buildTrie(
   rows: RowReader,
@@ -58,7 +58,7 @@ export async function buildTrie(
 
 /** Computes nodes and root from a stream of name rows. */
 export class TrieOfNames {
-  /** Rows of finished nodes with their keys. The caller removes them. */
+  /** Rows of finished nodes with their keys. The caller must take them out. */
   readonly nodes: [key: string, row: Buffer][] = [];
   private readonly allClaims: boolean;
   private readonly builder: TrieBuilder;
@@ -70,7 +70,7 @@ export class TrieOfNames {
     });
   }
 
-  /** Names must come in ascending byte order, each once. */
+  /** Adds a name. Names must be added in ascending byte order, each once. */
   add(name: string, row: Bytes): void {
     if (!rowHasClaims(row)) return;
     const { claims, takeover } = parseNameRow(row);
@@ -84,7 +84,7 @@ export class TrieOfNames {
   }
 }
 
-/** A trie of the same generation may remain from before a reorg. */
+/** Deletes the nodes of a generation. A reorg may have left a trie of the same generation. */
 async function dropNodes(rows: RowTransaction, generation: Generation): Promise<void> {
   const prefix = CLAIM_PREFIX.node + generation;
   const yieldTimer = new YieldTimer();

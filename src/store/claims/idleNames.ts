@@ -1,25 +1,26 @@
 /**
- * Idle names: names without active claims that have a row all the same (supports, pending items, a takeover height, history
- * that no snapshot covers). A filter of fixed size, stored in rows and in memory, has one bit for many names. Most new
- * claims have unknown names, and a lookup of a missing row makes LevelDB read a file of every level. Bits are set and never
- * cleared, so memory always has at least the bits on disk. A discarded transaction or a disconnected block leaves extra
- * bits, never missing ones. For the same reason each row is written as a whole.
+ * Filter of idle names. An idle name has a row although it has no active claims (because of supports, pending items, a
+ * takeover height, or history that no snapshot covers). The filter has a fixed size, is stored in rows and in memory, and
+ * each bit represents many names. It avoids lookups: most new claims have unknown names, and a lookup of a missing row makes
+ * LevelDB read a file of every level. Bits are set and never cleared, so memory always has at least the bits on disk. A
+ * discarded transaction or a disconnected block leaves extra bits, never missing ones. Each row of the filter is written as
+ * a whole for the same reason: a row must not lose bits.
  */
 import { prefixEnd, type RowReader, type RowWriter } from '../rows/rows.js';
 import { CLAIM_PREFIX, idleNamesKey } from './rows/claimKeys.js';
 
-/** 2 MiB of memory. With 170,000 idle names one lookup in a hundred is unnecessary. */
+/** Number of bits of the filter: 2 MiB of memory. With 170,000 idle names one lookup in a hundred is unnecessary. */
 const BITS = 2 ** 24;
-/** Bytes of a row. Arbitrary: small, since a row is written for each name that becomes idle. */
+/** Size in bytes of a row of the filter. Small, because a row is written for each name that becomes idle. Arbitrary. */
 const ROW_BYTES = 256;
 const BITS_PER_ROW = 8 * ROW_BYTES;
 
 export class IdleNames {
-  /** Null until they are read. */
+  /** The bits in memory; null until they are read. */
   private bits: Buffer | null = null;
   private loaded: Promise<void> | null = null;
 
-  /** Reads the rows, once: a second read would lose bits added since. */
+  /** Reads the rows of the filter once. A second read would lose the bits that were added since. */
   load(rows: RowReader): Promise<void> {
     return (this.loaded ??= this.read(rows).catch((error: unknown) => {
       this.loaded = null;
@@ -37,13 +38,13 @@ export class IdleNames {
     this.bits = bits;
   }
 
-  /** False if the name surely has no row, unless it has active claims. Call `load` first. */
+  /** Returns false if the name certainly has no row, unless it has active claims. `load` must be called first. */
   mayHold(name: string): boolean {
     const bit = bitOf(name);
     return (this.bits![bit >>> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Adds a name without active claims whose row is being written. Call `load` first. */
+  /** Adds a name without active claims whose row is being written. `load` must be called first. */
   add(rows: RowWriter, name: string): void {
     const bit = bitOf(name);
     const number = Math.floor(bit / BITS_PER_ROW);
@@ -54,7 +55,10 @@ export class IdleNames {
   }
 }
 
-/** FNV-1a, folded. With names that share a bit an attacker can only cause unnecessary lookups. */
+/**
+ * Bit number of a name: the FNV-1a hash, folded. An attacker who creates names with the same bit can only cause unnecessary
+ * lookups.
+ */
 function bitOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

@@ -1,29 +1,29 @@
 /**
  * Cache of the claims, with their hashes, of names with very many claims. Proofs use it. An entry is valid as long as the
- * bytes of the name's row are the same, because the row determines the claims. So a new block needs no invalidation. The
- * size is limited.
+ * bytes of the name's row are the same, because the row determines the claims. So a new block does not invalidate entries.
+ * The size is limited.
  */
 import { valueHashInto } from '../../claimtrie/claimsHash.js';
 import type { PathNode } from '../../claimtrie/proof.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { NamePlaces } from './namePlaces.js';
 
-/** Minimum size of a cached row; shorter rows are parsed again. Arbitrary: some fifty claims. */
+/** Minimum size of a cached row. Shorter rows are parsed again on each use. Arbitrary: some fifty claims. */
 const LEAST_BYTES = 4096;
-/** Limit of cached rows in bytes. Decoded data takes some four times as much. */
+/** Maximum total size of the cached rows in bytes. The decoded data takes some four times as much. Arbitrary. */
 const MOST_BYTES = 4 << 20;
 
-/** The claims, best first, the takeover height, and the hashes of the claims. */
+/** The claims of a name (the best first), the takeover height, and the hashes of the claims. */
 export interface ProvenClaims extends Required<Pick<PathNode, 'takeover' | 'leaves'>> {
   readonly claims: NamePlaces;
 }
 
 export class KeptClaims {
-  /** In order of last use. */
+  /** Cached names, the least recently used first. */
   private readonly names = new Map<string, { row: Bytes; proven: ProvenClaims }>();
   private bytes = 0;
 
-  /** Total size of the cached rows. */
+  /** Total size of the cached rows in bytes. */
   get size(): number {
     return this.bytes;
   }
@@ -32,7 +32,7 @@ export class KeptClaims {
     return this.names.has(name);
   }
 
-  /** The decoded row of the name; undefined for a short row, or one that exceeds the cache limit. */
+  /** Returns the decoded row of a name. Undefined for a row that is too short or too long to be cached. */
   find(name: string, row: Bytes): ProvenClaims | undefined {
     if (row.length < LEAST_BYTES || row.length > MOST_BYTES) return undefined;
     const known = this.names.get(name);
@@ -54,10 +54,13 @@ export class KeptClaims {
 }
 
 const HASH_BYTES = 32;
-/** Maximum distance of a claim's positions in two successive rows. Arbitrary: a block changes few claims. */
+/**
+ * Maximum distance between a claim's positions in two successive rows of a name, up to which the claim is recognized as
+ * unchanged. Arbitrary: a block changes few claims.
+ */
 const LOOK_AHEAD = 8;
 
-/** `before` is the result for an earlier row of the name: unchanged claims keep their hashes. */
+/** Decodes a row. `before` is the result for an earlier row of the same name; unchanged claims take their hashes from it. */
 function proven(row: Bytes, before: ProvenClaims | undefined): ProvenClaims {
   const claims = new NamePlaces(row);
   const { takeover } = claims;
@@ -76,7 +79,7 @@ function proven(row: Bytes, before: ProvenClaims | undefined): ProvenClaims {
   return { claims, takeover, leaves };
 }
 
-/** The position of the claim's outpoint in the other row, from `next` on; negative if it is not found. */
+/** Position of the same claim (outpoint) in the other row, searched from position `next` on; negative if it is not found. */
 function sameClaim(claims: NamePlaces, bid: number, others: NamePlaces, next: number): number {
   const start = claims.txids[bid]!;
   const n = claims.outputs[bid]!;

@@ -8,7 +8,7 @@ export class LateReads {
   private readonly onFirst: (row: LateRow) => void;
   private readonly counts: Record<LateRow, number> = { name: 0, item: 0, node: 0 };
 
-  /** `onFirst` is called at the first late read. */
+  /** `onFirst` is called at the first late read (a read of a row that was not prefetched). */
   constructor(onFirst: (row: LateRow) => void = () => undefined) {
     this.onFirst = onFirst;
   }
@@ -19,7 +19,7 @@ export class LateReads {
     if (isFirst) this.onFirst(row);
   }
 
-  /** Late reads since the start, by kind of row. */
+  /** Number of late reads since the start, by row type. */
   get byRow(): Readonly<Record<LateRow, number>> {
     return this.counts;
   }

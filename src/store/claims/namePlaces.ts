@@ -1,6 +1,6 @@
 /**
- * The position of each active claim in the row of its name, and the age of each claim. With these, one claim of thousands is found
- * and decoded without the others. The row is parsed once, without an object for each claim.
+ * The byte offset of each active claim in the row of its name, and the age of each claim. With these, one claim of thousands
+ * can be found and decoded without decoding the others. The row is parsed once, without an object for each claim.
  */
 import type { ActiveClaim } from '../../claimtrie/nameState.js';
 import { loadNative, type NativeNameClaims } from '../../native/binding.js';
@@ -13,33 +13,33 @@ import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './rows/nameRow.js';
 const TXID_BYTES = 32;
 const ID_BYTES = 20;
 const CUT_SHORT = 'a row of the claim trie is cut short';
-/** Maximum number of outputs of a transaction, because of the block size. */
+/** Upper bound for the number of outputs of a transaction. The block size limits it. */
 const MOST_OUTPUTS = 2 ** 22;
 
-/** Height and output number combined in one sortable number. */
+/** The age of a claim as one sortable number: its height, then its output number. */
 export function ageOf(height: number, n: number): number {
   return height * MOST_OUTPUTS + n;
 }
 
 export class NamePlaces {
   readonly takeover: number;
-  /** Number of items filed under the name. */
+  /** Number of items (claims and supports) stored under the name. */
   readonly alive: number;
   /** Number of active claims. */
   readonly count: number;
-  /** Heights for which pending items are queued. */
+  /** Heights for which pending items (claims and supports) of the name are queued. */
   readonly dues: number[] = [];
-  /** Number of pending items. */
+  /** Number of pending items (claims and supports) of the name. */
   readonly pending: number = 0;
-  /** `ageOf` of each claim, the best first. */
+  /** `ageOf` of each active claim, the best claim first. */
   readonly ages: Float64Array;
   readonly row: Buffer;
-  /** Offset of the txid of each claim in the row. */
+  /** Offset in the row of each claim's txid. */
   readonly txids: Uint32Array;
-  /** Number of the output that holds each claim. */
+  /** Output number of each claim. */
   readonly outputs: Uint32Array;
   private readonly starts: Uint32Array;
-  /** Offset of each claim id; 0 for a claim whose id is derived from its outpoint. */
+  /** Offset in the row of each claim id; 0 if the id is not stored, because it is derived from the outpoint. */
   private readonly ids: Uint32Array;
   private ordered: Readonly<Uint32Array> | null = null;
 
@@ -76,7 +76,7 @@ export class NamePlaces {
     return this.row.length + 28 * this.count;
   }
 
-  /** Number of claims. With `at` and `idAt` this object is a claim list for proofs. */
+  /** Number of claims. `length`, `at` and `idAt` form the claim list interface of proofs. */
   get length(): number {
     return this.count;
   }
@@ -89,9 +89,10 @@ export class NamePlaces {
     return parseClaimAt(this.row, this.starts[bid]!);
   }
 
-  /** The best claims with that id; at most two. */
+  /** Positions of the claims with this id, the best first; at most two. */
   withClaimId(id: Bytes): number[] {
-    // The ids of a long row are all in it, at ascending offsets.
+    // If every id is stored in the row, the ids have ascending offsets, and the row's bytes can be searched. Otherwise
+    // each claim is checked.
     if (this.ids.includes(0))
       return this.withId((bytes, at) => equalBytes(bytes.subarray(at, at + ID_BYTES), id));
     const found: number[] = [];
@@ -102,7 +103,7 @@ export class NamePlaces {
     return found;
   }
 
-  /** The position of the claim whose id is at that offset; null for other bytes. */
+  /** Position of the claim whose id is at this offset of the row; null if the offset is not that of a claim id. */
   private bidOfId(at: number): number | null {
     const { ids } = this;
     let low = 0;
@@ -114,7 +115,10 @@ export class NamePlaces {
     return ids[low] === at ? low : null;
   }
 
-  /** The best claims whose id, at the given offset, matches; at most two. */
+  /**
+   * Positions of the claims for whose id `isWanted` returns true, the best first; at most two. `isWanted` gets the bytes and
+   * the offset of the id.
+   */
   withId(isWanted: (id: Bytes, at: number) => boolean): number[] {
     const found: number[] = [];
     for (let bid = 0; bid < this.count && found.length < 2; bid++) {
@@ -130,17 +134,20 @@ export class NamePlaces {
     return at === 0 ? this.claim(bid).claimId : toLatin1(this.row.subarray(at, at + ID_BYTES));
   }
 
-  /** The claims by age, in the order that the reference's sort gives. Computed once. */
+  /** Positions of the claims by age, in the order that the reference's sort produces. Computed once. */
   get byReferenceAge(): Readonly<Uint32Array> {
     return (this.ordered ??= referenceOrder(this.ages));
   }
 }
 
-/** Smaller rows are parsed here, because a call of the addon takes as long. Arbitrary. */
+/**
+ * Minimum number of claims for which the addon parses the row. For smaller rows, a call of the addon takes as long as
+ * parsing in JavaScript. Arbitrary.
+ */
 const MANY_CLAIMS = 64;
 
 /**
- * The claims of a row with `count` claims, from offset `from` on. The addon is used because most rows are read before
+ * Parses the `count` claims of a row, from offset `from` on. The addon is used because most rows are parsed before the
  * JavaScript code is optimized.
  */
 function claimsIn(row: Buffer, from: number, count: number): NativeNameClaims {
@@ -149,7 +156,7 @@ function claimsIn(row: Buffer, from: number, count: number): NativeNameClaims {
   );
 }
 
-/** Parses everything in one loop, because calls are expensive before the code is optimized. */
+/** Parses all claims in one loop, because function calls are slow before the code is optimized. */
 function readClaims(row: Buffer, from: number, count: number): NativeNameClaims {
   const txids = new Uint32Array(count);
   const outputs = new Uint32Array(count);
@@ -187,24 +194,24 @@ function readClaims(row: Buffer, from: number, count: number): NativeNameClaims 
   return { starts, txids, outputs, ids, ages, end: at };
 }
 
-/** The position of one of the ages in the order of the reference's sort. */
+/** Position of entry `of` of `ages` in the order that the reference's sort produces. */
 export function referencePlace(ages: Float64Array, of: number): number {
   const place = loadNative()?.standardPlace(ages, of) ?? -1;
   return place < 0 ? standardPlace(ages, of) : place;
 }
 
-/** Positions in ascending age, with equal ages in the order of the reference's sort. Source: `seqSort`. */
+/** Positions sorted by ascending age. Equal ages have the order that the reference's sort produces. Source: `seqSort`. */
 export function referenceOrder(ages: Float64Array): Uint32Array {
   const places = Array.from(ages, (_, i) => i);
   return Uint32Array.from(standardSort(places, (a, b) => ages[a]! < ages[b]!));
 }
 
-/** The same, with equal ages in the given order. */
+/** Positions sorted by ascending age. Equal ages keep their order. */
 export function stableOrder(ages: Float64Array): Uint32Array {
   return new Uint32Array(ages.length).map((_, i) => i).sort((a, b) => ages[a]! - ages[b]! || a - b);
 }
 
-/** The position of one of the ages in that order. */
+/** Position of entry `of` of `ages` when sorted by ascending age, where equal ages keep their order. */
 export function stablePlace(ages: Float64Array, of: number): number {
   const age = ages[of]!;
   let place = 0;

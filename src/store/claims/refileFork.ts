@@ -1,7 +1,7 @@
 /**
  * The block of the normalization fork: items under a name that is not normalized move to the normalized name. The block is
- * processed in batches, to bound the memory. Mark rows store the state of each name at the start of the block. Source:
- * lbrycrd `normalizeAllNamesInTrieIfNecessary`.
+ * processed in batches, to limit the memory. Temporary rows ("mark rows") store the state of each name at the start of the
+ * block. Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`.
  */
 import { findTakeovers, settleTakeovers } from '../../claimtrie/blockEnd.js';
 import { MAX_ORDERED, setOrder } from '../../claimtrie/checkOrder.js';
@@ -20,19 +20,19 @@ import { parseMarkRow } from './rows/markRow.js';
 import { parseNodeRow } from './rows/nodeRow.js';
 import type { WorkStore } from './workStore.js';
 
-/** Names in one batch. Limits the memory: a few kilobytes for each name, twice. */
+/** Number of names in one batch. It limits the memory: each name needs a few kilobytes, twice. */
 const BATCH_NAMES = 4000;
 
-/** Ranges that are read concurrently. */
+/** Number of key ranges that are read concurrently. */
 const RANGES_AT_ONCE = 32;
 
 export function isRefileFork(rules: ClaimRules, height: number): boolean {
   return height === rules.normalizationForkHeight;
 }
 
-/** Moves the items. The transactions of the block must have been processed. */
+/** Moves the items (claims and supports) to normalized names. The transactions of the block must have been processed before. */
 export async function refileNames(store: WorkStore): Promise<void> {
-  // A range returns the rows as of its start, so it must start before the first batch is written.
+  // A range read returns the rows as they were at its start, so it must start before the first batch is written.
   const nodes = nodeNames(store);
   let next = await nodes.next();
   store.settleNew();
@@ -50,10 +50,11 @@ export async function refileNames(store: WorkStore): Promise<void> {
   await refileBatch(store, batch);
 }
 
-/** All nodes of the trie in their state before the block, in byte order. */
+/** Paths of all trie nodes in their state before the block, in byte order. */
 async function* nodeNames(store: WorkStore): AsyncGenerator<string> {
   const prefix = CLAIM_PREFIX.node + store.generation;
-  // Leaves have no rows. This stack has the children of the visited nodes; the last one is the next in order.
+  // Children of the visited nodes. The last entry is the next in byte order. Leaves are also stacked, because they have no
+  // rows.
   const waiting: { path: string; leaf: boolean }[] = [];
   const leaf = (): string => {
     const next = waiting.pop()!;
@@ -91,7 +92,7 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
   await flushBatch(store);
 }
 
-/** The active supports under these names, by name, in the order in which they were added. */
+/** The active supports of these names after the block's transactions, by name, in the order in which they became active. */
 async function activeSupports(store: WorkStore, names: readonly string[]): Promise<Map<string, Item[]>> {
   const { work } = store;
   const found = new Map<string, Item[]>();
@@ -116,7 +117,7 @@ async function flushBatch(store: WorkStore): Promise<void> {
   await store.rows.relieve();
 }
 
-/** Decides the owners of all names that the block touched, and deletes the marks. */
+/** Determines the controlling claims of all names that the block changed, and deletes the mark rows. */
 export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await flushBatch(store);
   for await (const names of namesToCheck(store)) {
@@ -133,7 +134,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
   await store.writeNodes();
   for await (const names of markedNames(store, () => true)) {
     await store.loadNames(names);
-    // The next steps process the loaded names, so all of these must be loaded.
+    // The next steps process all loaded names, so every name of the batch must be loaded.
     for (const name of names) store.work.name(name);
     store.settleOwners();
     await store.flush(true);
@@ -142,7 +143,10 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
   }
 }
 
-/** Names whose owner must be decided, in batches: in the order of checking, unless there are too many to sort. */
+/**
+ * Names whose controlling claim must be determined, in batches. The names have the order of checking (`checkOrder`), unless
+ * there are too many names to sort.
+ */
 async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
   const { checkOrder } = store.work;
   if (checkOrder.size >= MAX_ORDERED) {
@@ -153,7 +157,7 @@ async function* namesToCheck(store: WorkStore): AsyncGenerator<string[]> {
   for (let at = 0; at < order.length; at += BATCH_NAMES) yield order.slice(at, at + BATCH_NAMES);
 }
 
-/** The marked names that match, in batches. */
+/** Names with a mark row for which `wanted` returns true, in batches. */
 async function* markedNames(store: WorkStore, wanted: (check: boolean) => boolean): AsyncGenerator<string[]> {
   let batch: string[] = [];
   const marks = { gte: CLAIM_PREFIX.mark, lt: prefixEnd(CLAIM_PREFIX.mark) };

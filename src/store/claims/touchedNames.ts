@@ -1,6 +1,6 @@
 /**
- * The names that some blocks changed, from the logs of these blocks. Caches of names use it for invalidation. A log names
- * every item that a block filed, moved or removed, and every changed takeover height.
+ * Finds the names that some blocks changed, using the logs of these blocks. Caches of names use the result for invalidation.
+ * A log contains every item (claim or support) that a block created, moved or removed, and every changed takeover height.
  */
 import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowReader } from '../rows/rows.js';
@@ -8,13 +8,13 @@ import { readAtHand } from '../rows/rowsAtHand.js';
 import { logKey, readU32 } from './rows/claimKeys.js';
 import { parseLogChunk, type ItemRef } from './rows/logRow.js';
 
-/** Maximum number of log parts (32 KiB each) that are read. Arbitrary: about ten thousand operations. */
+/** Maximum number of log chunks (32 KiB each) that are read. Arbitrary: about ten thousand operations. */
 const MOST_CHUNKS = 64;
 
-/** The changed names, each with the items that the blocks filed, changed or removed. */
+/** The changed names. The value contains the items (claims and supports) that the blocks created, changed or removed. */
 export type TouchedNames = ReadonlyMap<string, readonly ItemRef[]>;
 
-/** Null if the logs of the blocks `from` to `to` exceed the limit. */
+/** Reads the names that the blocks `from` to `to` changed. Null if their logs exceed the limit. */
 export function readTouchedNames(
   rows: RowReader,
   from: number,

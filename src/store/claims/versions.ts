@@ -1,6 +1,6 @@
 /**
- * History of the trie's nodes: for each node that a block changed, the previous state of the changed slots. It has hashes
- * only. It is stored for a window of blocks, and older history is dropped in whole epochs.
+ * History of the trie's nodes: for each node that a block changed, the previous state of the changed slots. The history
+ * contains only hashes. It is stored for a window of blocks. Older history is deleted in whole epochs (ranges of blocks).
  */
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { u32Key } from '../rows/keys.js';
@@ -25,36 +25,36 @@ import {
 } from './rows/nodeNote.js';
 import { RowDecoder, RowEncoder } from './rows/rowCodec.js';
 
-/** Blocks of an epoch, which is dropped as a whole. Arbitrary, a fraction of the default window. */
+/** Number of blocks of an epoch, whose history is deleted as a whole. Arbitrary, a fraction of the default window. */
 const EPOCH_BLOCKS = 1024;
 
 const encoder = new RowEncoder();
 
-/** Number of past blocks for which name proofs are available, or all. */
+/** Number of past blocks for which name proofs are available, or `all` for all blocks. */
 export type ProofWindow = number | 'all';
 
 export function epochOf(window: ProofWindow, height: number): number {
   return window === 'all' ? 0 : Math.floor(height / EPOCH_BLOCKS);
 }
 
-/** The first epoch that proofs need when the tip is at `tipHeight`. */
+/** The oldest epoch whose history proofs need when the tip is at `tipHeight`. */
 export function firstEpoch(window: ProofWindow, tipHeight: number): number {
   return window === 'all' ? 0 : Math.max(0, Math.floor((tipHeight - window) / EPOCH_BLOCKS));
 }
 
-/** The first block of an epoch. */
+/** Height of the first block of an epoch. */
 export function epochStart(epoch: number): number {
   return epoch * EPOCH_BLOCKS;
 }
 
-/** The first block after an epoch. */
+/** Height of the first block after an epoch. */
 export function epochEnd(window: ProofWindow, epoch: number): number {
   return window === 'all' ? Infinity : epochStart(epoch + 1);
 }
 
 /**
- * Records that an epoch may be dropped, in the block with which it leaves the window. The record stays after a reorg,
- * because dropped rows do not come back with a lower tip.
+ * Records that an epoch may be deleted, when block `height` moves the epoch out of the window. The record stays after a
+ * reorg, because deleted rows do not return with a lower tip.
  */
 export async function noteDropped(rows: RowTransaction, window: ProofWindow, height: number): Promise<void> {
   const first = firstEpoch(window, height);
@@ -62,19 +62,19 @@ export async function noteDropped(rows: RowTransaction, window: ProofWindow, hei
   if ((await readDropped(rows)) < first) rows.put(DROPPED_KEY, encoder.number(first).finish());
 }
 
-/** Epochs below this one may have been dropped. */
+/** First epoch whose rows are certainly stored. Rows of earlier epochs may have been deleted. */
 async function readDropped(rows: RowReader): Promise<number> {
   const row = await rows.get(DROPPED_KEY);
   return row ? new RowDecoder(row).number() : 0;
 }
 
-/** The first block whose changes are noted by node; Infinity without one. */
+/** Height of the first block whose changes are stored with one note per node; Infinity without such a block. */
 export async function readNotedFrom(rows: RowReader): Promise<number> {
   const row = await rows.get(NOTED_KEY);
   return row ? new RowDecoder(row).number() : Infinity;
 }
 
-/** The oldest block for which proofs are available when the tip is at `tipHeight`. */
+/** Height of the oldest block for which proofs are available when the tip is at `tipHeight`. */
 export async function oldestProvable(
   rows: RowReader,
   window: ProofWindow,
@@ -87,14 +87,14 @@ export async function oldestProvable(
   return Math.min(tipHeight, Math.max(tipHeight - window, dropped, first));
 }
 
-/** Records that there is no node history before the block of this height. */
+/** Records that node history exists only from block `height` on. */
 export function putFirstProvable(rows: Pick<RowWriter, 'put'>, height: number): void {
   rows.put(FIRST_PROVABLE_KEY, encoder.number(height).finish());
 }
 
 /**
- * The rows of node history from another database, to be copied to one with its tip at `tipHeight`. Afterwards the caller
- * calls `settleFirstProvable`, which removes the effect of `putFirstProvable`.
+ * The rows of node history in database `from` that the caller must copy to a database whose tip is at `tipHeight`.
+ * Afterwards the caller must call `settleFirstProvable`.
  */
 export async function* pastNodeRows(
   from: RowReader,
@@ -106,7 +106,7 @@ export async function* pastNodeRows(
   yield* from.range(range);
 }
 
-/** Removes the effect of `putFirstProvable`, once the rows of `pastNodeRows` are copied. */
+/** Reverts `putFirstProvable`. Must be called when the rows of `pastNodeRows` have been copied. */
 export async function settleFirstProvable(rows: RowReader & RowWriter, from: RowReader): Promise<void> {
   const noted = await from.get(NOTED_KEY);
   if (noted) rows.put(NOTED_KEY, noted);
@@ -115,7 +115,7 @@ export async function settleFirstProvable(rows: RowReader & RowWriter, from: Row
   rows.del(FIRST_PROVABLE_KEY);
 }
 
-/** Key range of the epochs from `from` up to but not including `to`. */
+/** Key range of the node history in the epochs from `from` up to but not including `to`. */
 export function versionsOf(from: number, to: number): { gte: string; lt: string } {
   return { gte: CLAIM_PREFIX.version + u32Key(from), lt: CLAIM_PREFIX.version + u32Key(to) };
 }
@@ -127,7 +127,10 @@ export class VersionWriter {
     this.window = window;
   }
 
-  /** Writes the notes of block `height`. `again`: an earlier batch of the block may already have written some. */
+  /**
+   * Writes the notes of block `height`. `again`: an earlier batch of the same block may already have written notes, so they
+   * are merged.
+   */
   async write(
     rows: RowTransaction,
     generation: Generation,
@@ -154,7 +157,7 @@ export class VersionWriter {
     });
   }
 
-  /** Deletes the notes of block `height`. `changes` are the changes that disconnect it, all or some. */
+  /** Deletes the notes of block `height`, which is being disconnected. `changes` may be a part of the block's changes. */
   async erase(
     rows: RowTransaction,
     generation: Generation,
@@ -173,12 +176,15 @@ export class VersionWriter {
     }
   }
 
-  /** Marks the deletion of the notes of block `height` as complete. */
+  /**
+   * Must be called when all notes of block `height` were deleted. Removes the mark of the first noted block if it was this
+   * block.
+   */
   async endErasing(rows: RowTransaction, height: number): Promise<void> {
     if ((await readNotedFrom(rows)) === height) rows.del(NOTED_KEY);
   }
 
-  /** Deletes the notes of a block that was processed in batches: scans the whole epoch. */
+  /** Deletes all notes of block `height`, which was processed in batches. Scans the whole epoch. */
   async eraseAll(rows: RowTransaction, height: number): Promise<void> {
     const prefix = CLAIM_PREFIX.version + u32Key(epochOf(this.window, height));
     const suffix = u32Key(height);

@@ -1,6 +1,6 @@
 /**
- * Loads the rows that the work of a block needs, and writes the results. Owns prefetching (in batches, the trie level by
- * level), late reads, and the order of writes. It has no rules of the trie.
+ * Loads the rows that processing a block needs, and writes the results. Implements the prefetching (in batches, the trie
+ * level by level), late reads (of rows that were not prefetched), and the order of writes. Contains no consensus rules.
  */
 import {
   ClaimWork,
@@ -52,10 +52,10 @@ import { CROWDED_ITEMS, putSupportRows } from './rows/supportRows.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './rows/summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
-/** Rows that are fetched and decoded between two yields. Arbitrary. */
+/** Number of rows that are fetched and decoded between two yields. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 const NO_NAMES: ReadonlySet<string> = new Set();
-/** Maximum number of changed nodes in memory, some hundred bytes each. Arbitrary: most blocks change far fewer. */
+/** Maximum number of changed nodes in memory; each takes some hundred bytes. Arbitrary: most blocks change far fewer nodes. */
 const MAX_DIRTY_NODES = 50_000;
 
 export interface ItemKey {
@@ -70,16 +70,16 @@ export interface WorkStoreDeps {
   /** The loaded filter of idle names; null if every name must be looked up. */
   idle: IdleNames | null;
   lateReads: LateReads;
-  /** Selects the rows that are prefetched, by the name that they belong to; all when absent. */
+  /** Selects which rows are prefetched, by type and name; if absent, all are. */
   fetches?: ((row: LateRow, name: string) => boolean) | undefined;
 }
 
-/** The block that is processed, and its rows. */
+/** The block that is processed, and the state of the trie before it. */
 export interface BlockToWork {
   rules: ClaimRules;
   height: number;
   summary: Summary;
-  /** The generation of the trie that is searched and changed. */
+  /** Generation (hash form) of the trie that is read and changed. */
   generation: Generation;
 }
 
@@ -87,7 +87,7 @@ export class WorkStore implements ClaimSource {
   readonly work: ClaimWork;
   readonly rows: RowTransaction;
   readonly yieldTimer = new YieldTimer();
-  /** The generation of the trie that is searched and changed. */
+  /** Generation (hash form) of the trie that is read and changed. */
   readonly generation: Generation;
   private readonly versions: VersionWriter;
   private readonly idle: IdleNames | null;
@@ -96,18 +96,21 @@ export class WorkStore implements ClaimSource {
   private readonly summary: Summary;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
-  /** Names that had many items when loaded. */
+  /** Names that had many items (claims and supports) when they were loaded. */
   private readonly crowded = new Set<string>();
   private chunks = 0;
-  /** The log, for notifications. Empty for a block processed in batches, whose log may be too large. */
+  /**
+   * Events of the block's log, for notifications. Empty for a block that is processed in batches, because its log may be too
+   * large.
+   */
   readonly reported: WorkEvent[] = [];
-  /** The block is processed in batches; mark rows store the state of names at its start. */
+  /** Whether the block is processed in batches. Mark rows then store the state of names at the start of the block. */
   marking = false;
-  /** Nodes are hashed and written. False in the block whose new form rebuilds them all. */
+  /** Whether nodes are hashed and written. False for the block that changes the hash form, because it rebuilds all nodes. */
   writesNodes = true;
-  /** A block is being disconnected: no log is written, and node history is deleted. */
+  /** Whether the block is being disconnected. Then no log is written, and node history is deleted. */
   undoing = false;
-  /** Items whose rows change without an event in the log. */
+  /** Items (claims and supports) whose rows are changed or deleted without an event in the log. */
   readonly changedItems = new Set<Item>();
   readonly deletedItems = new Set<Item>();
 
@@ -144,7 +147,10 @@ export class WorkStore implements ClaimSource {
     return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
   }
 
-  /** Parses the row of the root or of a node that another node refers to. Throws `TrieCorruptionError` when it is missing. */
+  /**
+   * Parses the row of the root, or of a node to which another node refers. Throws `TrieCorruptionError` if a required row is
+   * missing.
+   */
   private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
     if (row) return parseNodeRow(row);
     const isEmpty = path === '' && this.summary.totals.names === 0;
@@ -152,7 +158,10 @@ export class WorkStore implements ClaimSource {
     return null;
   }
 
-  /** `rowless` are names that surely have no row and are not looked up. All names are added in the order of `wanted`. */
+  /**
+   * Loads names. `rowless` are names that certainly have no row; they are not looked up. All names are added in the order of
+   * `wanted`.
+   */
   async loadNames(wanted: Iterable<string>, rowless: ReadonlySet<string> = NO_NAMES): Promise<void> {
     const { names } = this.work;
     const missing = [...new Set(wanted)].filter((name) => !names.has(name) && this.fetches('name', name));
@@ -194,7 +203,7 @@ export class WorkStore implements ClaimSource {
     return work;
   }
 
-  /** Loads the items at these keys. A key without a row counts as loaded: it has no item. */
+  /** Loads the items (claims and supports) at these keys. A key without a row counts as loaded, without an item. */
   async loadItems(wanted: readonly ItemKey[]): Promise<void> {
     const { items } = this.work;
     const missing = wanted.filter(
@@ -213,8 +222,8 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Loads names, the trie along them, and items. Names are added in the given order, because the order of the block's log
-   * depends on it.
+   * Loads names, the trie nodes on their paths, and items (claims and supports). Names are added in the order of `names`,
+   * because the order of the block's log depends on it.
    */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
     const [leaves] = await Promise.all([this.loadTrie(names), this.loadItems(items)]);
@@ -222,25 +231,31 @@ export class WorkStore implements ClaimSource {
     await this.loadNames([...names, ...leaves], rowless);
   }
 
-  /** Whether the name surely has no row: it has no node, so no active claims, and is not idle. Its path must be loaded. */
+  /**
+   * Whether the name certainly has no row: it has no trie node, so no active claims, and is not idle. The nodes on its path
+   * must be loaded.
+   */
   private isUnknown(name: string): boolean {
     return !this.isKept(name) && !this.work.trie.knowsNode(name);
   }
 
   /**
    * Whether a name without active claims may have a row, or is loaded. If the block is processed in batches, the trie may be
-   * ahead of the rows, so the answer is always true.
+   * newer than the rows, so the result is always true.
    */
   private isKept(name: string): boolean {
     return this.idle === null || this.marking || this.work.names.has(name) || this.idle.mayHold(name);
   }
 
-  /** Loads the trie along these names, and the names at leaves below which one of them may be added. */
+  /**
+   * Loads the trie nodes on the paths of these names. Also loads the names at leaves below which one of these names may be
+   * added.
+   */
   async loadPaths(names: Iterable<string>): Promise<void> {
     await this.loadNames(await this.loadTrie(names));
   }
 
-  /** Loads the trie along these names; returns the leaves below which one of them may be added. */
+  /** Loads the trie nodes on the paths of these names. Returns the leaves below which one of these names may be added. */
   private async loadTrie(names: Iterable<string>): Promise<Set<string>> {
     const { trie } = this.work;
     const leaves = new Set<string>();
@@ -261,7 +276,7 @@ export class WorkStore implements ClaimSource {
     return parseDueRow(await this.rows.get(dueKey(height)));
   }
 
-  /** Loads the stored pending items of these names; returns them by name, the oldest first. */
+  /** Loads the stored pending items (claims and supports) of these names. Returns the items by name, the oldest first. */
   async loadPending(names: readonly NameWork[]): Promise<Map<string, Item[]>> {
     const pending = new Map<string, Item[]>();
     const dues = new Set<number>();
@@ -281,7 +296,7 @@ export class WorkStore implements ClaimSource {
     return pending;
   }
 
-  /** Logs and queues the new items of the block that are still pending. */
+  /** Logs the block's new items (claims and supports) that are still pending, and adds them to the queue of pending items. */
   settleNew(): void {
     const { work } = this;
     for (const name of work.names.values()) {
@@ -295,17 +310,20 @@ export class WorkStore implements ClaimSource {
     work.newDue.clear();
   }
 
-  /** Adds the item to its row of the due queue. */
+  /** Adds the item (claim or support) to the queue of pending items, in the row of its due height. */
   queue(item: Item): void {
     moveItem(item, this.work.dueRemoved, this.work.dueAdded);
   }
 
-  /** Removes the item from its row of the due queue. */
+  /** Removes the item (claim or support) from the queue of pending items. */
   unqueue(item: Item): void {
     moveItem(item, this.work.dueAdded, this.work.dueRemoved);
   }
 
-  /** Logs every change of an owner or a takeover height. A takeover height ends with its node. */
+  /**
+   * Logs and stores every change of a controlling claim or a takeover height. A name without a trie node has no takeover
+   * height.
+   */
   settleOwners(): void {
     const { work } = this;
     for (const name of work.names.values()) {
@@ -319,7 +337,10 @@ export class WorkStore implements ClaimSource {
     }
   }
 
-  /** A vanished structural node loses its takeover height; the root does not. */
+  /**
+   * Deletes the takeover height of names whose node without claims was removed from the trie. The root keeps its takeover
+   * height.
+   */
   async forgetVanished(): Promise<void> {
     const { work } = this;
     const paths = work.trie.takeVanished().filter((path) => this.isKept(path));
@@ -332,9 +353,9 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Writes all changes except nodes and summary, and clears them. `final`: no later batch has these names. `leavesNames`,
-   * only for the last call: the names are not cleared, since the caller uses them. Nodes are written by `writeNodes`, or
-   * here if there are too many.
+   * Writes all changes except nodes and summary, and clears them. `final`: no later batch changes these names.
+   * `leavesNames`: the names stay loaded, because the caller uses them (only for the last call). `writeNodes` writes the
+   * nodes; `flush` calls it if there are too many nodes.
    */
   async flush(final: boolean, leavesNames = false): Promise<void> {
     const { work, rows } = this;
@@ -362,17 +383,17 @@ export class WorkStore implements ClaimSource {
     if (work.trie.dirtyCount > MAX_DIRTY_NODES) await this.writeNodes();
   }
 
-  /** Deletes the mark row of the name. */
+  /** Deletes the mark row of the name (its state at the start of the block). */
   forgetMark(name: string): void {
     this.rows.del(markKey(name));
   }
 
-  /** Finishes the log. */
+  /** Writes the rest of the log. */
   finish(): void {
     this.log.finish();
   }
 
-  /** Sets the claims' hash of every changed node while its name is loaded. */
+  /** Sets the hash of the claims of every changed node while its name is loaded. */
   private async hashClaims(): Promise<void> {
     const { work } = this;
     const { trie } = work;
@@ -387,7 +408,7 @@ export class WorkStore implements ClaimSource {
     }
   }
 
-  /** Hashes and writes the nodes. Afterwards paths must be loaded again. */
+  /** Hashes and writes the changed nodes. Afterwards the loaded trie is empty, so paths must be loaded again. */
   async writeNodes(): Promise<void> {
     const { work } = this;
     const { trie } = work;
@@ -428,7 +449,7 @@ export class WorkStore implements ClaimSource {
     this.deletedItems.clear();
   }
 
-  /** Writes the rows of supports by claim for names with many items: see `supportRows.ts`. */
+  /** Updates the rows that index supports by claim, for names with many items (`supportRows.ts`). */
   private async putSupports(): Promise<void> {
     const { work, changedItems, deletedItems } = this;
     const names = new Map<string, { name: string; alive: number; supports: Map<Item, boolean> }>();

@@ -1,8 +1,8 @@
 /**
  * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them
  * (magic, length, undo data, SHA-256d over the block's parent hash and the data). Owns file numbers, positions and open
- * descriptors; does not parse blocks. Writes are plain `write(2)`: written data survives a crash of the process. `sync`
- * makes it survive a crash of the machine; it is called before a flush refers to the data.
+ * descriptors. Does not parse blocks. Data is written with plain `write(2)`, so it survives a crash of the process. After
+ * `sync` it also survives a crash of the machine. `sync` is called before the database refers to the data.
  */
 import {
   closeSync,
@@ -34,30 +34,30 @@ const readAsync = promisify(read);
 /** Core's MAX_BLOCKFILE_SIZE. */
 export const MAX_BLOCK_FILE_BYTES = 128 << 20;
 const HEAD_BYTES = 8;
-/** Bytes of the first read of a record: small blocks need one call. */
+/** Size in bytes of the first read of a record. Small blocks need only this read. */
 const FIRST_BYTES = 4096;
 const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
-/** Maximum size of a read on the event loop, from the page cache: copying it takes some microseconds. Arbitrary. */
+/** Maximum size in bytes of a synchronous read. Copying that much from the page cache takes some microseconds. Arbitrary. */
 const READ_NOW_BYTES = 64 << 10;
 const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
-/** Start of a block's bytes, after magic and length (Core's `CDiskBlockPos`). */
+/** Position of a block's bytes in its file, after magic and length (Core's `CDiskBlockPos`). */
 export interface FilePosition {
   file: number;
   offset: number;
 }
 
-/** Blocks that were read together. */
+/** Consecutive blocks that were read in one call. */
 export interface StoredRun {
   readonly bytes: Buffer;
-  /** Start and end of each block in `bytes`. */
+  /** Start and end offset of each block in `bytes`. */
   readonly places: Uint32Array;
 }
 
 type Kind = 'blk' | 'rev';
 
-/** The files do not match the database, or cannot be read. The message names the file and the remedy. */
+/** Thrown if the files do not match the database, or cannot be read. The message names the file and what the operator can do. */
 export class BlockFileError extends OperatorError {
   override readonly name = 'BlockFileError';
 }
@@ -65,7 +65,7 @@ export class BlockFileError extends OperatorError {
 interface OpenFile {
   fd: number;
   writable: boolean;
-  /** Number of reads in progress. If the file is retired, the last read closes the descriptor. */
+  /** Number of reads in progress. If the file is retired (removed from the table), the last read closes the descriptor. */
   pins: number;
   retired: boolean;
 }
@@ -74,11 +74,11 @@ export class BlockFiles {
   private readonly folder: string;
   private readonly magic: Buffer;
   private readonly maxFileBytes: number;
-  /** Open files, in order of last use. */
+  /** Open files, the least recently used first. */
   private readonly opened = new Map<string, OpenFile>();
   private readonly ends = new Map<string, number>();
   private readonly unsynced = new Set<string>();
-  /** Number of the block file to which blocks are appended. */
+  /** Number of the block file to which new blocks are appended. */
   private current = 0;
 
   constructor(options: { folder: string; magic: Buffer; maxFileBytes?: number }) {
@@ -93,12 +93,12 @@ export class BlockFiles {
     return join(this.folder, fileName(kind, file));
   }
 
-  /** Numbers of the block files on disk, ascending. */
+  /** Numbers of the block files on disk, in ascending order. */
   fileNumbers(): number[] {
     return numbersOf('blk', this.folder);
   }
 
-  /** Numbers of undo files on disk without their block files, ascending. */
+  /** Numbers of undo files on disk whose block files are missing, in ascending order. */
   lonelyUndoFiles(): number[] {
     const withBlocks = new Set(this.fileNumbers());
     return numbersOf('rev', this.folder).filter((file) => !withBlocks.has(file));
@@ -108,7 +108,7 @@ export class BlockFiles {
     return this.current;
   }
 
-  /** Bytes written to a file so far; 0 when it does not exist. */
+  /** Size of a file including unsynced data; 0 if the file does not exist. */
   sizeBytes(kind: Kind, file: number): number {
     const key = `${kind}${file}`;
     const known = this.ends.get(key);
@@ -119,7 +119,10 @@ export class BlockFiles {
     return size;
   }
 
-  /** The open file. A file opened for reading is never created. Throws `BlockFileError` if it does not exist. */
+  /**
+   * Returns the open file, and opens it if necessary. A missing file is created only if `writable` is set; otherwise throws
+   * `BlockFileError`.
+   */
   private open(kind: Kind, file: number, writable: boolean): OpenFile {
     const key = `${kind}${file}`;
     const known = this.opened.get(key);
@@ -150,8 +153,8 @@ export class BlockFiles {
   }
 
   /**
-   * Removes an open file from the table, and closes it when its last read ends: a closed descriptor number could be reused
-   * for another file during a read.
+   * Removes an open file from the table. The descriptor is closed when the last read ends, because a closed descriptor
+   * number could be reused for another file during a read.
    */
   private retire(key: string, file: OpenFile): void {
     if (this.unsynced.delete(key)) fdatasyncSync(file.fd);
@@ -161,15 +164,16 @@ export class BlockFiles {
   }
 
   /**
-   * Fills `target` with bytes of a block from `from` on, as far as they are in the page cache. Returns their number; 0 if
-   * the disk would have to be read. They may belong to the next block. Throws `BlockFileError` when there is no such file.
+   * Fills `target` with bytes of a block from offset `from` on, as far as they are in the page cache. Returns the number of
+   * bytes; 0 if the disk would have to be read. The bytes may include a part of the next block. Throws `BlockFileError` if
+   * the file does not exist.
    */
   readNow({ file, offset }: FilePosition, from: number, target: Buffer): number {
     const { fd } = this.open('blk', file, false);
     return Math.max(0, loadNative()?.readCached(fd, target, offset + from) ?? 0);
   }
 
-  /** Runs `use` with an open descriptor. */
+  /** Runs `use` with the open descriptor of a file. The descriptor stays open until `use` has finished. */
   private async hold<T>(kind: Kind, file: number, use: (fd: number) => Promise<T>): Promise<T> {
     const opened = this.open(kind, file, false);
     opened.pins++;
@@ -201,7 +205,7 @@ export class BlockFiles {
     return at;
   }
 
-  /** Appends a block; returns where its bytes begin. */
+  /** Appends a block. Returns the position of its bytes. */
   writeBlock(block: Bytes): FilePosition {
     if (this.sizeBytes('blk', this.current) + HEAD_BYTES + block.length >= this.maxFileBytes) {
       if (this.sizeBytes('blk', this.current) > 0) this.current++;
@@ -213,7 +217,7 @@ export class BlockFiles {
     return { file: this.current, offset: at + HEAD_BYTES };
   }
 
-  /** Appends undo data to the undo file of the block's file; returns the offset of the data. */
+  /** Appends undo data to the undo file that belongs to block file `file`. Returns the offset of the data. */
   writeUndo(file: number, parentHash: Bytes, undo: Bytes): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
     this.magic.copy(head);
@@ -222,7 +226,7 @@ export class BlockFiles {
     return at + HEAD_BYTES;
   }
 
-  /** Fills `target`; returns the number of bytes read. */
+  /** Reads into `target` synchronously. Returns the number of bytes read. */
   private readSync(kind: Kind, file: number, target: Buffer, at: number): number {
     const { fd } = this.open(kind, file, false);
     try {
@@ -238,7 +242,7 @@ export class BlockFiles {
     return this.lengthOf(kind, position, head, got, this.sizeBytes(kind, position.file));
   }
 
-  /** Length of the record with this head. Only `got` bytes of the head could be read. */
+  /** Length of the record that begins with this head. `got` is the number of bytes of the head that could be read. */
   private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
     if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
     const length = head.readUInt32LE(4);
@@ -246,7 +250,7 @@ export class BlockFiles {
     return length;
   }
 
-  /** The error that names the file and what to do. */
+  /** Creates the error for a damaged record. It names the file and what the operator can do. */
   damaged(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
       `${this.path(kind, position.file)} does not hold what the database expects at ${position.offset}. ` +
@@ -266,7 +270,7 @@ export class BlockFiles {
     return this.readRecord('blk', position, 0);
   }
 
-  /** The bytes of a record and the `extra` bytes after it. */
+  /** Reads a record's bytes and the `extra` bytes that follow. */
   private readRecord(kind: Kind, position: FilePosition, extra: number): Promise<Buffer> {
     const { file, offset } = position;
     const fileEnd = this.sizeBytes(kind, file);
@@ -285,9 +289,10 @@ export class BlockFiles {
   }
 
   /**
-   * Reads the first of the blocks that begin at these ascending offsets of a file, and those behind it, with one call: about
-   * the size of `memory`, more where the first block alone is larger. The answer may lie in `memory`. Rejects with
-   * `BlockFileError` when the file does not hold the first block there; one that is not there later ends the run.
+   * Reads consecutive blocks of a file with one call. `starts` are the ascending offsets of the blocks. Reads about as many
+   * bytes as `memory` has, more if the first block alone is larger. The result may be a view of `memory`. Rejects with
+   * `BlockFileError` if the file does not contain the first block at its offset. A later block that is not at its offset
+   * ends the run.
    */
   async readRun(file: number, starts: Uint32Array, memory: Buffer): Promise<StoredRun> {
     const offset = starts[0]!;
@@ -303,7 +308,10 @@ export class BlockFiles {
     });
   }
 
-  /** Start and end of the blocks at these offsets in bytes of their file, which begin at `from`: up to the first that is not there. */
+  /**
+   * Start and end of each block within `bytes`, which begin at offset `from` of the file. Ends at the first block that is
+   * not at its offset.
+   */
   private placesIn(bytes: Buffer, starts: Uint32Array, from: number): Uint32Array {
     const magic = this.magic.readUInt32LE(0);
     const places = new Uint32Array(2 * starts.length);
@@ -320,8 +328,8 @@ export class BlockFiles {
   }
 
   /**
-   * At most `length` bytes of a block from `from` on. They may include bytes of the next block, so the caller must know the
-   * length.
+   * Reads at most `length` bytes of a block from offset `from` on. The result may include bytes of the next block, so the
+   * caller must know the length of the block.
    */
   readPart({ file, offset }: FilePosition, from: number, length: number): Promise<Buffer> {
     const left = Math.max(0, this.sizeBytes('blk', file) - offset - from);
@@ -351,7 +359,7 @@ export class BlockFiles {
     return undo;
   }
 
-  /** Makes everything written so far durable. */
+  /** Syncs all written data to disk. */
   sync(): void {
     for (const key of this.unsynced) {
       const file = this.opened.get(key);
@@ -373,8 +381,8 @@ export class BlockFiles {
   }
 
   /**
-   * Deletes a block file and its undo file (pruning). The order of the deletions lets a later start detect a crash in
-   * between.
+   * Deletes a block file and its undo file (pruning). The undo file is deleted first, so that a later start can detect a
+   * crash between the two deletions.
    */
   remove(file: number): void {
     for (const kind of ['rev', 'blk'] as const) this.removeOne(kind, file);
@@ -395,13 +403,13 @@ export class BlockFiles {
   }
 }
 
-/** Converts an error of the system on read to `BlockFileError`; other errors are returned unchanged. */
+/** Converts a system error on read to `BlockFileError`. Other errors are returned unchanged. */
 function unreadable(error: unknown, path: string): unknown {
   const told = environmentError(error, path);
   return told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
 }
 
-/** Reads short data in the page cache synchronously, else on a thread; returns the number of bytes read. */
+/** Reads short data synchronously if it is in the page cache, otherwise on a thread. Returns the number of bytes read. */
 async function readBytes(fd: number, target: Buffer, at: number): Promise<number> {
   if (target.length <= READ_NOW_BYTES && loadNative()?.readCached(fd, target, at) === target.length)
     return target.length;
@@ -409,7 +417,10 @@ async function readBytes(fd: number, target: Buffer, at: number): Promise<number
   return bytesRead;
 }
 
-/** Deletes all undo files. They are written again when the blocks are connected again. Source: Core `CleanupBlockRevFiles`. */
+/**
+ * Deletes all undo files. Undo data is written again when the blocks are connected again. Source: Core
+ * `CleanupBlockRevFiles`.
+ */
 export function removeUndoFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (/^rev\d{5}\.dat$/.test(name)) rmSync(join(folder, name));
@@ -417,8 +428,8 @@ export function removeUndoFiles(folder: string): void {
 }
 
 /**
- * Deletes block files after a gap in the numbers, which no chain from the genesis block can reach. Source:
- * `CleanupBlockRevFiles`.
+ * Deletes the block files that follow a gap in the file numbers, because no chain from the genesis block can reach their
+ * blocks. Source: `CleanupBlockRevFiles`.
  */
 export function removeUnreachableFiles(folder: string): void {
   let expected = 0;
@@ -428,7 +439,7 @@ export function removeUnreachableFiles(folder: string): void {
   }
 }
 
-/** Numbers of the files of a kind in a folder, ascending. */
+/** Numbers of the block or undo files in a folder, in ascending order. */
 function numbersOf(kind: Kind, folder: string): number[] {
   return readdirSync(folder)
     .map((name) => /^(blk|rev)(\d{5})\.dat$/.exec(name))

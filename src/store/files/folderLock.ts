@@ -1,11 +1,11 @@
 /**
- * Lock that allows one process at a time in a folder. It is acquired before anything is written there, and released when the
- * process ends. Source: `LockDirectory`, `LockDataDirectory`.
+ * Lock that allows one process at a time in a folder. The lock is acquired before any file in the folder is written, and
+ * released when the process ends. Source: `LockDirectory`, `LockDataDirectory`.
  *
- * The runtime has no file locks, but LevelDB takes one of the operating system when it opens a database. So the lock is
- * an empty database of its own: it works on every system, with and without the native addon. Unlike a socket or a file with
- * a process id, it does not remain after `kill -9`, and it works between containers. The chain's own database cannot be
- * used: `-reindex` deletes it while holding the lock.
+ * Node has no file locks, but LevelDB acquires a lock of the operating system when it opens a database. So the lock is a
+ * separate empty database. This works on every system, with and without the native addon. Unlike a socket or a file with a
+ * process id, the lock does not remain after `kill -9`, and it works between containers. The database of the chain cannot
+ * serve as lock, because `-reindex` deletes it while it holds the lock.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ import { environmentError, systemErrorOfText, systemErrorText } from '../../util
 import { makeFolder } from '../../util/makeFolder.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** The file in it that the operating system locks. */
+/** Name of the file in the lock database that the operating system locks. */
 const LOCK_FILE = 'LOCK';
 
-/** The folder is in use or cannot be written; the message is for the operator. */
+/** Thrown if the folder is in use or cannot be written. The message is for the operator. */
 export class FolderLockError extends OperatorError {
   override readonly name = 'FolderLockError';
 }
 
 /**
- * Creates the folder if necessary and locks it; the returned function unlocks it. `name` is the folder of the lock's
- * database, and `what` the name of the folder in messages. Throws `FolderLockError`.
+ * Creates the folder if necessary and locks it. The returned function unlocks it. `name` is the name of the lock database
+ * inside the folder. `what` is the description of the folder in messages. Throws `FolderLockError`.
  */
 export async function lockFolder(
   folder: string,
@@ -36,12 +36,13 @@ export async function lockFolder(
     makeFolder(path);
     return await openLock(path).catch(async (error: unknown) => {
       if (isLocked(error) || error instanceof NoLevelDbError) throw error;
-      // The lock database is corrupt, for instance after a crash of the machine. It has no data, so it is deleted.
+      // The lock database is corrupt, for instance after a crash of the machine. It contains no data, so its files are
+      // deleted.
       await emptyLock(path);
       return openLock(path);
     });
   } catch (error) {
-    // The error is not about the folder: there is no LevelDB for the lock.
+    // The error does not concern the folder: no LevelDB implementation is available for the lock.
     if (error instanceof NoLevelDbError) throw error;
     const cause = causeOf(error);
     const refused = systemErrorOfText(errorText(cause));
@@ -66,7 +67,7 @@ async function openLock(path: string): Promise<() => Promise<void>> {
   return () => database.close();
 }
 
-/** Removes all files except the locked one, which its owner needs. */
+/** Removes all files of the lock database except the locked file, which the process that holds the lock needs. */
 async function emptyLock(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (name !== LOCK_FILE) await rm(join(path, name), { recursive: true, force: true });
@@ -77,7 +78,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another process holds the lock. A lock file that cannot be opened counts as not locked. */
+/** Whether an error means that another process holds the lock. A lock file that cannot be opened counts as not locked. */
 function isLocked(error: unknown): boolean {
   const cause = causeOf(error);
   if ((cause as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;

@@ -1,8 +1,8 @@
 /**
- * Every known header, as typed columns instead of objects: 1.6 million of them cost about 110 bytes each.
- * Owns ids (a header's row number, in order of arrival, never reused), the index by hash, parents, heights, work, status
- * and file positions. Merkle roots and nonces are cold data: they stay on disk and are read when a header is printed or
- * sent. It does not select the active chain.
+ * Table of all known headers. It uses typed arrays as columns instead of objects, so each of 1.6 million headers takes about
+ * 110 bytes. Owns the ids (a header's row number, in the order of arrival, never reused), the index by hash, parents,
+ * heights, work, status and file positions. Merkle roots and nonces are cold data: they stay on disk and are read when a
+ * header is printed or sent. It does not select the active chain.
  */
 import { assert } from '../../util/assert.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -14,33 +14,36 @@ import type { RowReader, RowWriter } from '../rows/rows.js';
 
 export const CHUNK_ROWS = 512;
 const COLD_BYTES = 68;
-/** Cold chunks that stay in memory, 34 KiB each. Arbitrary. */
+/**
+ * Maximum number of clean cold chunks in memory, 34 KiB each. A cold chunk contains the merkle roots and nonces of a range
+ * of headers. Arbitrary.
+ */
 const COLD_CHUNKS = 64;
 
-/** Bits of a header's status (Core's `BlockStatus`, in our own order). */
+/** Bits of a header's status. They have the meaning of Core's `BlockStatus`, with different values. */
 export const STATUS = {
-  /** Block data passed all checks that need no coins. */
+  /** The block data passed all checks that do not need the UTXO set. */
   validTransactions: 1,
-  /** Connected once: coins, scripts and claims were valid. */
+  /** The block was connected once, so coins, scripts and claims were valid. */
   validScripts: 2,
   haveData: 4,
   haveUndo: 8,
   failed: 16,
   failedChild: 32,
-  /** In addition to `failed`: the failure was found when the block was connected, so it depends on coins and claims. */
+  /** Set together with `failed`: the block failed when it was connected, so the failure depends on coins and claims. */
   failedConnecting: 64,
 } as const;
 export const STATUS_FAILED_MASK = STATUS.failed | STATUS.failedChild;
 
 export const NO_HEADER = -1;
 
-/** Blocks whose data is in one file. */
+/** Consecutive blocks whose data is in one file. */
 export interface HeaderRun {
-  /** Number of the file; -1 without blocks. */
+  /** Number of the file; -1 if the run is empty. */
   readonly file: number;
-  /** Where the data of each begins, ascending. */
+  /** Offset of each block's data in the file, in ascending order. */
   readonly starts: Uint32Array;
-  /** Hashes, 32 bytes each, wire order. */
+  /** Block hashes, 32 bytes each, in wire order. */
   readonly hashes: Buffer;
 }
 
@@ -51,7 +54,7 @@ interface Columns {
   version: Int32Array;
   timeSec: Uint32Array;
   bits: Uint32Array;
-  /** 128 bits for each row: four words, the least significant first. */
+  /** Total work: 128 bits for each row, as four words, the least significant word first. */
   work: Uint32Array;
   status: Uint8Array;
   file: Int32Array;
@@ -61,7 +64,10 @@ interface Columns {
   chainTxCount: Float64Array;
 }
 
-/** Column names, and bytes for each row. Wide columns come first, so that every column of a packed chunk is aligned. */
+/**
+ * Column names, and the number of bytes for each row. Wide columns come first, so that every column of a packed chunk is
+ * aligned.
+ */
 const LAYOUT: readonly [keyof Columns, number][] = [
   ['chainTxCount', 8],
   ['work', 16],
@@ -105,10 +111,13 @@ export class HeaderTable {
   private capacity = CHUNK_ROWS;
   private rows = 0;
   private changeCount = 0;
-  /** Open addressing: id + 1 by the first hash bytes that proof of work does not zero (the low end, wire order). */
+  /**
+   * Hash table with open addressing: id + 1 of a header, by the bytes of its hash that proof of work does not make zero (the
+   * first bytes in wire order).
+   */
   private index = new Int32Array(2048);
   private readonly dirty = new Set<number>();
-  /** Cold chunks in memory: those with rows not flushed yet, and the last few read. */
+  /** Cold chunks (merkle roots and nonces) in memory: chunks with unflushed rows, and the chunks that were read last. */
   private readonly cold = new Map<number, Buffer>();
   private readonly rowsReader: RowReader;
 
@@ -120,18 +129,18 @@ export class HeaderTable {
     return this.rows;
   }
 
-  /** Memory of the columns and of the table that finds headers by their hash. */
+  /** Memory in bytes of the columns and of the index by hash. */
   get usageBytes(): number {
     const columns = Object.values(this.columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
     return columns + this.index.byteLength;
   }
 
-  /** Incremented by every added header and every change of a header. */
+  /** Counter that increases with every added header and every change of a header. */
   get changes(): number {
     return this.changeCount;
   }
 
-  /** Loads all hot columns: one read for each chunk, no objects. */
+  /** Loads all hot columns: one read for each chunk, without creating objects. */
   async load(count: number): Promise<void> {
     this.grow(count);
     const batch = 64;
@@ -163,7 +172,7 @@ export class HeaderTable {
 
   private grow(rows: number): void {
     if (rows <= this.capacity) return;
-    // A quarter of headroom: doubling would need 80 MB of zeros for the present chain.
+    // The capacity grows by a quarter. Doubling would need 80 MB of zeros for the current chain.
     const capacity = Math.max(Math.ceil((rows * 1.25) / CHUNK_ROWS) * CHUNK_ROWS, CHUNK_ROWS * 4);
     const larger = makeColumns(capacity);
     for (const [name] of LAYOUT) (larger[name] as Uint8Array).set(this.columns[name] as Uint8Array);
@@ -192,7 +201,7 @@ export class HeaderTable {
     this.index[slot] = id + 1;
   }
 
-  /** Id by hash (wire order), or `NO_HEADER`. */
+  /** Id of the header with this hash (wire order), or `NO_HEADER`. */
   find(hash: Bytes): number {
     const mask = this.index.length - 1;
     const column = this.columns.hash;
@@ -204,7 +213,10 @@ export class HeaderTable {
     }
   }
 
-  /** Adds a header whose parent is known (`NO_HEADER` for the genesis block). `work` is that of its whole chain. */
+  /**
+   * Adds a header whose parent is known (`NO_HEADER` for the genesis block). `work` is the total work of the chain up to
+   * this header.
+   */
   add(header: BlockHeader, hash: Bytes, prev: number, work: bigint): number {
     const id = this.rows;
     this.grow(id + 1);
@@ -240,7 +252,7 @@ export class HeaderTable {
     this.dirty.add(Math.floor(id / CHUNK_ROWS));
   }
 
-  /** Hash in wire order: a view that stays valid until the table grows. */
+  /** Hash in wire order. The result is a view that stays valid until the table grows. */
   hash(id: number): Buffer {
     return Buffer.from(this.columns.hash.buffer, id * 32, 32);
   }
@@ -259,21 +271,21 @@ export class HeaderTable {
   bits(id: number): number {
     return this.columns.bits[id]!;
   }
-  /** Total work of the chain that ends here. */
+  /** Total work of the chain up to this header. */
   work(id: number): bigint {
     const { work } = this.columns;
     let total = 0n;
     for (let word = 3; word >= 0; word--) total = (total << 32n) | BigInt(work[id * 4 + word]!);
     return total;
   }
-  /** Total work as 64 hex digits. */
+  /** Total work of the chain up to this header, as 64 hex digits. */
   workHex(id: number): string {
     const { work } = this.columns;
     let digits = '';
     for (let word = 3; word >= 0; word--) digits += work[id * 4 + word]!.toString(16).padStart(8, '0');
     return digits.padStart(64, '0');
   }
-  /** Order of two chains' work: negative, zero or positive. */
+  /** Compares the total work of the chains up to two headers. Negative, zero or positive. */
   compareWork(a: number, b: number): number {
     const { work } = this.columns;
     for (let word = 3; word >= 0; word--) {
@@ -299,11 +311,14 @@ export class HeaderTable {
     this.columns.status[id]! &= ~bits;
     this.touch(id);
   }
-  /** Transactions in the block; 0 until its data has been received. */
+  /** Number of transactions in the block; 0 until the block's data was received. */
   txCount(id: number): number {
     return this.columns.txCount[id]!;
   }
-  /** Transactions of the whole chain up to here; 0 while any block's data is missing (Core's `nChainTx`). */
+  /**
+   * Number of transactions of the chain up to this block; 0 if the data of a block in the chain is missing (Core's
+   * `nChainTx`).
+   */
   chainTxCount(id: number): number {
     return this.columns.chainTxCount[id]!;
   }
@@ -319,8 +334,8 @@ export class HeaderTable {
     return { file: this.columns.file[id]!, offset: this.columns.dataOffset[id]! };
   }
   /**
-   * The first of these blocks that lie one behind the other in one file, from the first one's position on within `room` bytes:
-   * none where the data of the first is missing.
+   * The first blocks of `ids` that are stored one after the other in the same file, within `room` bytes from the start of
+   * the first block. Empty if the data of the first block is missing.
    */
   runOf(ids: ArrayLike<number>, room: number): HeaderRun {
     const { status, file, dataOffset, hash } = this.columns;
@@ -329,7 +344,7 @@ export class HeaderTable {
     const first = file[ids[0]!] ?? -1;
     const end = (dataOffset[ids[0]!] ?? 0) + room;
     let [count, behind] = [0, -1];
-    // Hashes of ids that follow one another are copied together.
+    // Hashes of consecutive ids are copied in one call.
     let [copied, next] = [0, ids[0]];
     for (; count < ids.length; count++, next!++) {
       const id = ids[count]!;
@@ -357,12 +372,12 @@ export class HeaderTable {
     this.columns.undoOffset[id] = offset;
     this.touch(id);
   }
-  /** Number of the file that holds the block's data, −1 for none. */
+  /** Number of the file that contains the block's data; −1 if there is none. */
   file(id: number): number {
     return this.columns.file[id]!;
   }
 
-  /** For each file, the highest offset at which a block (or its undo data) starts. */
+  /** For each file, the highest offset at which the data of a block (or its undo data) starts. */
   furthestOffsets(kind: 'blk' | 'rev'): Map<number, number> {
     const furthest = new Map<number, number>();
     const offsets = kind === 'blk' ? this.columns.dataOffset : this.columns.undoOffset;
@@ -382,7 +397,7 @@ export class HeaderTable {
     return furthest;
   }
 
-  /** The whole header; reads its cold half from disk unless it is in memory. */
+  /** Returns the whole header. Reads its cold fields (merkle root, nonce) from disk if they are not in memory. */
   readHeader(id: number): MaybePromise<BlockHeader> {
     const cold = this.coldOf(id);
     return cold === undefined
@@ -404,7 +419,7 @@ export class HeaderTable {
     };
   }
 
-  /** The cold half of the chunk around a header, if it is in memory. */
+  /** The cold chunk that contains a header's cold fields, if it is in memory. */
   private coldOf(id: number): Buffer | undefined {
     return this.cold.get(Math.floor(id / CHUNK_ROWS));
   }
@@ -415,7 +430,7 @@ export class HeaderTable {
     assert(value, `cold header chunk ${chunk} is missing`);
     const cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
     cold.set(value);
-    // Another call may have read it meanwhile and added a row.
+    // Another call may have read the chunk during the await, and added a row to it.
     const known = this.coldOf(id);
     if (known !== undefined) return known;
     this.rememberCold(chunk, cold);
@@ -432,8 +447,8 @@ export class HeaderTable {
   }
 
   /**
-   * Writes the changed chunks. A chunk that got a new row must have its cold half in memory, which `load` ensures for
-   * the last one by `prepareTail`.
+   * Writes the changed chunks. If a row was added to a chunk, the cold fields of the chunk must be in memory. For the last
+   * stored chunk, call `prepareTail` after `load`.
    */
   writeDirty(writer: RowWriter): void {
     for (const chunk of this.dirty) {
@@ -454,7 +469,7 @@ export class HeaderTable {
     for (const chunk of this.cold.keys()) if (chunk < tail - 2) this.cold.delete(chunk);
   }
 
-  /** Loads the cold half of the last, partly filled chunk, so that rows can be added to it. */
+  /** Loads the cold fields of the last, partly filled chunk, so that rows can be added to the chunk. */
   async prepareTail(): Promise<void> {
     if (this.rows % CHUNK_ROWS !== 0) await this.readHeader(this.rows - 1);
   }

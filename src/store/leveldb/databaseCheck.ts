@@ -1,11 +1,10 @@
 /**
  * Checks LevelDB's files before they are opened. LevelDB treats a missing log, a truncated manifest or log, and missing
- * records in the middle as the result of a crash, and continues without them. Owns the note of durable data. Reads the
- * manifest, the logs and the sizes of tables; LevelDB verifies the rest as it reads.
- *
- * Every put and delete has a sequence number, one more than the previous one. The note has the size of the newest log at its
- * last sync. No data is missing if the logs continue the tables without a gap up to at least that size. Incomplete records
- * after it, left by a crash of the machine, are cut off: their writes were never confirmed.
+ * records in the middle as the result of a crash, and continues without them. Owns a note file that records which data is
+ * durable. Reads the manifest, the logs and the sizes of tables; LevelDB itself verifies the other data when it reads it.
+ * Every put and delete has a sequence number, one more than the previous one. The note contains the size of the newest log
+ * at its last sync. No data is missing if the logs continue the tables without a gap, up to at least that size. Incomplete
+ * records after that size come from a crash of the machine and are removed, because their writes were never confirmed.
  */
 import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +24,7 @@ import {
   type Manifest,
 } from './levelDbFormat.js';
 
-/** Name of the note in the database folder. LevelDB ignores files that it does not know. */
+/** Name of the note file in the database folder. LevelDB ignores files that it does not know. */
 const NOTE_NAME = 'durable';
 const NOTE_BYTES = 24;
 const FIRST_MANIFEST = 'MANIFEST-000001';
@@ -45,9 +44,9 @@ interface Note {
 
 /**
  * Records that all written data is on disk, after LevelDB has synced its newest log. Nothing may be written during the call.
- * LevelDB does not sync a log that it has replaced by a new one, although the rows of the old log reach a table only later;
- * this function syncs it. The note itself need not be synced, because an older note only requires less. Without a note all
- * corruption is an error, since the effect of a crash is unknown.
+ * When LevelDB starts a new log, it does not sync the old log, although the rows of the old log reach a table only later. So
+ * this function syncs the old log. The note itself need not be synced, because an older note only requires less data.
+ * Without a note all corruption is an error, because the effect of a crash is unknown.
  */
 export async function noteDurable(path: string): Promise<void> {
   const newest = await syncedLog(path);
@@ -62,16 +61,16 @@ export async function noteDurable(path: string): Promise<void> {
   const file = known ?? (await open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
-    // A longer file may have had this name.
+    // The existing file may be longer than a note.
     if (known !== null && (await known.stat()).size > NOTE_BYTES) await known.truncate(NOTE_BYTES);
-    // Syncs the first note, since a note must exist from then on.
+    // The first note is synced immediately, because a missing note counts as an error from then on.
     if (known === null) await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-/** The newest log, after syncing the older ones; null without logs. */
+/** Syncs the older logs, and returns number and size of the newest log; null if there are no logs. */
 async function syncedLog(path: string): Promise<Note | null> {
   for (;;) {
     const logs = logsAmong(await readdir(path));
@@ -82,7 +81,7 @@ async function syncedLog(path: string): Promise<Note | null> {
       const { size } = await stat(join(path, log));
       return { log: parseInt(log), sizeBytes: size };
     } catch (error) {
-      // A background compaction has replaced the log, and its rows are in a table.
+      // A background compaction has deleted the log. Its rows are in a table.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
@@ -112,14 +111,14 @@ async function readNote(path: string): Promise<Note | null> {
   return { log: Number(note.readBigUInt64LE(0)), sizeBytes: Number(note.readBigUInt64LE(8)) };
 }
 
-/** Names of logs, the oldest first. */
+/** File names of the logs, the oldest first. */
 function logsAmong(names: Iterable<string>): string[] {
   return [...names].filter((name) => LOG.test(name)).sort((a, b) => parseInt(a) - parseInt(b));
 }
 
 /**
- * Checks the files, and cuts off incomplete writes of a machine crash. Throws `DatabaseCorruptionError`.
- * No process may have the database open.
+ * Checks the files. Removes incomplete writes of a machine crash from their ends. Throws `DatabaseCorruptionError`. No
+ * process may have the database open.
  */
 export async function checkDatabase(path: string): Promise<DatabaseState> {
   const names = await namesIn(path);
@@ -129,8 +128,8 @@ export async function checkDatabase(path: string): Promise<DatabaseState> {
 }
 
 /**
- * LevelDB would block at a pipe until it has a writer. Throws `EnvironmentError` for a special file without data of the
- * database.
+ * Rejects special files, because LevelDB would block on a pipe that has no writer. Throws `EnvironmentError` for a special
+ * file that contains no data of the database.
  */
 function refuseSpecialFiles(path: string, names: readonly string[]): void {
   for (const name of names) {
@@ -141,7 +140,7 @@ function refuseSpecialFiles(path: string, names: readonly string[]): void {
   }
 }
 
-/** The first table with a checksum error, and a description of the error; null without one. */
+/** Name of the first table with a checksum error, and a description of the error; null if all tables are valid. */
 export async function findCorruptTable(path: string): Promise<string | null> {
   for (const name of (await namesIn(path)).filter(isTable).sort()) {
     const file = await readFile(join(path, name)).catch(() => null);
@@ -164,7 +163,7 @@ function isTable(name: string): boolean {
   return /^\d+\.(ldb|sst)$/.test(name);
 }
 
-/** A file and the offset at which it is truncated. */
+/** A file that must be truncated, and its new size. */
 interface Cut {
   readonly name: string;
   readonly offset: number;
@@ -183,7 +182,7 @@ class DatabaseCheck {
     this.note = note;
   }
 
-  /** Whether nothing was ever written. */
+  /** Whether nothing was ever written to the database. */
   isNew(): boolean {
     if (this.names.has('CURRENT')) return false;
     const files = [...this.names].filter(
@@ -227,7 +226,8 @@ class DatabaseCheck {
     for (let step = records.next(); ; step = records.next()) {
       if (step.done === true) {
         const { kind, offset, reason } = step.value;
-        // The records before the error may be sufficient. The checks of the tables and logs that they name show that.
+        // The records before the error may be sufficient. The checks of the tables and logs that these records name will
+        // show whether they are.
         if (kind === 'damaged' && this.note === null) this.fail(`${name} has ${reason}`);
         if (kind === 'damaged') this.cuts.push({ name, offset });
         break;
@@ -255,8 +255,8 @@ class DatabaseCheck {
   }
 
   /**
-   * Detects swapped tables of equal size: LevelDB does not check that a table is the one in the manifest, and the block
-   * checksums of a swapped table are valid. Tables of different sizes are detected by size.
+   * Detects swapped tables of equal size. LevelDB does not check that a table is the one in the manifest, and the block
+   * checksums of a swapped table are valid. Tables of different sizes are detected by their size.
    */
   private async checkKeys(alike: ReadonlyMap<string, KeyRange>): Promise<void> {
     for (const [name, { first, last }] of alike) {
@@ -268,13 +268,16 @@ class DatabaseCheck {
     }
   }
 
-  /** Checks the logs; returns the sequence number of the newest change. */
+  /** Checks the logs. Returns the sequence number of the newest put or delete. */
   private async checkLogs({ logNumber, prevLogNumber, lastSequence }: Manifest): Promise<number> {
     const logs = logsAmong(this.names).filter(
       (name) => parseInt(name) >= logNumber || parseInt(name) === prevLogNumber,
     );
     this.checkPresence(logs, logNumber);
-    /** Sequence number that the next batch must have. The first batch may have any number up to the last known one plus 1. */
+    /**
+     * Sequence number that the next batch must have; null before the first batch. The first batch may have any number up to
+     * the last known number plus 1.
+     */
     let next: number | null = null;
     for (const [i, name] of logs.entries()) {
       const records = logRecords(await this.read(name));
@@ -295,7 +298,8 @@ class DatabaseCheck {
       const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
-      // LevelDB ignores an incomplete last record at the end of the file, but not one that is followed by zeros.
+      // LevelDB ignores an incomplete last record at the end of the file, but not an incomplete record that is followed by
+      // zeros.
       const isLast = end.kind === 'torn' && later.length === 0;
       if (this.note === null && !isLast) this.fail(`${name} has ${reason}`);
       this.cuts.push({ name, offset: end.offset });
@@ -306,8 +310,8 @@ class DatabaseCheck {
   }
 
   /**
-   * The log named in the manifest was created before the manifest, and the log in the note is not deleted until the manifest
-   * names a later one.
+   * Checks that the needed logs exist. The log named in the manifest was created before the manifest. The log in the note is
+   * not deleted until the manifest names a later log.
    */
   private checkPresence(logs: readonly string[], logNumber: number): void {
     const needed = [logNumber, ...(this.note !== null && this.note.log >= logNumber ? [this.note.log] : [])];
@@ -317,7 +321,7 @@ class DatabaseCheck {
     }
   }
 
-  /** Whether data after the log's end was on disk, according to the note. */
+  /** Whether the note says that data after the log's end was on disk. */
   private lacksNoted(log: string, { kind, offset }: LogEnd): boolean {
     if (this.note === null) return false;
     const number = parseInt(log);
@@ -326,7 +330,7 @@ class DatabaseCheck {
   }
 }
 
-/** A file number in the form of file names. */
+/** A file number with the leading zeros that file names have. */
 function digitsOf(number: number): string {
   return String(number).padStart(6, '0');
 }

@@ -1,9 +1,9 @@
 /**
  * Writes rows to LevelDB so that a crash leaves either the old state or the new one. Owns the journal, the move of staged
- * rows to the main rows, and the recovery at start. Up to 16 MiB are written as one atomic batch. Larger flushes are first
- * written to a journal file that ends with a commit record, and then to LevelDB in batches of at most 16 MiB. A crash before
- * the commit record leaves the old state. After a later crash the journal is applied again (puts and deletes are
- * idempotent).
+ * rows to the main rows, and the recovery at start. A flush of up to 16 MiB is written as one atomic batch. Larger flushes
+ * are first written to a journal file that ends with a commit record, and then to LevelDB in batches of at most 16 MiB. A
+ * crash before the commit record leaves the old state. After a later crash the journal is applied again (puts and deletes
+ * are idempotent).
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { EMPTY_BYTES } from '../../util/bytes.js';
@@ -17,30 +17,39 @@ import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
 import { prefixEnd } from '../rows/rows.js';
 import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
 
-/** Maximum size of a LevelDB batch. */
+/** Maximum size of a LevelDB batch in bytes. */
 export const MAX_BATCH_BYTES = 16 << 20;
-/** Size of a write that need not be atomic. It is small because LevelDB frees the memory of batches late. */
+/**
+ * Maximum size in bytes of a batch that is part of a non-atomic write. Small, because LevelDB frees the memory of batches
+ * late.
+ */
 const PIECE_BYTES = 2 << 20;
 /**
- * Present in the database from the first to the last batch of a journal. If the journal is then missing, the database is
- * incomplete.
+ * Key of a row that exists in the database from the first to the last batch of a journal. If the row exists but the journal
+ * is missing, the database is incomplete.
  */
 const APPLYING_KEY = `${PREFIX.meta}applying`;
-/** Row written when a sync is needed without other rows. */
+/** Key of a row that is written only to sync the database when no other rows are written. */
 const FLUSHED_KEY = `${PREFIX.meta}flushed`;
 
-/** Produces the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. */
+/**
+ * Returns the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. The
+ * overlay contains the other unflushed rows.
+ */
 export type DirtySource = (maxBytes: number) => JournalOp[] | null;
 
-/** Data of one flush. */
+/** The rows that one flush writes. */
 export interface FlushedRows {
-  /** The rows of the overlay as records of about this many bytes. May be called once. */
+  /**
+   * Returns the rows of the overlay (the committed rows in memory) as records. Each buffer has about `maxBytes`. May be
+   * called once.
+   */
   readonly records: (maxBytes: number) => Iterable<Buffer>;
   readonly sizeBytes: number;
   readonly source: DirtySource;
-  /** Approximate size of the rows of `source`. */
+  /** Approximate size in bytes of the rows of `source`. */
   readonly sourceBytes: number;
-  /** Whether the rows of the staging area are committed. */
+  /** Whether the committed rows include those of the staging area. */
   readonly withStage: boolean;
 }
 
@@ -48,7 +57,7 @@ export interface DatabaseWriterOptions {
   /** Folder of the LevelDB files. */
   readonly path: string;
   readonly batchBytes: number;
-  /** Called at named points of a flush; tests kill the process there. */
+  /** Called at named points of a flush, at which tests kill the process. */
   readonly onPoint: (name: string) => void;
 }
 
@@ -59,7 +68,7 @@ export class DatabaseWriter {
   private readonly onPoint: (name: string) => void;
   private readonly batchBytes: number;
   private readonly pieceBytes: number;
-  /** True until the first write: lookups then need no disk access. */
+  /** Whether the database on disk is empty. Lookups then need no disk access. */
   diskEmpty = true;
 
   constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {
@@ -71,7 +80,7 @@ export class DatabaseWriter {
     this.journal = new FlushJournal(`${path}.journal`);
   }
 
-  /** Whether the database is empty, has this row, or its first flush was interrupted. */
+  /** Whether the database is empty, contains the row `mark`, or its first flush was interrupted. */
   async bears(mark: string): Promise<boolean> {
     if (await this.isEmpty()) return true;
     for (const key of [mark, APPLYING_KEY]) if ((await this.db.get(key)) !== undefined) return true;
@@ -84,12 +93,12 @@ export class DatabaseWriter {
     return true;
   }
 
-  /** Finishes or discards an interrupted flush. */
+  /** Finishes an interrupted flush if its journal is complete; otherwise discards it. */
   async recover(): Promise<void> {
     this.diskEmpty = await this.isEmpty();
     const isHalf = !this.diskEmpty && (await this.db.get(APPLYING_KEY)) !== undefined;
     const isCommitted = await this.journal.isCommitted().catch((error: unknown) => {
-      // A folder or a pipe with this name counts as a missing journal.
+      // A folder or a pipe with the name of the journal counts as a missing journal.
       if (isHalf && ['EISDIR', 'EFTYPE'].includes(systemErrorCode(error) ?? '')) return false;
       throw error;
     });
@@ -103,11 +112,11 @@ export class DatabaseWriter {
       await this.journal.remove();
       await this.clearStage();
     }
-    // On opening, LevelDB has written the rows of its logs to tables.
+    // When LevelDB opened the database, it wrote the rows of its logs to tables, so all data is durable.
     if (!this.diskEmpty) await noteDurable(this.path);
   }
 
-  /** Writes rows to disk as one atomic step. */
+  /** Writes the rows of a flush to disk in one atomic step. */
   async flush({ records, sizeBytes, source, sourceBytes, withStage }: FlushedRows): Promise<void> {
     if (!withStage && sizeBytes + sourceBytes <= this.batchBytes) {
       this.onPoint('flush:before-batch');
@@ -115,14 +124,15 @@ export class DatabaseWriter {
       this.onPoint('flush:after-batch');
       return;
     }
-    // The staging area must be on disk before the journal commits its rows.
+    // The rows of the staging area must be on disk before the journal commits them.
     if (withStage) await this.makeDurable([]);
     this.onPoint('flush:before-journal');
     await this.journal.begin(withStage, this.pieceBytes);
     for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
     this.onPoint('flush:in-journal');
     await this.journal.append(opsOf(source, this.pieceBytes));
-    // The last piece of the journal deletes the mark. So a version that does not know the mark deletes it too.
+    // The last piece of the journal deletes the mark (`APPLYING_KEY`). So older versions, which do not know the mark,
+    // delete it too.
     await this.journal.append([[APPLYING_KEY, null]]);
     await this.journal.commit();
     this.onPoint('flush:journal-committed');
@@ -172,7 +182,7 @@ export class DatabaseWriter {
     await this.write([records.take()], false);
   }
 
-  /** Writes one atomic batch; `sync` makes it, and all earlier ones, durable. */
+  /** Writes one atomic batch. With `sync` this batch and all earlier ones become durable. */
   private async write(records: readonly Buffer[], sync: boolean): Promise<void> {
     if (records.every((piece) => piece.length === 0)) return;
     this.diskEmpty = false;
@@ -180,7 +190,7 @@ export class DatabaseWriter {
     if (sync) await noteDurable(this.path);
   }
 
-  /** The same with `sync`, also for an empty batch. */
+  /** Writes one atomic batch and makes it and all earlier ones durable, even if the batch is empty. */
   private async makeDurable(records: readonly Buffer[]): Promise<void> {
     const mark = new RecordWriter();
     mark.add(FLUSHED_KEY, EMPTY_BYTES);
@@ -188,7 +198,7 @@ export class DatabaseWriter {
   }
 }
 
-/** All rows of a flush as one batch. */
+/** Collects all rows of a flush into one batch. */
 async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   let since: number = performance.now();
@@ -205,7 +215,7 @@ async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<
   return pieces;
 }
 
-/** The changes of a cache outside the overlay, one by one. */
+/** Iterates over the changes of a cache outside the overlay. */
 function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
   for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
     for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];

@@ -1,10 +1,8 @@
 /**
  * The redo journal of a flush that is too large for one atomic batch: a file of checksummed pieces that is valid only with
- * its commit record. The content is puts and deletes.
- *
- * Layout: pieces `u32 length ‖ sha256 of the payload (first 8 bytes) ‖ payload`; the commit record is a piece of
- * length 0xffffffff with one byte: whether the staging area belongs to the flush. A payload is records (`rowRecords.ts`);
- * all numbers are little endian.
+ * its commit record. It contains puts and deletes. Layout: pieces `u32 length ‖ sha256 of the payload (first 8 bytes) ‖
+ * payload`. The commit record is a piece of length 0xffffffff whose payload is one byte: whether the staging area belongs to
+ * the flush. Other payloads consist of records (`rowRecords.ts`). All numbers are little endian.
  */
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../../crypto/hash.js';
@@ -17,9 +15,12 @@ export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'd
 
 const COMMIT_MARK = 0xffffffff;
 const HEAD_BYTES = 12;
-/** A piece is closed when it reaches this size, unless a smaller one is requested. */
+/** Default size in bytes at which a piece ends and the next begins. */
 const PIECE_BYTES = 16 << 20;
-/** A larger length is invalid: the end of a torn file. A piece may exceed its target size by its last row. */
+/**
+ * Maximum length of a piece. A larger length means that the file is torn at this point. A piece may exceed its target size
+ * by its last row.
+ */
 const MAX_PIECE_BYTES = 96 << 20;
 
 export class FlushJournal {
@@ -27,16 +28,16 @@ export class FlushJournal {
   private file: FileHandle | null = null;
   private withStage = false;
   private pieceBytes = PIECE_BYTES;
-  /** Buffer of the piece being written; released with the file. */
+  /** Buffer of the piece that is being written. It is freed when the file is closed. */
   private records = new RecordWriter();
-  /** Buffer of the piece being read; released with the file. */
+  /** Buffer of the piece that is being read. It is freed when the file is closed. */
   private piece: Buffer = Buffer.alloc(0);
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** Starts an empty journal whose pieces, and so the batches applied from it, are of about `pieceBytes`. */
+  /** Starts an empty journal with pieces of about `pieceBytes`. Each piece is later applied as one batch. */
   async begin(withStage: boolean, pieceBytes = PIECE_BYTES): Promise<void> {
     this.withStage = withStage;
     this.pieceBytes = pieceBytes;
@@ -45,7 +46,7 @@ export class FlushJournal {
     this.file = await open(this.path, 'w');
   }
 
-  /** Appends changes, which are pulled one by one. Their memory is not retained. */
+  /** Appends changes. `changes` is iterated one by one, and the memory of the changes is not retained. */
   async append(changes: Iterable<RowChange>): Promise<void> {
     for (const [key, value] of changes) {
       this.records.add(key, value);
@@ -53,7 +54,7 @@ export class FlushJournal {
     }
   }
 
-  /** Appends records as a piece of their own. The caller may then reuse their memory. */
+  /** Appends records as a separate piece. The caller may then reuse their memory. */
   async appendRecords(records: Buffer): Promise<void> {
     await this.endPiece();
     await this.writePiece(records.length, records);
@@ -73,7 +74,7 @@ export class FlushJournal {
     await writeWhole(this.file, payload);
   }
 
-  /** Commits the flush. */
+  /** Writes the commit record and syncs the journal, which commits the flush. */
   async commit(): Promise<void> {
     await this.endPiece();
     assert(this.file, 'journal is not open');
@@ -97,8 +98,8 @@ export class FlushJournal {
   }
 
   /**
-   * The records of a committed journal, piece by piece. A piece is valid until the next one is requested. Throws if the
-   * journal has no commit record.
+   * Reads the records of a committed journal, piece by piece. A piece is valid until the next piece is requested. Throws if
+   * the journal has no commit record.
    */
   async *read(): AsyncGenerator<Buffer> {
     for await (const { commit, payload } of this.pieces()) {

@@ -1,46 +1,53 @@
 /**
- * The LevelDB interface that the row store uses, and the error for corrupt files. Two implementations: `nativeLevelDb.ts`
- * over the addon, `packageLevelDb.ts` without it. Only the first verifies checksums with every read.
+ * The LevelDB interface that the row store uses, and the error for corrupt files. It has two implementations:
+ * `nativeLevelDb.ts` uses the addon, `packageLevelDb.ts` does not. Only `nativeLevelDb.ts` verifies checksums on every read.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** A table file is closed when it reaches this size. */
+/** Target size of a table file in bytes. LevelDB starts a new file when this size is reached. */
 export const FILE_BYTES = 4 << 20;
-/** Index and filter of an open table file, which LevelDB keeps in memory: about this share of the file. */
+/**
+ * Size of the index and filter of an open table file, which LevelDB keeps in memory, as a share of the file size
+ * (approximate).
+ */
 export const TABLE_INDEX_SHARE = 1 / 40;
 /**
- * Maximum number of open table files, each with its index and filter (some 100 KiB). Reopening one takes some 50 µs and
- * loses its cached data.
+ * Maximum number of files that LevelDB keeps open: 1000 tables and 10 other files. Each open table keeps its index and
+ * filter in memory (some 100 KiB). Reopening a table takes some 50 µs and loses its cached data.
  */
 export const OPEN_FILES = 1000 + 10;
-/** Maximum time for reading rows on the caller's thread. */
+/** Maximum time in microseconds for which one call reads rows on the caller's thread. */
 export const READ_NOW_MICROS = 1000;
-/** A row that takes longer was not in memory; the next ones probably are not either. */
+/**
+ * Time in microseconds. If reading a row takes longer, the row was not in memory, and the following rows probably are not
+ * either, so they are read on another thread.
+ */
 export const SLOW_ROW_MICROS = 100;
-/** Rows that a walk reads in one call. */
+/** Number of rows that an iteration reads per call. */
 export const WALK_ROWS = 256;
 
 export interface LevelDbOptions {
-  /** Size of LevelDB's cache of table blocks. */
+  /** Size in bytes of LevelDB's cache of table blocks. */
   readonly cacheBytes: number;
-  /** Written data goes to a table file when it reaches this size. */
+  /** Size in bytes of written data at which LevelDB writes it to a table file. */
   readonly writeBufferBytes: number;
 }
 
-/** Keys are latin1 strings, one character for each byte. Returned values belong to the caller. */
+/** A LevelDB database. Keys are latin1 strings, one character for each byte. Returned values belong to the caller. */
 export interface LevelDb {
-  /** Throws `DatabaseCorruptionError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
+  /** Opens the database. Throws `DatabaseCorruptionError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
   open(): Promise<void>;
-  /** Waits for calls in progress, and ends the walks. */
+  /** Closes the database. Waits for calls in progress, and ends running iterations. */
   close(): Promise<void>;
-  /** Sequence number of the newest put or delete; each is one more than the previous one. */
+  /** Sequence number of the newest put or delete. Each put or delete increases it by one. */
   readonly sequence: number;
   get(key: string): Promise<Buffer | undefined>;
   /**
-   * Reads rows on the caller's thread as long as they are read as fast as from memory. For the first positions in `wanted`
-   * it stores row `keys[i]` in `out[i]`. Returns the number of processed positions, at least one.
+   * Reads rows on the caller's thread, and stops when a read is so slow that the row was not in memory. `wanted` contains
+   * positions of `keys`. For each processed position `i`, row `keys[i]` is stored in `out[i]`. Returns the number of
+   * processed positions, which is at least one.
    */
   getNow(
     keys: readonly string[],
@@ -51,42 +58,49 @@ export interface LevelDb {
   /** Reads rows on another thread. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
   /**
-   * Packed values (`PackedValues` of `rowRecords.ts`) of the keys of records, Values missing in `known` are read on another
-   * thread. Neither buffer may change during the call. An implementation without this method must be asked for rows.
+   * Returns the packed values (`PackedValues` of `rowRecords.ts`) for the keys of `records`. Values that `known` lacks are
+   * read on another thread. Neither buffer may change during the call. If an implementation lacks this method, the caller
+   * must read single rows.
    */
   getUnknown?(records: Buffer, known: Buffer): Promise<Buffer>;
-  /** All rows of a short range, read on the caller's thread; null if they were not in memory. */
+  /** Returns all rows of a short range, read on the caller's thread; null if they were not in memory. */
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
   /**
-   * Iterates over the rows in their state at the start of the walk. `likelyRows` is the number of rows that the caller
+   * Iterates over the rows in their state at the start of the iteration. `likelyRows` is the number of rows that the caller
    * probably needs.
    */
   iterate(range: RowRange, likelyRows?: number): AsyncGenerator<[key: string, value: Buffer]>;
-  /** The same in batches of 1 to `batchRows` rows. */
+  /** Like `iterate`, but yields batches of 1 to `batchRows` rows. */
   iterateBatches(range: RowRange, batchRows: number): AsyncGenerator<[key: string, value: Buffer][]>;
-  /** The rows of all records (`rowRecords.ts`) as one atomic batch. They must not change until it is written. */
+  /**
+   * Writes the rows of all records (`rowRecords.ts`) as one atomic batch. The records must not change until the returned
+   * promise resolves.
+   */
   write(records: readonly Buffer[], options: { sync: boolean }): Promise<void>;
-  /** Deletes the rows from `gte` up to but not including `lt`, in several batches. */
+  /** Deletes the rows with keys from `gte` up to but not including `lt`, in several batches. */
   deleteRange(gte: string, lt: string): Promise<void>;
-  /** Rewrites the files of a range without deleted rows. */
+  /** Rewrites the table files of a key range without its deleted rows. */
   compact(gte: string, lt: string): Promise<void>;
-  /** Approximate size of the range in the files. */
+  /** Approximate size in bytes of a key range in the table files. */
   approximateSize(gte: string, lt: string): Promise<number>;
-  /** The number by which other threads read it (`sharedRows.ts`); null if they cannot. */
+  /** Number by which other threads can read the database (`sharedRows.ts`); null if they cannot. */
   share(): number | null;
-  /** Table files by level and the cost of compactions, as lines of text. */
+  /** Table files by level, and the cost of compactions, as lines of text. */
   stats(): string;
-  /** Bytes of the block cache and of the write buffers. */
+  /** Memory in bytes of the block cache and the write buffers. */
   readonly memoryBytes: number;
 }
 
-/** Database files lost or changed bytes, so no result of the database is reliable. The message is for the operator. */
+/**
+ * Thrown if database files lost or changed bytes, so that no result of the database is reliable. The message is for the
+ * operator.
+ */
 export class DatabaseCorruptionError extends OperatorError {
   override readonly name = 'DatabaseCorruptionError';
-  /** Code like LevelDB's own errors, which stop the node. */
+  /** Error code with the name that LevelDB errors have. These errors stop the node. */
   readonly code = 'LEVEL_CORRUPTION';
 
-  /** `what` names the file and the error in it. */
+  /** `what` contains the name of the file and the error in it. */
   constructor(path: string, what: string, options?: ErrorOptions) {
     super(
       `The database in ${path} is damaged: ${what}. Restart with -reindex to rebuild it from the block files.`,

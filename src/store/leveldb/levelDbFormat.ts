@@ -1,24 +1,27 @@
 /**
- * Parses LevelDB's files: records of logs and manifests, the content of a manifest, and blocks of a table. Pure; it does not
- * open files. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
+ * Parses LevelDB's files: records of logs and manifests, the content of a manifest, and blocks of a table. Parses buffers
+ * only and opens no files. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
  */
 import { crc32c, maskCrc } from '../../crypto/crc32c.js';
 
-/** Size of a log block. A record does not extend beyond it; a rest shorter than a record header is padding. */
+/**
+ * Size of a log block in bytes. A record fragment does not extend beyond its block. If fewer bytes than a record header
+ * remain in a block, they are padding.
+ */
 export const LOG_BLOCK_BYTES = 32 << 10;
 const LOG_HEAD_BYTES = 7;
 const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 
-/** End of the records of a log. */
+/** How and where the records of a log end. */
 export interface LogEnd {
   /**
-   * `whole`: after the last byte. `torn`: within a record that is cut off at the end of the file, as after a kill during a
-   * write. `damaged`: at bytes that no interrupted write explains.
+   * `whole`: after the last byte. `torn`: within a record that is cut off at the end of the file, for instance because the
+   * process was killed during a write. `damaged`: at bytes that an interrupted write cannot explain.
    */
   readonly kind: 'whole' | 'torn' | 'damaged';
-  /** Offset of the first broken record, else the size of the file. */
+  /** Offset of the first broken record; if no record is broken, the size of the file. */
   readonly offset: number;
-  /** Description of the error; empty without one. */
+  /** Description of the error; empty without an error. */
   readonly reason: string;
 }
 
@@ -27,7 +30,7 @@ export interface LogRecord {
   readonly payload: Buffer;
 }
 
-/** The complete records from the start. The generator returns how they ended. */
+/** Yields the complete records from the start of the log. Returns how and where the records end. */
 export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
   const fragments: Buffer[] = [];
   let start = 0;
@@ -64,32 +67,35 @@ export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
   }
 }
 
-/** Whether only zeros follow: allocated space whose content was never written to disk. */
+/**
+ * Whether the file contains only zeros from offset `from` on. Such space was allocated, but its content was never written to
+ * disk.
+ */
 function isZero(file: Buffer, from: number): boolean {
   if (file[from] !== 0 || file[from + LOG_HEAD_BYTES - 1] !== 0) return false;
   return file.subarray(from).every((byte) => byte === 0);
 }
 
-/** Sequence number and count of a batch, from a record of a log. Null if the record is too short. */
+/** Parses the sequence number of a batch and its number of changes from a log record. Null if the record is too short. */
 export function batchHead(payload: Buffer): { sequence: number; count: number } | null {
   if (payload.length < 12) return null;
   return { sequence: Number(payload.readBigUInt64LE(0)), count: payload.readUInt32LE(8) };
 }
 
-/** The state after the records of a manifest. */
+/** The state of the database that the records of a manifest describe. */
 export interface Manifest {
   comparator: string;
-  /** Lower log numbers are already in tables. */
+  /** Number of the oldest needed log. The data of logs with lower numbers is already in tables. */
   logNumber: number;
   prevLogNumber: number;
-  /** Number of the next new file. */
+  /** Number that the next new file gets. */
   nextFile: number;
   lastSequence: number;
-  /** The tables that belong to the database, by number. */
+  /** The tables that belong to the database, by file number. */
   tables: Map<number, TableEntry>;
 }
 
-/** Data of a table in a manifest. */
+/** A manifest's data about one table. */
 interface TableEntry {
   /** Level of the table: 0 for tables written from a log, higher after each merge. */
   readonly level: number;
@@ -98,8 +104,8 @@ interface TableEntry {
 }
 
 /**
- * First and last internal key of a table. An internal key ends with the sequence number of the change, so no two tables have
- * the same.
+ * First and last internal key of a table. An internal key ends with the sequence number of the put or delete, so two tables
+ * never contain the same internal key.
  */
 export interface KeyRange {
   readonly first: Buffer;
@@ -122,7 +128,7 @@ const TAG = {
   prevLogNumber: 9,
 } as const;
 
-/** Applies a record of a manifest. False if it is invalid; the manifest may then be partly changed. */
+/** Applies a record of a manifest. Returns false if the record is invalid; the manifest may then be partly changed. */
 export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
   const reader = new VarintReader(payload);
   const { tables } = manifest;
@@ -165,7 +171,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
     }
     if (reader.failed) return false;
   }
-  // A file that moves to another level is deleted and added in the same record.
+  // The deletions are applied first, because a record that moves a file to another level both deletes and adds it.
   for (const number of deleted) tables.delete(number);
   for (const [number, table] of added) tables.set(number, table);
   return true;
@@ -174,7 +180,7 @@ export function applyEdit(manifest: Manifest, payload: Buffer): boolean {
 /** Magic number at the end of every table. */
 const TABLE_MAGIC = 0xdb4775248b80fb57n;
 const TABLE_FOOT_BYTES = 48;
-/** Bytes after each block: compression type and checksum. */
+/** Number of bytes after each block of a table: compression type and checksum. */
 const BLOCK_TAIL_BYTES = 5;
 
 interface BlockHandle {
@@ -210,7 +216,7 @@ function blockCorruption(file: Buffer, { offset, size }: BlockHandle): string | 
     : `a checksum mismatch in the block at byte ${offset}`;
 }
 
-/** The handles in an index block; null for invalid bytes. */
+/** Positions of the data blocks, read from an index block; null for invalid bytes. */
 function blockHandles(block: Buffer): BlockHandle[] | null {
   return blockEntries(block)?.map(({ value }) => new VarintReader(value).handle()) ?? null;
 }
@@ -220,7 +226,7 @@ interface BlockEntry {
   readonly value: Buffer;
 }
 
-/** The entries of a block, whose last byte is the compression type. Null for invalid bytes. */
+/** The entries of a block. Its last byte is the compression type. Null for invalid bytes. */
 function blockEntries(block: Buffer): BlockEntry[] | null {
   const isPacked = block[block.length - 1] !== 0;
   const content = isPacked ? unpackSnappy(block.subarray(0, -1)) : block.subarray(0, -1);
@@ -233,7 +239,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
     const shared = reader.varint();
     const keyBytes = reader.varint();
     const valueBytes = reader.varint();
-    // A key omits the prefix that it shares with the previous key.
+    // An entry stores only the part of its key that follows the prefix shared with the previous key.
     const key = Buffer.concat([before.subarray(0, shared), reader.take(keyBytes)]);
     const value = reader.take(valueBytes);
     if (reader.failed) return null;
@@ -243,7 +249,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
   return entries;
 }
 
-/** First and last key of a table; null if they cannot be parsed, and then a checksum is wrong too. */
+/** First and last key of a table; null if they cannot be parsed. In that case a checksum is wrong too. */
 export function tableKeys(file: Buffer): KeyRange | null {
   if (file.length < TABLE_FOOT_BYTES) return null;
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
@@ -257,11 +263,11 @@ export function tableKeys(file: Buffer): KeyRange | null {
   return first && last ? { first: first.key, last: last.key } : null;
 }
 
-/** Source: snappy's format description. Null for invalid bytes. */
+/** Decompresses Snappy data; null for invalid bytes. Source: Snappy's format description. */
 function unpackSnappy(packed: Buffer): Buffer | null {
   const reader = new VarintReader(packed);
   const size = reader.varint();
-  // No element of less than three bytes expands to more than 64 bytes.
+  // Rejects impossible sizes: Snappy data never expands to more than 32 times its size.
   if (reader.failed || size > packed.length * 32) return null;
   const out = Buffer.alloc(size);
   let used = 0;
@@ -287,7 +293,7 @@ function unpackSnappy(packed: Buffer): Buffer | null {
   return used === size ? out : null;
 }
 
-/** Reads base-128 numbers. Reads past the end return zero or empty bytes and set `failed`. */
+/** Reads base-128 numbers. A read beyond the end returns zero or empty bytes, and sets `failed`. */
 class VarintReader {
   failed = false;
   private readonly data: Buffer;

@@ -1,7 +1,7 @@
 /**
  * LevelDB inside the addon: checksums are verified on every read, table files are read instead of mapped, and rows are
- * passed between addon and JavaScript in packed form. Owns the order of steps at open and close. `databaseCheck.ts` checks
- * the files before they are opened.
+ * passed between addon and JavaScript in packed form. Defines the order of steps at open and close. `databaseCheck.ts`
+ * checks the files before they are opened.
  */
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -20,7 +20,7 @@ import type { RowRange } from '../rows/rows.js';
 
 /** Maximum number of rows of a short range. */
 const SHORT_RANGE_ROWS = 1024;
-/** Maximum number of bytes that a walk reads in one call. */
+/** Maximum number of bytes that an iteration reads per call. */
 const WALK_BYTES = 1 << 20;
 const ABSENT = 0xffffffff;
 const RECORD_HEAD_BYTES = 8;
@@ -117,7 +117,7 @@ export class NativeLevelDb implements LevelDb {
         sizeBytes = makeRoom(this.db.rangeNow(gte, lt, reverse, most, READ_NOW_MICROS, target));
       } while (sizeBytes < 0);
     } catch (error) {
-      // A walk will find the same corruption, and its error names the file.
+      // Iterating over the range will find the same corruption, and the error of the iteration names the file.
       if (isCorruption(error)) return null;
       throw error;
     }
@@ -134,7 +134,10 @@ export class NativeLevelDb implements LevelDb {
     return this.walk(range, batchRows, batchRows);
   }
 
-  /** At most so many rows in the first batch, and in each later one. */
+  /**
+   * Iterates over a range in batches. `firstRows`: maximum number of rows in the first batch. `batchRows`: maximum number of
+   * rows in later batches.
+   */
   private async *walk(
     { gte, lt, reverse = false, limit = Infinity }: RowRange,
     firstRows: number,
@@ -185,8 +188,8 @@ export class NativeLevelDb implements LevelDb {
   }
 
   /**
-   * Result of a call on another thread. The error of a background compaction does not name the corrupt file, so it is
-   * searched.
+   * Waits for the result of a call on another thread. After a corruption error it searches for the corrupt file, because the
+   * error of a background compaction does not name the file.
    */
   private async settled<T>(work: Promise<T>): Promise<T> {
     this.underWay++;
@@ -206,23 +209,26 @@ function isCorruption(error: unknown): error is Error {
   return error instanceof Error && (error as { code?: unknown }).code === 'LEVEL_CORRUPTION';
 }
 
-/** Buffer for results; grows with the longest one. */
+/** Buffer into which the addon writes results. It grows with the longest result. */
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
-/** Grows the buffer for a result that did not fit. Returns the size of the result; negative if the call must be repeated. */
+/**
+ * Grows the buffer for results if the last result did not fit. Returns the size of the result; a negative size means that
+ * the call must be repeated.
+ */
 function makeRoom(sizeBytes: number): number {
   if (sizeBytes < 0) target = Buffer.allocUnsafeSlow(-2 * sizeBytes);
   return sizeBytes;
 }
 
-/** A copy, so that a stored value does not keep its batch in memory. */
+/** The value is copied, so that a stored value does not keep its whole batch in memory. */
 function copyOf(from: Buffer, at: number, length: number): Buffer {
   const copy = Buffer.allocUnsafe(length);
   from.copy(copy, 0, at, at + length);
   return copy;
 }
 
-/** The rows of records (`rowRecords.ts`) after the first byte. */
+/** The rows of the records (`rowRecords.ts`) that follow the first byte. */
 function rowsOf(records: Buffer, end: number): [string, Buffer][] {
   const rows: [string, Buffer][] = [];
   for (let at = 1; at < end;) {

@@ -1,7 +1,7 @@
 /**
- * LevelDB by the package `classic-level`, for a node without the addon: the same files. Disadvantages against the addon: the
- * package cannot verify checksums on reads. So all tables are verified when the database is opened, and later corruption may
- * result in a wrong row. Reads pass rows one by one. Other threads cannot read.
+ * LevelDB with the package `classic-level`, for a node without the addon. The file format is the same. Disadvantages
+ * compared with the addon: the package cannot verify checksums on reads, so all tables are verified when the database is
+ * opened, and later corruption may give a wrong row. Reads return rows one by one. Other threads cannot read the database.
  */
 import type { ClassicLevel } from 'classic-level';
 import { addonRemedy } from '../../native/addonFiles.js';
@@ -27,12 +27,15 @@ type Database = ClassicLevel<Buffer, Buffer>;
 const ENCODING = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 const DELETIONS_A_BATCH = 10_000;
 
-/** Neither the addon nor the package has a LevelDB for this machine. The message says what to do. */
+/**
+ * Thrown if neither the addon nor the package has a LevelDB binary for this machine. The message says what the operator can
+ * do.
+ */
 export class NoLevelDbError extends EnvironmentError {
   override readonly name = 'NoLevelDbError';
 }
 
-/** Throws a `NoLevelDbError` where the package has no binary for this machine. */
+/** Loads the package. Throws `NoLevelDbError` if the package has no binary for this machine. */
 async function loadPackage(): Promise<typeof ClassicLevel> {
   try {
     return (await import('classic-level')).ClassicLevel;
@@ -72,7 +75,7 @@ export class PackageLevelDb implements LevelDb {
     } catch (error) {
       throw await this.failure(causeOf(error));
     }
-    // The lock is held from this point on.
+    // The database is open from here on, so its lock is held.
     const damage = await findCorruptTable(this.path);
     if (damage !== null) {
       await db.close();
@@ -142,7 +145,10 @@ export class PackageLevelDb implements LevelDb {
     return this.walk(range, batchRows, batchRows);
   }
 
-  /** At most so many rows in the first batch, and in each later one. */
+  /**
+   * Iterates over a range in batches. `firstRows`: maximum number of rows in the first batch. `batchRows`: maximum number of
+   * rows in later batches.
+   */
   private async *walk(
     { gte, lt, reverse = false, limit = Infinity }: RowRange,
     firstRows: number,
@@ -228,7 +234,7 @@ function bytesOf(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** The package wraps LevelDB's error on opening. */
+/** Returns the error of LevelDB, which the package wraps when opening fails. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }

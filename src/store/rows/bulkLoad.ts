@@ -1,6 +1,6 @@
 /**
- * Fills a new database that no one reads until it is complete: rows go to LevelDB in large batches, without overlay and
- * journal. If the process is killed, the folder is not a valid database; the next load removes it.
+ * Fills a new database that no one reads until it is complete: rows are written to LevelDB in large batches, without overlay
+ * and journal. If the process is killed, the folder does not contain a valid database. The next load removes the folder.
  */
 import { rm } from 'node:fs/promises';
 import { makeFolder } from '../../util/makeFolder.js';
@@ -12,7 +12,7 @@ import { RecordWriter } from './rowRecords.js';
 import type { RowWriter } from './rows.js';
 
 const BATCH_BYTES = 2 << 20;
-/** Size of a table file. Arbitrary: four times that of a node, because rows are added in order. */
+/** Size in bytes of LevelDB's write buffer. Arbitrary: four times that of a running node, because rows are added in key order. */
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 8 << 20;
 
@@ -22,9 +22,9 @@ export class BulkLoad implements RowWriter {
   private readonly path: string;
   private readonly db: LevelDb;
   private records = newRecords();
-  /** Takes the next rows while those of the other one are written. */
+  /** Second buffer of records. It receives rows while the rows of the first buffer are written. */
   private spare = newRecords();
-  /** The write that is under way. */
+  /** Resolves when the write in progress has finished. */
   private writing: Promise<void> = Promise.resolve();
 
   private constructor(path: string, db: LevelDb) {
@@ -32,7 +32,7 @@ export class BulkLoad implements RowWriter {
     this.db = db;
   }
 
-  /** Begins an empty database in a folder, removing what is there. */
+  /** Creates an empty database in a folder. Existing content of the folder is removed. */
   static async begin(path: string): Promise<BulkLoad> {
     await rm(path, { recursive: true, force: true });
     makeFolder(path);
@@ -49,22 +49,22 @@ export class BulkLoad implements RowWriter {
     this.records.add(key, null);
   }
 
-  /** Whether `drain` has work to do. */
+  /** Whether a batch is full, so that the caller should call `drain`. */
   get isFull(): boolean {
     return this.records.sizeBytes >= BATCH_BYTES;
   }
 
-  /** Writes the added rows to the database. Resolves when what was handed to it before is written. */
+  /** Starts to write the added rows to the database. Resolves when the rows of the previous call are written. */
   async drain(): Promise<void> {
     await this.writing;
     if (this.records.sizeBytes === 0) return;
     [this.records, this.spare] = [this.spare, this.records];
     this.writing = this.db.write([this.spare.take()], { sync: false });
-    // The next call rejects.
+    // An error is reported by the next call, which rejects.
     this.writing.catch(() => undefined);
   }
 
-  /** Writes everything to disk and closes the database. */
+  /** Writes all rows to disk and closes the database. */
   async finish(): Promise<void> {
     await this.writing;
     await this.db.write([this.records.take()], { sync: true });
@@ -72,7 +72,7 @@ export class BulkLoad implements RowWriter {
     await this.db.close();
   }
 
-  /** Closes the database and removes it. */
+  /** Closes the database and deletes its folder. */
   async abandon(): Promise<void> {
     await this.writing.catch(() => undefined);
     await this.db.close();

@@ -1,6 +1,7 @@
 /**
- * The rows of one transaction: values by key, sorted only when a range is read. `null` marks a deletion that hides lower
- * layers. Rows added as records stay packed until a row of their kind is read, because most are only passed on.
+ * The rows of one transaction: values by key, sorted only when a range is read. `null` marks a deletion, which hides the row
+ * in the layers below. Rows that are added as records stay packed until a row of their type is read, because most of them
+ * are never read.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from './rowRecords.js';
@@ -8,16 +9,19 @@ import { prefixEnd } from './rows.js';
 import type { KeyRange, Memtable } from '../cache/memtable.js';
 import { SortedKeys } from '../cache/sortedKeys.js';
 
-/** Memory of a row besides its bytes: the header of the key, its slots in two tables, and the header of the value's view. */
+/**
+ * Estimated memory in bytes of a row besides its bytes: the header of the key, its slots in two tables, and the header of
+ * the value's view.
+ */
 const ROW_OVERHEAD_BYTES = 160;
 
 export class KeyedRows {
   private readonly rows = new Map<string, Bytes | null>();
   private readonly order = new SortedKeys();
   private bytes = 0;
-  /** Records that are newer than all rows of their kinds in `rows`. */
+  /** Packed records. They are newer than all rows of the same types in `rows`. */
   private packed: Buffer[] = [];
-  /** First characters of the keys in `packed`. */
+  /** Row types of `packed`: the first characters of its keys. */
   private packedKinds = '';
 
   get sizeBytes(): number {
@@ -70,19 +74,22 @@ export class KeyedRows {
     this.bytes = 0;
   }
 
-  /** All rows, in the order of their first writing. */
+  /** All rows, in the order in which their keys were first written. */
   entries(): IterableIterator<[string, Bytes | null]> {
     this.unpack();
     return this.rows.entries();
   }
 
-  /** Writes all rows to a table. */
+  /** Copies all rows to a table. */
   copyTo(table: Pick<Memtable, 'set' | 'addRecords'>): void {
     for (const [key, value] of this.rows) table.set(key, value);
     for (const records of this.packed) table.addRecords(records);
   }
 
-  /** Rows within the range, deletions included, in ascending order; a snapshot, so the rows may change meanwhile. */
+  /**
+   * Rows within the range, including deletions, in ascending key order. The result is a snapshot, so the rows may change
+   * while the result is used.
+   */
   slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
     for (const kind of this.packedKinds) if (gte < prefixEnd(kind) && lt > kind) this.unpack();
     return this.order.between(gte, lt).map((key) => [key, this.rows.get(key) ?? null]);

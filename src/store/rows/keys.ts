@@ -1,5 +1,5 @@
 /**
- * The key table: all row prefixes of the database except those of the claim trie (see claims/rows/claimKeys.ts). A key is a
+ * All row prefixes of the database, except those of the claim trie (see claims/rows/claimKeys.ts). A key is a
  * latin1 string, one character for each byte. Numbers in keys are big endian, so that keys sort by number.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -7,7 +7,10 @@ import { toLatin1, type Bytes } from '../../util/bytes.js';
 export const PREFIX = {
   /** `C` ‖ txid ‖ output number (u32 LE) → coin (height code u32, amount i64, script). */
   coin: 'C',
-  /** `H` ‖ 0 or 1 ‖ chunk number u32 → columns of 512 headers, hot or cold. */
+  /**
+   * `H` ‖ 0 or 1 ‖ chunk number u32 → fields of 512 headers: those that stay in memory (hot), or those that are read on
+   * demand (cold).
+   */
   headerChunk: 'H',
   /** `T` → chain state: tip, file positions, counters. */
   tip: 'T',
@@ -30,9 +33,9 @@ export const PREFIX = {
   indexPosition: 'I',
   /** `F` ‖ height u32 → compact filter of the block of the active chain (filter index). */
   blockFilter: 'F',
-  /** `G` ‖ height u32 → hash of that filter, and its header. */
+  /** `G` ‖ height u32 → hash of the block's compact filter, and the filter header. */
   filterHeader: 'G',
-  /** `L` ‖ kind ‖ … → rows of the claim index (index/claims/claimIndexKeys.ts). */
+  /** `L` ‖ row type ‖ … → rows of the claim index (index/claims/claimIndexKeys.ts). */
   claimIndex: 'L',
   /** `~` ‖ key → staged write of a large transaction: 0 for a deletion, 1 ‖ value for a put. */
   stage: '~',

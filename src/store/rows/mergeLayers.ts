@@ -1,18 +1,18 @@
-/** Reads several ordered layers of rows as one: rows in memory over rows on disk. Owns no rows. */
+/** Reads several ordered layers of rows as one. Rows in memory hide rows on disk. Owns no rows. */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from './rows.js';
 
 const ASCENDING: RowRange = { gte: '', lt: '' };
 
-/** Rows within a range in its order; `null` marks a deletion. */
+/** Returns the rows within a range, in the order of the range. `null` marks a deletion. */
 export type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
 
-/** A layer of rows that are in memory. */
+/** Creates a layer from rows in memory. */
 export async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator<[string, Bytes | null]> {
   yield* rows;
 }
 
-/** Merges ordered layers. A row of an earlier layer hides those of later ones; deletions are omitted. */
+/** Merges ordered layers. A row of an earlier layer hides the rows with the same key in later layers. Deletions are omitted. */
 export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
   const sign = range.reverse ? -1 : 1;
   const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
@@ -44,7 +44,10 @@ export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGener
   }
 }
 
-/** Merges rows in memory, in the order of the range: upper rows, including deletions, hide lower ones. */
+/**
+ * Merges two lists of rows in the order of the range. Rows of the upper list, including deletions, hide rows of the lower
+ * list.
+ */
 export function mergeRows(
   range: RowRange,
   above: readonly [string, Bytes | null][],
@@ -75,7 +78,10 @@ export function mergeRows(
   return rows;
 }
 
-/** Merges ascending rows that are at hand over ascending batches of rows: what lies above, deletions included, hides. */
+/**
+ * Merges ascending rows in memory (`above`) with ascending batches of rows. Rows in memory, including deletions, hide rows
+ * of the batches.
+ */
 export async function* mergeBatches(
   above: readonly [string, Bytes | null][],
   below: AsyncIterable<[string, Bytes][]>,
@@ -92,12 +98,12 @@ export async function* mergeBatches(
   if (rest.length > 0) yield rest;
 }
 
-/** The range with a limit that is sufficient even if each of `hidden` upper rows hides one of its rows. */
+/** Returns the range with a limit that is sufficient even if each of `hidden` upper rows hides one of its rows. */
 export function reaching(range: RowRange, hidden: number): RowRange {
   return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
 }
 
-/** Ascending rows in the order of the range. */
+/** Reverses ascending rows if the range is in descending order. */
 export function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
   return reverse ? rows.reverse() : rows;
 }

@@ -1,13 +1,13 @@
 /**
- * Record format for rows passed between memory, the journal and the addon: `u32 length of the key ‖ u32 length of
- * the value, or 0xffffffff for a deletion ‖ key ‖ value`, all numbers little endian.
+ * Record format of rows that are passed between memory, the journal and the addon: `u32 length of the key ‖ u32 length of
+ * the value, or 0xffffffff for a deletion ‖ key ‖ value`. All numbers are little endian.
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** A put, or a delete without a value. A key is bytes or a latin1 string. */
+/** A change of a row: its key and new value, or null for a deletion. A key is bytes or a latin1 string. */
 export type RowChange = readonly [key: Buffer | string, value: Bytes | null];
 
-/** A row read from a record. */
+/** A change that was read from a record; null for a deletion. */
 export type ReadChange = readonly [key: Buffer, value: Buffer | null];
 
 const DELETED = 0xffffffff;
@@ -15,13 +15,13 @@ const UNKNOWN = 0xfffffffe;
 const HEAD_BYTES = 8;
 const MIN_ROOM = 64 << 10;
 
-/** Writes records to a buffer that is reused. */
+/** Writes records to a buffer, which grows and is reused. */
 export class RecordWriter {
   private memory = Buffer.alloc(0);
   private used = 0;
   private readonly leastRoom: number;
 
-  /** Allocates at least `leastRoom` bytes on the first addition. */
+  /** `leastRoom`: minimum number of bytes that the first addition allocates. */
   constructor(leastRoom = MIN_ROOM) {
     this.leastRoom = leastRoom;
   }
@@ -48,12 +48,12 @@ export class RecordWriter {
     this.memory = grown;
   }
 
-  /** Clears the buffer of earlier records. */
+  /** Fills the unused part of the buffer with zeros, to remove earlier records. */
   wipe(): void {
     this.memory.fill(0, this.used);
   }
 
-  /** Records added since the last call, as a view that is valid until the next addition. */
+  /** Returns the records that were added since the last call, as a view that is valid until the next addition. */
   take(): Buffer {
     const records = this.memory.subarray(0, this.used);
     this.used = 0;
@@ -61,14 +61,14 @@ export class RecordWriter {
   }
 }
 
-/** Iterates over the rows of records without creating a view for each. For callers that read very many. */
+/** Iterates over the rows of records without creating a view for each row, for code that reads very many rows. */
 export class RecordCursor {
   private readonly records: Buffer;
   private at = 0;
   keyStart = 0;
-  /** End of the key and start of the value. */
+  /** Offset of the end of the key, which is the start of the value. */
   valueStart = 0;
-  /** End of the value; equal to its start for a deletion. */
+  /** Offset of the end of the value. Equal to `valueStart` for a deletion. */
   valueEnd = 0;
   isDeletion = false;
 
@@ -76,7 +76,7 @@ export class RecordCursor {
     this.records = records;
   }
 
-  /** Advances to the next row; false at the end. */
+  /** Advances to the next row. Returns false at the end. */
   next(): boolean {
     const { records, at } = this;
     if (at >= records.length) return false;
@@ -91,12 +91,12 @@ export class RecordCursor {
 }
 
 /**
- * Iterates over packed values, `u32 length ‖ value`, little endian, without creating a view for each. The length is
- * 0xffffffff for a missing row, 0xfffffffe for an unknown one.
+ * Iterates over packed values, `u32 length ‖ value`, little endian, without creating a view for each value. The length is
+ * 0xffffffff for a row that does not exist, and 0xfffffffe for a row that must be searched elsewhere.
  */
 export class PackedValues {
   readonly values: Buffer;
-  /** Start of the value, and its length; -1 for a missing or unknown row. */
+  /** Offset and length of the current value. The length is -1 for a missing or unknown row. */
   start = 0;
   length = -1;
   private at = 0;
@@ -114,7 +114,7 @@ export class PackedValues {
   }
 }
 
-/** The rows of records, as views. */
+/** Iterates over the changes in serialized records. Keys and values are views. */
 export function* changesOf(records: Buffer): Generator<ReadChange> {
   for (let at = 0; at < records.length;) {
     const keyLength = records.readUInt32LE(at);

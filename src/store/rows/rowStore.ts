@@ -1,7 +1,7 @@
 /**
- * The one database: LevelDB below a write-back overlay. Owns the overlay, reading through all layers, and the staging area
- * of very large transactions (`rowTransaction.ts`); rows reach LevelDB only by the atomic flush (`databaseWriter.ts`). Does
- * not know what the rows mean.
+ * The database of the node: LevelDB below a write-back overlay (committed rows in memory). Owns the overlay, reads through
+ * all layers, and the staging area of very large transactions (`rowTransaction.ts`). Rows reach LevelDB only by the atomic
+ * flush (`databaseWriter.ts`). The meaning of the rows is unknown here.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -18,32 +18,38 @@ import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js
 import type { SharedRowsId } from '../cache/sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
 
-/** LevelDB's memory for rows that are not in a table file yet. */
+/** Size in bytes of LevelDB's write buffer, for rows that are not in a table file yet. */
 const WRITE_BUFFER_BYTES = 16 << 20;
-/** Number of concurrent reads: the threads of the pool. A disk serves several reads in the time of one. */
+/** Number of concurrent reads, which equals the number of threads in the pool. A disk serves several reads in the time of one. */
 const READERS = 4;
-/** Minimum number of rows for each thread. */
+/** Minimum number of rows that a thread reads. Fewer rows are not divided among threads. */
 const ROWS_A_READER = 8;
-/** Shorter records are read one by one: for some tens of rows a call to a thread takes longer. */
+/**
+ * Minimum size in bytes of records whose rows are read on a thread. Shorter records are read one by one, because a call to a
+ * thread takes longer than reading some tens of rows.
+ */
 const THREAD_BYTES = 2048;
-/** The positions for a read of one key. */
+/** List of positions for reading a single key. */
 const FIRST = [0];
 export interface RowStoreOptions {
   /** Folder of the LevelDB files. */
   path: string;
-  /** LevelDB's own block cache. */
+  /** Size in bytes of LevelDB's own block cache. */
   cacheBytes: number;
-  /** Sizes of the row caches; none when absent. */
+  /** Sizes of the row caches. If absent, rows are not cached. */
   recent?: RowCachesOptions;
-  /** Maximum size of one batch (`-dbbatchsize`); larger flushes use the journal. At most `MAX_BATCH_BYTES`. */
+  /** Maximum size in bytes of one batch (`-dbbatchsize`), at most `MAX_BATCH_BYTES`. Larger flushes use the journal. */
   batchBytes?: number;
-  /** Called at named points of a flush; tests kill the process there. */
+  /** Called at named points of a flush, at which tests kill the process. */
   onPoint?: (name: string) => void;
-  /** Key of a row that every database of this program has from its first flush on. `open` rejects a database without it. */
+  /**
+   * Key of a row that every database of this program contains after its first flush. `open` rejects a database without this
+   * row.
+   */
   mark?: string;
 }
 
-/** The database has rows, but was created by another program. */
+/** Thrown if the database contains rows, but was created by another program. */
 export class ForeignDatabaseError extends Error {
   override readonly name = 'ForeignDatabaseError';
 }
@@ -51,20 +57,20 @@ export class ForeignDatabaseError extends Error {
 export class RowStore implements RowReader, TransactionGround {
   private readonly path: string;
   private readonly db: LevelDb;
-  /** Bound of LevelDB's own block cache. */
+  /** Maximum size in bytes of the block cache of LevelDB. */
   private readonly cacheBytes: number;
   private readonly disk: DatabaseWriter;
   private readonly overlay = createMemtable();
-  /** Row caches: searched after the overlay and before the database. */
+  /** Row caches. They are searched after the overlay and before the database. */
   private readonly recent: RowCaches;
-  /** Whether committed rows are in the staging area, between overlay and main rows. */
+  /** Whether committed rows are in the staging area. They are read after the overlay and before the main rows. */
   private stageCommitted = false;
   private open_: Transaction | null = null;
-  /** The overlay is being flushed: a row added now would be lost. */
+  /** Whether the overlay is being flushed. A row that is added during the flush would be lost, so `refuseInFlush` throws. */
   private flushing = false;
-  /** Resolves when the compactions of `packRange` are finished; never rejects. */
+  /** Resolves when the compactions that `packRange` started are finished. Never rejects. */
   private packing: Promise<unknown> = Promise.resolve();
-  /** Flushes everything committed; called before a transaction spills for the first time. */
+  /** Flushes all committed rows. Called before a transaction spills for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
 
   private constructor(db: LevelDb, options: RowStoreOptions) {
@@ -81,7 +87,7 @@ export class RowStore implements RowReader, TransactionGround {
 
   /**
    * Opens the database, and finishes or discards an interrupted flush. Throws `ForeignDatabaseError`, without changing rows,
-   * if another program created it.
+   * if another program created the database.
    */
   static async open(options: RowStoreOptions): Promise<RowStore> {
     const db = makeLevelDb(options.path, {
@@ -107,8 +113,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Closes and opens the database files. LevelDB keeps open files in memory, whole files if it maps them. After a walk over
-   * many rows that are not needed again, this frees the memory. There must be no reads during the call.
+   * Closes and opens the database files. LevelDB keeps open files in memory, whole files if it maps them. So reopening frees
+   * memory after an iteration over many rows that are not needed again. The caller must not read rows during the call.
    */
   async reopen(): Promise<void> {
     await this.packing;
@@ -121,12 +127,12 @@ export class RowStore implements RowReader, TransactionGround {
     return this.db.approximateSize(prefix, prefixEnd(prefix));
   }
 
-  /** Bytes of committed rows that are not in LevelDB yet. */
+  /** Size in bytes of the committed rows that are not in LevelDB yet. */
   get dirtyBytes(): number {
     return this.overlay.sizeBytes;
   }
 
-  /** Size of the row caches. */
+  /** Memory of the row caches in bytes. */
   get recentBytes(): number {
     return this.recent.sizeBytes;
   }
@@ -147,7 +153,7 @@ export class RowStore implements RowReader, TransactionGround {
     return out;
   }
 
-  /** Reads the rows at positions `missing` of `keys` from the layers below the overlay. */
+  /** Reads the rows at positions `missing` of `keys` from the row caches and the database. */
   async fillFromDisk(
     keys: readonly string[],
     missing: readonly number[],
@@ -173,7 +179,7 @@ export class RowStore implements RowReader, TransactionGround {
     await this.readHere(keys, this.notRecent(keys, rest, out), out, fillCache);
   }
 
-  /** Reads rows from the row caches; returns the positions that must be read from the database. */
+  /** Reads rows from the row caches. Returns the positions that must be read from the database. */
   private notRecent(
     keys: readonly string[],
     wanted: readonly number[],
@@ -212,8 +218,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Reads rows in the page cache on this thread, because a call to another thread costs as much as several rows. If a row
-   * was not in memory, other threads read the remaining ones.
+   * Reads rows on this thread, because a call to another thread costs as much as several rows from the page cache. If a row
+   * was not in memory, other threads read the remaining rows.
    */
   private async readHere(
     keys: readonly string[],
@@ -226,7 +232,10 @@ export class RowStore implements RowReader, TransactionGround {
     if (read < wanted.length) await this.readOnThreads(keys, wanted.slice(read), out, fillCache);
   }
 
-  /** The value, null for a missing row; undefined if it cannot be read synchronously, which happens only after a spill. */
+  /**
+   * Reads one row synchronously. Null for a missing row; undefined if the row cannot be read synchronously, which happens
+   * only after a transaction has spilled.
+   */
   getNow(key: string): Bytes | null | undefined {
     const row = this.overlay.get(key);
     if (row !== undefined) return row;
@@ -273,8 +282,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Packed values for the keys of records. Their kinds must not be in the row caches. Null if the caller must read rows
-   * instead.
+   * Returns the packed values for the keys of records. Rows of these types must not be in the row caches. Null if the caller
+   * must read single rows instead.
    */
   packedValues(records: Buffer): MaybePromise<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
@@ -284,7 +293,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {
-    // A staged range is read asynchronously, so its layers could belong to different states.
+    // Rows of the staging area are read asynchronously, so the layers could belong to different states.
     if (this.stageCommitted) return null;
     const own = this.overlay.slice(range);
     const rows = this.disk.diskEmpty ? [] : this.db.rangeNow(reaching(range, own.length));
@@ -299,7 +308,7 @@ export class RowStore implements RowReader, TransactionGround {
     return mergeLayers(range, this.layers(this.stageCommitted));
   }
 
-  /** Committed layers, the newest first. */
+  /** The layers of committed rows, the newest first. */
   layers(throughStage: boolean): Layer[] {
     const layers: Layer[] = [
       (range) => fromArray(inOrder(this.overlay.slice(range), range)),
@@ -310,27 +319,33 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * The rows of an ascending range in batches, as they were when the first was asked for. Nothing may be committed that is not
-   * flushed.
+   * Iterates over an ascending range in batches. The rows are those on disk at the first read. All committed rows must be
+   * flushed before.
    */
   flushedBatches(range: RowRange, batchRows: number): AsyncGenerator<[string, Bytes][]> {
     assert(this.overlay.count === 0 && !this.stageCommitted, 'rows in batches are read from a flushed store');
     return this.db.iterateBatches(range, batchRows);
   }
 
-  /** Incremented by every commit. Rows that other threads read while it is unchanged belong to one state. */
+  /**
+   * Counter that increases with every commit. Rows that another thread reads while the counter is unchanged belong to one
+   * state.
+   */
   get commits(): number {
     return this.overlay.changes;
   }
 
-  /** Identifies the committed rows for other threads, except staged ones (`mustFlush`); null if threads cannot read them. */
+  /**
+   * Identifies the committed rows for reads by other threads. Rows in the staging area are not included (`mustFlush`). Null
+   * if threads cannot read the database.
+   */
   share(): SharedRowsId | null {
     const rows = this.overlay.share();
     const database = this.db.share();
     return rows === null || database === null ? null : { rows, database, path: this.path };
   }
 
-  /** Starts a transaction. Only one may be open at a time. */
+  /** Starts a transaction. Only one transaction may be open at a time. */
   begin(): Transaction {
     assert(this.open_ === null, 'a row transaction is open already');
     this.open_ = new Transaction(this);
@@ -338,14 +353,14 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Whether a committed transaction has staged rows: they are valid, but a flush is needed before the next transaction may
-   * spill.
+   * Whether a committed transaction has rows in the staging area. These rows are valid, but the next transaction may spill
+   * only after a flush.
    */
   get mustFlush(): boolean {
     return this.stageCommitted;
   }
 
-  /** Commits the rows of the transaction. */
+  /** Commits the rows of the transaction, so that all readers see them. */
   commit(transaction: Transaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
     this.refuseInFlush();
@@ -360,7 +375,7 @@ export class RowStore implements RowReader, TransactionGround {
     if (transaction.spilled) await this.disk.clearStage();
   }
 
-  /** Writes a row directly to the committed state. */
+  /** Writes one row directly, without a transaction. */
   put(key: string, value: Bytes): void {
     this.refuseInFlush();
     this.overlay.set(key, value);
@@ -375,17 +390,20 @@ export class RowStore implements RowReader, TransactionGround {
     assert(!this.flushing, 'rows were changed during a flush');
   }
 
-  /** Moves rows of an open transaction to the staging area. The overlay must be empty, so flush first. */
+  /**
+   * Moves rows of an open transaction to the staging area. The overlay must be empty, so all committed rows must be flushed
+   * before.
+   */
   async spill(rows: KeyedRows): Promise<void> {
     assert(this.overlay.count === 0, 'a transaction may spill only over a flushed store');
-    // Spilled rows reach the database without the overlay, so the caches would be stale.
+    // Rows in the staging area reach the database without passing the row caches, so the caches would become stale.
     this.recent.clear();
     await this.disk.stage(rows);
   }
 
   /**
    * Writes all committed rows, and those of `source`, to disk as one atomic step. `sourceBytes` is the approximate size of
-   * the source. Nothing may be committed, put or deleted until this resolves.
+   * the source. Rows must not be committed, put or deleted until the promise resolves.
    */
   async flush(source: DirtySource = () => null, sourceBytes = 0): Promise<void> {
     this.refuseInFlush();
@@ -406,7 +424,7 @@ export class RowStore implements RowReader, TransactionGround {
     }
   }
 
-  /** The committed rows as records, for the flush. */
+  /** Iterates over the committed rows as records, for the flush. */
   private *settling(maxBytes: number): Generator<Buffer> {
     for (const records of this.overlay.records(maxBytes)) {
       this.recent.setRecords(records);
@@ -414,16 +432,16 @@ export class RowStore implements RowReader, TransactionGround {
     }
   }
 
-  /** Deletes the rows of a key range that no reader needs any more (history outside its window). */
+  /** Deletes the rows of a key range. No reader may need these rows any more (for instance history outside its window). */
   async dropRange(gte: string, lt: string): Promise<void> {
     this.recent.forget(gte, lt);
     await this.db.deleteRange(gte, lt);
   }
 
   /**
-   * Starts a compaction of a range in which many rows were deleted and none will be written. LevelDB would compact it only
-   * much later; this frees the disk space. It runs in the background, and only `close` waits for it. LevelDB reports its
-   * errors to the next write.
+   * Starts a compaction of a key range in which many rows were deleted and none will be written, to free disk space. Without
+   * it, LevelDB would compact the range only much later. The compaction runs in the background, and only `close` waits for
+   * it. LevelDB reports a compaction error at the next write.
    */
   packRange(gte: string, lt: string): void {
     const pack = (): Promise<void> => this.db.compact(gte, lt);
@@ -435,24 +453,24 @@ export class RowStore implements RowReader, TransactionGround {
     return this.db.approximateSize(gte, lt);
   }
 
-  /** Memory of LevelDB's block cache and its two write buffers, and their bound. */
+  /** Memory in bytes of LevelDB's block cache and its two write buffers, and the maximum. */
   get databaseMemory(): { readonly bytes: number; readonly maxBytes: number } {
     return { bytes: this.db.memoryBytes, maxBytes: this.cacheBytes + 2 * WRITE_BUFFER_BYTES };
   }
 
-  /** About what the indexes and filters of the open table files take, and its bound. */
+  /** Estimated memory in bytes of the indexes and filters of the open table files, and the maximum. */
   async tableIndexMemory(): Promise<{ readonly bytes: number; readonly maxBytes: number }> {
     const maxBytes = OPEN_FILES * FILE_BYTES * TABLE_INDEX_SHARE;
     const onDisk = await this.db.approximateSize('', '\xff');
     return { bytes: Math.min(maxBytes, Math.round(onDisk * TABLE_INDEX_SHARE)), maxBytes };
   }
 
-  /** LevelDB's table files by level and the cost of compactions, as lines of text. */
+  /** Table files of LevelDB by level, and the cost of compactions, as lines of text. */
   tableStats(): string {
     return this.db.stats();
   }
 
-  /** Compacts all table files, so that no row is stored twice and no deleted row remains. */
+  /** Compacts all table files. Afterwards each row is stored once and deleted rows are removed. */
   async compact(): Promise<void> {
     await this.db.compact('\0', '\xff');
   }

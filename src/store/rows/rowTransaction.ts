@@ -1,6 +1,6 @@
 /**
- * A transaction on top of the committed rows: its own rows are in memory, and above a limit in the staging area, where they
- * become valid when the transaction is committed and flushed. Owns nothing on disk.
+ * A transaction on top of the committed rows. Its rows are in memory. If they exceed a limit, they move to the staging area,
+ * where they become valid when the transaction is committed and flushed. Owns no files.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -8,18 +8,18 @@ import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
 
-/** Size above which an uncommitted transaction spills to the staging area when it calls `relieve`. */
+/** Size in bytes of an uncommitted transaction above which `relieve` moves its rows to the staging area. */
 const SPILL_BYTES = 48 << 20;
 
-/** The committed rows below a transaction. */
+/** Access of a transaction to the committed rows. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
-  /** The rows, synchronously; null if they must be read asynchronously. */
+  /** Reads a range synchronously; null if the rows must be read asynchronously. */
   getRangeNow(range: RowRange): [string, Bytes][] | null;
   /**
-   * Reads the rows at positions `missing` of `keys` from the layers below memory, with `throughStage` including the staging
-   * area.
+   * Reads the rows at positions `missing` of `keys` from the layers below memory. With `throughStage` these include the
+   * staging area.
    */
   fillFromDisk(
     keys: readonly string[],
@@ -27,17 +27,20 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
     out: (Bytes | undefined)[],
     throughStage: boolean,
   ): Promise<void>;
-  /** See `RowTransaction.getBlocking`; with `throughStage` including the staging area. */
+  /** Like `RowTransaction.getBlocking`. With `throughStage` the staging area is also read. */
   getBlocking(key: string, throughStage: boolean): Bytes | undefined;
-  /** Committed layers, the newest first. */
+  /** The layers of committed rows, the newest first. */
   layers(throughStage: boolean): Layer[];
-  /** Called before the first spill. It must flush all committed rows. */
+  /** Must flush all committed rows. Called before the first spill. */
   beforeSpill(): Promise<void>;
-  /** Moves rows to the staging area, and clears them. */
+  /** Moves the rows to the staging area, and clears `rows`. */
   spill(rows: KeyedRows): Promise<void>;
 }
 
-/** See `RowTransaction`. Reads see its own rows, then its spilled ones, then the committed state. */
+/**
+ * Implementation of `RowTransaction`. Reads search the transaction's rows in memory, then its rows in the staging area, then
+ * the committed rows.
+ */
 export class Transaction implements RowTransaction {
   readonly rows = new KeyedRows();
   spilled = false;

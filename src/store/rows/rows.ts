@@ -1,34 +1,40 @@
 /**
- * The interface of the database for all code above LevelDB. Keys are latin1 strings (one character for each byte), so string
- * order is byte order. Values are byte arrays, which must not be changed after they were passed.
+ * The interface of the database for all code above LevelDB. Keys are latin1 strings (one character for each byte), so the
+ * order of strings is the order of bytes. Values are byte arrays. A caller must not change a value after it was passed.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
 export interface RowRange {
-  /** Inclusive lower bound. */
+  /** Inclusive lower bound of the keys. */
   gte: string;
-  /** Exclusive upper bound. */
+  /** Exclusive upper bound of the keys. */
   lt: string;
   reverse?: boolean;
-  /** Largest number of rows; unlimited if absent. */
+  /** Maximum number of rows; unlimited if absent. */
   limit?: number;
 }
 
 export interface RowReader {
   get(key: string): Promise<Bytes | undefined>;
   /**
-   * The values in the order of the keys; `undefined` for a missing row. One call of the database for all keys. With `once`
-   * the rows are not expected to be read again, and are not added to the database's cache.
+   * Reads rows in one call. Returns the values in the order of the keys; `undefined` for a missing row. `once`: the rows
+   * will probably not be read again, so they are not added to the database's cache.
    */
   getMany(keys: readonly string[], options?: { once?: boolean }): Promise<(Bytes | undefined)[]>;
-  /** The rows of a short range, in one call: fewer than a hundred or so. For long ranges use `range`. */
+  /** Reads the rows of a short range in one call: up to a hundred rows or so. Use `range` for long ranges. */
   getRange(range: RowRange): Promise<[key: string, value: Bytes][]>;
-  /** Like `getMany`, synchronously; null if a row is not in memory. A source without this method is always asynchronous. */
+  /**
+   * Like `getMany`, but synchronous; null if a row is not in memory. If a source lacks this method, it can only be read
+   * asynchronously.
+   */
   getManyNow?(keys: readonly string[]): (Bytes | undefined)[] | null;
-  /** Like `getRange`, synchronously; null if a row is not in memory. */
+  /** Like `getRange`, but synchronous; null if a row is not in memory. */
   getRangeNow?(range: RowRange): [key: string, value: Bytes][] | null;
-  /** Rows in key order (or reversed), including the transaction's uncommitted writes. Values may be retained. */
+  /**
+   * Iterates over rows in key order (or reversed). Includes uncommitted writes of the transaction. The caller may keep the
+   * values.
+   */
   range(range: RowRange): AsyncIterable<[key: string, value: Bytes]>;
 }
 
@@ -38,28 +44,28 @@ export interface RowWriter {
 }
 
 /**
- * The writes of one block: its own reads see them at once, other readers after `commit`; `discard` drops them. Code that
- * writes very many rows must await `relieve` every few thousand writes: it limits the memory by moving the rows of a large
- * transaction to a staging area on disk.
+ * The writes of one block: reads of the transaction see its writes immediately, other readers see them after `commit`.
+ * `discard` drops the writes. Code that writes very many rows must await `relieve` every few thousand writes. `relieve`
+ * limits the memory: it moves the rows of a large transaction to a staging area on disk.
  */
 export interface RowTransaction extends RowReader, RowWriter {
   /**
-   * Puts and deletes the rows of records (`rowRecords.ts`) in their order; the bytes are not changed afterwards. Every key
-   * begins with one of the characters of `kinds`: the records are unpacked only if a row of these kinds is read.
+   * Puts and deletes the rows of records (`rowRecords.ts`) in their order. The caller must not change `records` afterwards.
+   * `kinds` contains the first character of every key. The records are unpacked only if a row of these types is read.
    */
   putRecords(kinds: string, records: Buffer): void;
   /**
-   * The values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`), without a
-   * string or an object for each. Null if that is not possible now; the method is absent if it is never possible. Then read
-   * the rows instead. The records must not change during the call.
+   * Returns the values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`),
+   * without creating an object for each value. Null if this is not possible now; the method is absent if it is never
+   * possible. The caller must then read single rows. The records must not change during the call.
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
-  /** Reads one row synchronously, even if the disk is slow. For rows that `getMany` should have prefetched. */
+  /** Reads one row synchronously, even if the disk is slow. Meant for rows that should have been prefetched with `getMany`. */
   getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;
 }
 
-/** Collects the rows of a walk: an implementation of `getRange`. */
+/** Collects the rows of an iteration into an array, to implement `getRange`. */
 export async function collectRows(
   rows: AsyncIterable<[key: string, value: Bytes]>,
 ): Promise<[key: string, value: Bytes][]> {
@@ -87,7 +93,7 @@ export async function* walkInSteps(
   }
 }
 
-/** The smallest key above all keys that start with `prefix`, which must not be all 0xff. */
+/** The smallest key that is greater than all keys starting with `prefix`. `prefix` must not consist of 0xff only. */
 export function prefixEnd(prefix: string): string {
   let end = prefix.length;
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end--;

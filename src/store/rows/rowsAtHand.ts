@@ -1,31 +1,34 @@
 /**
- * Queries over rows that are mostly in memory: a query is written as synchronous code. If a row is not in memory, the query
- * is aborted, the row is read on another thread, and the query runs again from the beginning. So a query must not have side
+ * Runs queries over rows that are mostly in memory. A query is synchronous code. If a row is not in memory, the query is
+ * aborted, the row is read on another thread, and the query is restarted from the beginning. So a query must not have side
  * effects. Owns no rows.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import type { RowRange, RowReader } from './rows.js';
 
-/** Reader of such a query. The query must not catch the errors that it throws. */
+/** Synchronous access to rows for a query. The query must not catch the errors that this reader throws. */
 export interface RowsAtHand {
   get(key: string): Bytes | undefined;
   getMany(keys: readonly string[]): (Bytes | undefined)[];
-  /** The rows of a short range. */
+  /** Reads the rows of a short range. */
   getRange(range: RowRange): [key: string, value: Bytes][];
 }
 
-/** Thrown if rows must be read asynchronously. */
+/** Thrown by the reader if a row must be read asynchronously. Aborts the query. */
 const MUST_WAIT = Symbol('rows must be waited for');
-/** Separator of keys. It cannot be in a key, whose characters are bytes. */
+/**
+ * Separator between keys in joined strings. Keys contain only characters below U+0100, so the separator cannot occur in a
+ * key.
+ */
 const BETWEEN = '\u0100';
 
 class Attempt implements RowsAtHand {
   private readonly rows: RowReader;
-  /** Rows read asynchronously: values by key, rows by range. */
+  /** Rows that were read asynchronously: single values by key, lists of rows by range. */
   private readonly values = new Map<string, Bytes | undefined>();
   private readonly ranges = new Map<string, [string, Bytes][]>();
-  /** Reads the missing rows. */
+  /** Reads the rows that the last attempt lacked. */
   private fetch: (() => Promise<void>) | null = null;
 
   constructor(rows: RowReader) {
@@ -59,7 +62,7 @@ class Attempt implements RowsAtHand {
     });
   }
 
-  /** Reads the missing rows and repeats the query until it completes. */
+  /** Reads the missing rows and restarts the query, until the query completes. */
   async goOn<T>(query: (rows: RowsAtHand) => T): Promise<T> {
     for (;;) {
       await this.fetch?.();
@@ -73,7 +76,7 @@ class Attempt implements RowsAtHand {
 
   private wait(fetch: () => Promise<void>): never {
     this.fetch = fetch;
-    // Not an `Error`, because creating its stack would cost more than the read.
+    // Does not throw an `Error`, because creating its stack trace would cost more than the read.
     throw MUST_WAIT;
   }
 }
@@ -83,8 +86,8 @@ function idOf({ gte, lt, reverse = false, limit = Infinity }: RowRange): string 
 }
 
 /**
- * Runs a query; synchronous if all its rows are in memory. Rows that were read asynchronously may belong to several blocks;
- * the caller must check that.
+ * Runs a query. Synchronous if all rows are in memory. Rows that were read asynchronously may belong to different blocks,
+ * which the caller must check.
  */
 export function readAtHand<T>(rows: RowReader, query: (rows: RowsAtHand) => T): MaybePromise<T> {
   const attempt = new Attempt(rows);

@@ -1,27 +1,31 @@
 /**
  * The fork heights of a generated chain, and the options with which nodes follow it. The chain represents the main network's
- * blocks 0 to `MAIN_BLOCKS`, scaled down; before them are blocks in which no coin is mature.
+ * blocks 0 to `MAIN_BLOCKS`, scaled down. The generated chain begins with blocks without transactions, because no coin is
+ * mature yet.
  */
 import { mainParams } from '../../params/main.js';
 import type { NetworkParams } from '../../params/network.js';
 import { regtestParams, regtestWith } from '../../params/regtest.js';
 import { MAIN_BLOCKS } from './proportions.js';
 
-/** Blocks without transactions, until the first coinbase is mature. Source: consensus.h, `COINBASE_MATURITY`. */
+/**
+ * Number of blocks without transactions at the start of the chain, until the first coinbase is mature. Source: consensus.h,
+ * `COINBASE_MATURITY`.
+ */
 export const FIRST_BLOCKS = 100;
-/** With fewer blocks several forks would fall on one block. */
+/** Minimum number of blocks of a chain. With fewer blocks several forks would have the same height. */
 export const LEAST_BLOCKS = 300;
 
-/** `main`: the main network's fork heights, scaled. `regtest`: those of lbrycrd on regtest. */
+/** Fork heights of a chain. `main`: those of the main network, scaled. `regtest`: those of lbrycrd on regtest. */
 export type ForkPlan = 'main' | 'regtest';
 
 export interface ChainForks {
   readonly params: NetworkParams;
-  /** Options of lbcnode and of lbrycrd for this chain. */
+  /** Command-line options with which lbcnode and lbrycrd follow this chain. */
   readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
 }
 
-/** Options that both programs need to follow the chain. Stock lbrycrd has none of them, see docs/testing.md. */
+/** Options that both programs need to follow the chain. Unmodified lbrycrd does not have these options, see docs/testing.md. */
 function forkArgs({ claimForks: forks, segwitHeight }: NetworkParams): string[] {
   return [
     `-claimexpiration=${forks.originalExpiration},${forks.extendedExpiration}`,
@@ -33,7 +37,7 @@ function forkArgs({ claimForks: forks, segwitHeight }: NetworkParams): string[] 
   ];
 }
 
-/** The network of a chain with this many blocks. Throws `RangeError` on fewer than `LEAST_BLOCKS`. */
+/** Network parameters of a chain with this many blocks. Throws `RangeError` for fewer than `LEAST_BLOCKS`. */
 export function chainForks(blocks: number, plan: ForkPlan): ChainForks {
   if (!(blocks >= LEAST_BLOCKS)) throw new RangeError(`A chain has at least ${LEAST_BLOCKS} blocks`);
   const ours = ['-regtest', '-supportdelay=proportional'];
@@ -57,7 +61,7 @@ export function chainForks(blocks: number, plan: ForkPlan): ChainForks {
   return { params, nodeArgs: { lbcnode: [...ours, ...args], lbrycrd: ['-regtest', ...args] } };
 }
 
-/** The height on the main network that a block represents. */
+/** The main network's height to which a block of the generated chain corresponds. */
 export function mainHeightOf(height: number, blocks: number): number {
   return Math.max(0, ((height - FIRST_BLOCKS) * MAIN_BLOCKS) / (blocks - FIRST_BLOCKS));
 }

@@ -1,7 +1,7 @@
 /**
- * Keys and signatures of a generated chain. A signature costs two multiplications modulo the group's order: its nonce is
- * taken from a precomputed table of nonces and their points. Such nonces reveal the private keys, which can be derived from
- * the seed anyway: never pay anything of value to them. Signatures have a low S and verify like any others.
+ * Keys and signatures of a generated chain. Signing is fast (two multiplications modulo the group order), because a
+ * precomputed table provides the nonces. Reused nonces reveal the private keys, which can also be derived from the seed. So
+ * never pay coins of value to these keys. Signatures have a low S and are valid.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer } from '../../crypto/ecdsaEncoding.js';
@@ -9,10 +9,10 @@ import { hash160, sha256 } from '../../crypto/hash.js';
 import { scriptForDestination } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
 
-/** Number of points of the curve. Source: SEC 2, secp256k1. */
+/** Order of the group of curve points. Source: SEC 2, secp256k1. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const HALF_ORDER = ORDER >> 1n;
-/** Number of nonces in the table: the number of different values of R. */
+/** Number of nonces in the table, which is the number of different values of R. */
 const NONCES = 1024;
 
 export interface Key {
@@ -59,7 +59,7 @@ export class KeyRing {
     );
   }
 
-  /** R and S over a hash of 32 bytes. */
+  /** Signs a hash of 32 bytes. Returns R and S. */
   signCompact(hash: Bytes, key: Key): Buffer {
     const { r, rBytes, inverse } = this.nonces[this.next++ % NONCES]!;
     let s = ((numberOf(hash) + r * key.secret) * inverse) % ORDER;
@@ -70,7 +70,7 @@ export class KeyRing {
     return compact;
   }
 
-  /** The same in DER, without the hash type byte. */
+  /** Signs a hash of 32 bytes. Returns the signature in DER, without the hash type byte. */
   sign(hash: Bytes, key: Key): Buffer {
     return formatDer(this.signCompact(hash, key));
   }

@@ -1,7 +1,7 @@
 /**
- * Generates a regtest chain with the proportions of the main network, block by block: transactions, claim root, proof of
- * work. Equal options give equal bytes. Uses the node's own claim trie, in a database in a folder, so that memory use is
- * limited.
+ * Generates a regtest chain block by block: transactions, claim root, proof of work. The proportions of transaction types
+ * are those of the main network. Equal options give equal bytes. Uses the node's own claim trie, in a database in a folder,
+ * so that memory use is limited.
  */
 import { join } from 'node:path';
 import { blockSubsidy } from '../../consensus/subsidy.js';
@@ -27,64 +27,70 @@ import * as MAIN from './proportions.js';
 import { TransactionMaker, type MadeTransaction } from './transactions.js';
 import { Values } from './values.js';
 
-/** Only the version-bits prefix: it satisfies every version rule of the chain. */
+/** Block version with only the version-bits prefix. It satisfies every version rule of the chain. */
 const BLOCK_VERSION = 0x20000000;
-/** Number of blocks until a coinbase is mature. */
+/** Number of blocks after which a coinbase can be spent. */
 const MATURITY = 100;
-/** Number of transactions per key, and the limits of the number of keys: most keys sign a few times, as on the main network. */
+/**
+ * `TRANSACTIONS_A_KEY`: average number of transactions per key, because most keys on the main network sign a few times.
+ * `KEYS`: minimum and maximum number of keys.
+ */
 const TRANSACTIONS_A_KEY = 8;
 const KEYS = { least: 64, most: 50_000 } as const;
-/** Maximum bytes of transactions in a block: below the limit of eight million, with space for the coinbase. */
+/**
+ * Maximum total size in bytes of a block's transactions. The limit of a block is eight million bytes, which leaves space for
+ * the coinbase.
+ */
 const MOST_BLOCK_BYTES = 7_900_000;
-/** Size of dirty rows from which they are flushed to disk. */
+/** Size in bytes of unflushed rows at which they are flushed to disk. */
 const DIRTY_BYTES = 64 << 20;
 const DATABASE_CACHE_BYTES = 32 << 20;
 const RECENT_BYTES = 224 << 20;
-/** Bytes written to the file at once. */
+/** Number of bytes that are written to the file at a time. */
 const WRITE_BYTES = 4 << 20;
 
 export interface MakeChainOptions {
-  /** Blocks after genesis. */
+  /** Number of blocks after the genesis block. */
   readonly blocks: number;
   readonly seed: string;
   readonly forks: ForkPlan;
-  /** Transactions per block, as a share of the main network's. */
+  /** Number of transactions per block, relative to the main network (1 is the same number). */
   readonly density: number;
-  /** An empty folder for the claim trie. */
+  /** An empty folder for the claim trie's database. */
   readonly folder: string;
-  /** Writes the next bytes of the file. */
+  /** Writes the next bytes of the block file. */
   readonly write: (bytes: Buffer) => Promise<void>;
   /** Called after each block with its height. */
   readonly onBlock?: (height: number) => void;
 }
 
-/** Signal that is never aborted: mining continues until a block is found. */
+/** Abort signal that is never aborted, so the search for a nonce continues until one is found. */
 const NEVER = new AbortController().signal;
 
-/** What was made. */
+/** Statistics of a generated chain. */
 export interface ChainSummary {
   readonly blocks: number;
   readonly seed: string;
   readonly forks: ForkPlan;
   readonly density: number;
-  /** Id of the last block and the claim root in its header, in the form of RPC results. */
+  /** Hash of the last block, and the claim root in its header, in the format of RPC results. */
   readonly tip: string;
   readonly claimRoot: string;
   /** Without coinbases. */
   readonly transactions: number;
-  /** Number of inputs of these transactions, each with one signature. */
+  /** Number of transaction inputs. Each has one signature. */
   readonly inputs: number;
   readonly bytes: number;
-  /** Transactions by kind. */
+  /** Number of transactions by type. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly emptyBlocks: number;
   /** Number of transactions in the largest block. */
   readonly largestBlock: number;
-  /** Options with which each program can follow the chain. */
+  /** Command-line options with which each program can follow the chain. */
   readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
 }
 
-/** The mean number of transactions at a height of the main network. */
+/** The average number of transactions per block at a height of the main network. */
 export function transactionRate(mainHeight: number): number {
   const rates = MAIN.TRANSACTION_RATES;
   const at = rates.findIndex(({ height }) => height > mainHeight);
@@ -94,7 +100,7 @@ export function transactionRate(mainHeight: number): number {
   return from.transactions + share * (to.transactions - from.transactions);
 }
 
-/** Gives the header the first nonce that satisfies its bits: their target is a little below the limit of regtest. */
+/** Sets the header's nonce to the first one that satisfies `bits`. The target is a little below the limit of regtest. */
 export async function mineHeader(header: Buffer, bits: number): Promise<void> {
   const nonce = await grind(header, decodeCompact(bits).target, 2 ** 31, NEVER);
   assert(nonce >= 0, 'no nonce satisfies the target of regtest');
@@ -202,8 +208,8 @@ class ChainMaker {
   }
 
   /**
-   * Connects the block to the claim trie and returns the claim root; `at` is the offset of its first transaction after the
-   * coinbase.
+   * Connects the block to the claim trie. Returns the claim root. `at` is the offset of the block's first transaction after
+   * the coinbase.
    */
   private async connect(height: number, made: readonly MadeTransaction[], at: number): Promise<Buffer> {
     const transactions: ClaimTx[] = [];
@@ -274,7 +280,10 @@ function ringSize(blocks: number, density: number): number {
   return Math.max(KEYS.least, Math.min(KEYS.most, wanted));
 }
 
-/** Generates the chain; genesis is the file's first block. Throws `RangeError` for fewer blocks than `LEAST_BLOCKS`. */
+/**
+ * Generates a chain. The first block of the file is the genesis block. Throws `RangeError` for fewer blocks than
+ * `LEAST_BLOCKS`.
+ */
 export async function makeChain(options: MakeChainOptions): Promise<ChainSummary> {
   const store = await RowStore.open({
     path: join(options.folder, 'rows'),

@@ -1,13 +1,13 @@
-/** Claim names with the patterns of names on the main network. */
+/** Generates claim names with the patterns of names on the main network. */
 import type { Draw } from './draw.js';
 import { NAME_SHAPES } from './proportions.js';
 
 const CONSONANTS = 'bcdfghjklmnprstvwz';
 const VOWELS = 'aeiou';
-/** Number of words. Arbitrary: about as many as are in frequent use. */
+/** Number of different words in generated names. Arbitrary: about as many as are in frequent use. */
 const WORDS = 6000;
 const MOST_SYLLABLES = 4;
-/** The letter e with an accent, in composed and decomposed forms: normalization makes them equal. */
+/** Forms of the letter e with an accent: composed, decomposed, and a capital. Normalization makes them equal. */
 const ACCENTED = ['\u00e9', 'e\u0301', '\u00c9'];
 
 export class Names {
@@ -27,13 +27,13 @@ export class Names {
     return draw.oneIn(2) ? word : word + CONSONANTS[draw.below(CONSONANTS.length)]!;
   }
 
-  /** A random word; words of low rank are more frequent. */
+  /** A random word of the list. Words at its start are more frequent. */
   word(): string {
     const { draw, words } = this;
     return words[draw.below(1 + draw.below(words.length))]!;
   }
 
-  /** A name for the claim of a stream, a repost or a collection. */
+  /** A random name for the claim of a stream, a repost or a collection. */
   claim(): string {
     const { draw } = this;
     if (draw.oneIn(NAME_SHAPES.hexOneIn))
@@ -57,7 +57,7 @@ export class Names {
     return title.slice(0, NAME_SHAPES.longest);
   }
 
-  /** Another spelling of the name, with the same normalized form. */
+  /** A spelling of `name` that has the same normalized form. */
   respelled(name: string): string {
     return this.draw.oneIn(2) ? name : name.toUpperCase();
   }

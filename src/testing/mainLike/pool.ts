@@ -1,14 +1,14 @@
 /**
- * The outputs that transactions of a generated chain can spend: a sample of limited size. Outputs that do not fit are never
- * spent.
+ * The outputs that transactions of a generated chain can spend: a sample of limited size. Outputs that are not in the sample
+ * are never spent.
  */
 import type { ClaimKind } from '../../script/claimScript.js';
 import type { Draw } from './draw.js';
 import type { Key } from './keyRing.js';
 
 /**
- * An output that a key of the ring can spend. Bytes are stored as latin1 strings: a small buffer would retain the whole
- * memory block that it is a view of.
+ * An output that a key of the ring can spend. Bytes are stored as latin1 strings, because a small buffer is a view and would
+ * keep its whole memory block alive.
  */
 export interface Coin {
   readonly txKey: string;
@@ -16,24 +16,24 @@ export interface Coin {
   readonly amountSat: number;
   readonly key: Key;
   readonly isWitness: boolean;
-  /** Null for an output without a claim or support. */
+  /** The claim or support of the output; null for other outputs. */
   readonly stake: Stake | null;
 }
 
-/** The claim or support of an output. */
+/** Data of an output that is a claim or a support. */
 export interface Stake {
   readonly kind: ClaimKind;
   readonly hasMetadata: boolean;
   readonly nameKey: string;
   readonly idKey: string;
   readonly height: number;
-  /** The output's script. */
+  /** Script of the output, as latin1. */
   readonly scriptKey: string;
-  /** The key with which it signs as a channel; null for other claims. */
+  /** For a channel: the key with which the channel signs. Null for other claims. */
   readonly channelKey: Key | null;
 }
 
-/** A coin with a stake. */
+/** A coin that is a claim or a support. */
 export type StakeCoin = Coin & { readonly stake: Stake };
 
 /** A channel with its signing key. */
@@ -42,7 +42,7 @@ export interface Channel {
   readonly key: Key;
 }
 
-/** A pool for random selection; when it is full, a new item replaces a random one. */
+/** A set of limited size for random selection. If it is full, a new item replaces a random item. */
 export class Pool<T> {
   private readonly items: T[] = [];
   private readonly draw: Draw;
@@ -62,17 +62,17 @@ export class Pool<T> {
     else this.items[this.draw.below(this.most)] = item;
   }
 
-  /** A random item, which is kept; undefined if the pool is empty. */
+  /** Returns a random item without removing it; undefined if the pool is empty. */
   any(): T | undefined {
     return this.items[this.draw.below(this.items.length)];
   }
 
-  /** A random item, which is removed. */
+  /** Removes and returns a random item; undefined if the pool is empty. */
   take(): T | undefined {
     return this.takeAt(this.draw.below(this.items.length));
   }
 
-  /** The item added last, which is removed. */
+  /** Removes and returns the last item; undefined if the pool is empty. */
   takeNewest(): T | undefined {
     return this.items.pop();
   }

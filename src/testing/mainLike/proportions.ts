@@ -10,24 +10,23 @@
 
 /**
  * The main network height represented by the last block of a generated chain. Estimate: the newest public fact is height
- * 1,242,999 (the table of header hashes in lbry-sdk's checkpoints); at 150 seconds a block the network has passed 2,000,000
- * blocks in 2025.
+ * 1,242,999 (the table of header hashes in lbry-sdk's checkpoints); with 150 seconds per block the network passed height
+ * 2,000,000 in 2025.
  */
 export const MAIN_BLOCKS = 2_000_000;
 /** Seconds between two blocks of the main network. Source: lbrycrd chainparams.cpp, `nPowTargetSpacing`. */
 export const MAIN_SPACING_SEC = 150;
 
-/** Transaction rate at a height of the main network; between two heights it is interpolated linearly. */
+/** Transaction rate at a height of the main network. Between two heights the rate is interpolated linearly. */
 export interface Rate {
   readonly height: number;
-  /** Transactions per block, without the coinbase. */
+  /** Average number of transactions per block, without the coinbase. */
   readonly transactions: number;
 }
 
 /**
- * Transactions a block.
- *
- * - 0 to 434: five of 435 blocks have one transaction beside the coinbase (recorded).
+ * Transactions per block, without the coinbase, with their sources. - 0 to 434: five of 435 blocks have one transaction
+ * besides the coinbase (recorded).
  * - 4,096: 4,146 transactions in all on 30 June 2016, about height 4,096 (lbrycrd chainparams.cpp, `chainTxData`).
  * - 200,000 to 560,000: estimate, a curve whose total is that of height 570,138.
  * - 570,138: 4,053,388 transactions in all (lbryio/lbrycrd#277).
@@ -65,15 +64,15 @@ export const PUBLIC_TOTALS: readonly { readonly height: number; readonly transac
 /**
  * Distribution of the number of transactions per block: blocks come at exponential intervals and transactions at a constant
  * rate, so the number is geometric, which includes empty blocks. In addition, one block in `HEAVY_EVERY` has `HEAVY_FACTOR`
- * times as many: the block of 398 transactions (lbryio/lbrycrd#389) has eight times the mean around it. Its frequency is an
- * estimate.
+ * times as many: the block of 398 transactions (lbryio/lbrycrd#389) has eight times the mean around it. The frequency
+ * `HEAVY_EVERY` is an estimate.
  */
 export const HEAVY_EVERY = 400;
 export const HEAVY_FACTOR = 8;
 
 /**
- * Kinds of transactions. `channel` is a claim of a channel, `claim` any other claim; `payout` pays many outputs; `purchase`
- * contains a receipt.
+ * Transaction types. `channel`: claim of a channel. `claim`: any other claim. `payout`: payment to many outputs. `purchase`:
+ * payment with a receipt.
  */
 export const TRANSACTION_KINDS = [
   'payment',
@@ -88,18 +87,19 @@ export const TRANSACTION_KINDS = [
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
 export interface Mix {
-  /** The first height with these shares. */
+  /** The first height at which these shares apply. */
   readonly from: number;
-  /** The shares of 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
+  /** Number of transactions of each type per 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
   readonly shares: readonly number[];
 }
 
 /**
- * Shares of the kinds. Block 1,000,000 (recorded) has 75: 57 payments, 4 purchases, 11 claims, 1 update, 1 support and one
- * that gathers coins. A hub's sync to 592,738 spends 0.50 minutes on new claims and 0.04 on updates (lbryio/lbry-sdk#2277), so
- * 12 claims an update there; the same as in block 1,000,000. Blocks 0 to 434 have 2 claims in 5 transactions (recorded).
- * Estimates: the shares between these, channels (one claim in twelve), abandons (as many as updates), payouts of pools, and
- * the rise of supports since tips of viewers are supports (2020).
+ * Shares of the transaction types. Block 1,000,000 (recorded) has 75 transactions: 57 payments, 4 purchases, 11 claims, 1
+ * update, 1 support and one that gathers coins. A hub's sync to 592,738 spends 0.50 minutes on new claims and 0.04 on
+ * updates (lbryio/lbry-sdk#2277), which means 12 claims per update, the same ratio as in block 1,000,000. Blocks 0 to 434
+ * have 2 claims in 5 transactions (recorded). Estimates: the shares at other heights, channels (one claim in twelve),
+ * abandons (as many as updates), payouts of mining pools, and the increase of supports from 2020 on, when tips of viewers
+ * became supports.
  */
 export const MIXES: readonly Mix[] = [
   { from: 0, shares: [800, 10, 0, 150, 0, 10, 10, 20] },
@@ -111,8 +111,9 @@ export const MIXES: readonly Mix[] = [
 ];
 
 /**
- * Inputs of a transaction that spends plain coins: 623 for 398 transactions, 1.57 on average (lbryio/lbrycrd#389). Of the 75 of
- * block 1,000,000 one has four, one three and one two. The shares are an estimate with that average. [inputs, of 1,000]
+ * Number of inputs of a transaction that spends plain coins, with the frequency per 1,000 transactions. Sources: 623 inputs
+ * for 398 transactions, 1.57 on average (lbryio/lbrycrd#389); in block 1,000,000 one of 75 transactions has four inputs, one
+ * has three and one has two. The frequencies are an estimate with that average. [inputs, of 1,000]
  */
 export const INPUT_COUNTS: readonly (readonly [number, number])[] = [
   [1, 797],
@@ -122,63 +123,67 @@ export const INPUT_COUNTS: readonly (readonly [number, number])[] = [
   [8, 15],
   [16, 13],
 ];
-/** Outputs of a payout. Estimate. */
+/** Minimum and maximum number of outputs of a payout. Estimate. */
 export const PAYOUT_OUTPUTS = { least: 20, most: 120 } as const;
 
 /**
- * Shares of inputs that need a signature, by kind of signature. Block 1,000,000 has 83 inputs, all P2PKH with one signature,
- * so every input of a generated chain has one signature. After the segwit fork one new plain output in twenty is P2WPKH;
- * estimate, since wallets of lbcd create them.
+ * After the segwit fork one new plain output in `WITNESS_ONE_IN` is P2WPKH, because wallets of lbcd create such outputs
+ * (estimate). All others are P2PKH: block 1,000,000 has 83 inputs, all P2PKH with one signature. So every input of a
+ * generated chain has one signature.
  */
 export const WITNESS_ONE_IN = 20;
 /**
- * One input in three spends the most recently created output, like the payments of one sender in block 1,000,000; estimate.
+ * One input in `CHAINED_ONE_IN` spends the most recently created output, like the payments of one sender in block 1,000,000.
+ * Estimate.
  */
 export const CHAINED_ONE_IN = 3;
 
 /**
- * Patterns of names. Of the 13 names in block 1,000,000 (recorded) four are 16 hex digits, one is a channel's, two have
- * capitals.
+ * Patterns of names. Of the 13 names in block 1,000,000 (recorded) four consist of 16 hex digits, one is the name of a
+ * channel, and two have capitals.
  */
 export const NAME_SHAPES = {
-  /** One name in three consists of 16 hex digits. */
+  /** One name in `hexOneIn` consists of 16 hex digits. */
   hexOneIn: 3,
-  /** One title in four has capitals. */
+  /** One title in `capitalsOneIn` has capitals. */
   capitalsOneIn: 4,
-  /** Estimate: letters with accents, composed or not. */
+  /** One title in thirty has letters with accents, composed or decomposed. Estimate. */
   accentsOneIn: 30,
-  /** Estimate: claims of a name that another user has already claimed. */
+  /** One claim in 25 uses a name that another user has already claimed. Estimate. */
   takenOneIn: 25,
-  /** Number of words in a title: the recorded lengths are 12 to 60 characters. */
+  /**
+   * `words`: possible numbers of words in a title. `longest`: maximum number of characters. The recorded lengths are 12 to
+   * 60 characters.
+   */
   words: [1, 2, 3, 4, 5, 6, 7, 8],
   longest: 60,
 } as const;
 
-/** Bytes of the values of streams: those of block 1,000,000 (recorded). */
+/** Sizes in bytes of the values of streams, as in block 1,000,000 (recorded). */
 export const STREAM_VALUE_SIZES: readonly number[] = [285, 285, 286, 286, 337, 488, 672, 818, 2168, 2685];
-/** One claim in eleven of block 1,000,000 is a repost (recorded). */
+/** One claim in `REPOST_ONE_IN` is a repost, as in block 1,000,000 (recorded). */
 export const REPOST_ONE_IN = 11;
 /**
- * Claims without a channel signature: none of eleven in block 1,000,000 (recorded); all before channels existed (180,000).
- * Estimate: one in ten.
+ * One claim in ten has no channel signature. Estimate: none of eleven claims in block 1,000,000 (recorded), but all claims
+ * before channels existed (height 180,000).
  */
 export const UNSIGNED_ONE_IN = 10;
-/** The height from which channels exist. Source: protocol of April 2017; the height is an estimate. */
+/** The main network height from which on channels exist. Source: the protocol of April 2017; the height is an estimate. */
 export const CHANNELS_FROM = 180_000;
 
-/** Satoshis of claims, channels, updates: those of block 1,000,000 (recorded). */
+/** Amounts in satoshis of claims, channels and updates, as in block 1,000,000 (recorded). */
 export const CLAIM_AMOUNTS: readonly number[] = [
   100_000, 100_000, 100_000, 100_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000,
   10_000_000,
 ];
-/** Satoshis of supports. Estimate; the one in block 1,000,000 has 420,000,000,000. */
+/** Amounts in satoshis of supports. Estimate. The only support in block 1,000,000 has 420,000,000,000. */
 export const SUPPORT_AMOUNTS: readonly number[] = [
   1_000_000, 1_000_000, 10_000_000, 10_000_000, 50_000_000, 100_000_000, 500_000_000, 10_000_000_000,
 ];
-/** Satoshis of payments: those of block 1,000,000 (recorded), each third value. */
+/** Amounts in satoshis of payments: every third amount of block 1,000,000 (recorded). */
 export const PAYMENT_AMOUNTS: readonly number[] = [
   20_000_000, 20_000_000, 20_000_000, 25_000_000, 25_000_000, 30_000_000, 40_000_000, 50_000_000, 50_000_000,
   70_000_000, 80_000_000, 100_000_000, 150_000_000, 300_000_000,
 ];
-/** Fee in satoshis for each input: the lowest in block 1,000,000 (recorded) is 10,915 for 225 bytes. */
+/** Fee in satoshis for each input. The lowest fee in block 1,000,000 (recorded) is 10,915 for 225 bytes. */
 export const FEE_AN_INPUT_SAT = 11_000;

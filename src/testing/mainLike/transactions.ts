@@ -1,6 +1,6 @@
 /**
- * Generates the transactions of a chain, one after the other: each spends outputs of earlier ones, and is signed. Stores the
- * spendable outputs, and returns the claim trie's input for each transaction.
+ * Generates the transactions of a chain, one after the other. Each transaction spends outputs of earlier transactions and is
+ * signed. Stores the spendable outputs. Returns for each transaction the data that the claim trie needs.
  */
 import type { ClaimOutput, ClaimSpend } from '../../claimtrie/types.js';
 import { sha256d } from '../../crypto/hash.js';
@@ -30,32 +30,32 @@ import { Pool, type Channel, type Coin, type StakeCoin } from './pool.js';
 import * as MAIN from './proportions.js';
 import { sealed, type Values } from './values.js';
 
-/** Maximum numbers of coins, claims, supports and channels stored for later use. */
+/** Maximum number of coins, claims, supports and channels that are kept for later transactions. */
 const MOST = { coins: 200_000, claims: 100_000, supports: 30_000, channels: 5_000 } as const;
-/** Smaller outputs are not spent, since the fee would consume them. */
+/** Minimum amount of an output that is spent later. The fee would consume smaller outputs. */
 const LEAST_AMOUNT_SAT = 50_000;
-/** With fewer coins every transaction spends only one, so that their number grows. */
+/** Number of coins below which every transaction spends only one coin, so that the number of coins grows. */
 const FEW_COINS = 500;
-/** Bytes before the claim id in the receipt of a purchase: `P` and the head of the field. Source: lbry-sdk purchase.py. */
+/** Bytes before the claim id in the receipt of a purchase: the byte `P` and the field header. Source: lbry-sdk purchase.py. */
 const RECEIPT_HEAD = Buffer.from('500a14', 'hex');
-/** From this height one support in two has data, like the one in block 1,000,000; estimate. */
+/** Main network height from which one support in two contains data, like the support in block 1,000,000. Estimate. */
 const SUPPORT_DATA_FROM = 1_000_000;
 
-/** The claim trie's input for one output. */
+/** The data of a claim or support output that the claim trie needs. */
 interface Claimed {
   readonly kind: ClaimKind;
   readonly name: Buffer;
-  /** Null for a new claim. */
+  /** Claim id; null for a new claim. */
   readonly claimId: Buffer | null;
   readonly hasMetadata: boolean;
-  /** For a channel: its key. */
+  /** For a channel: the key with which the channel signs. Null for other claims. */
   readonly channelKey: Key | null;
 }
 
 interface Output {
   readonly amountSat: number;
   readonly script: Buffer;
-  /** Null for an output that is never spent. */
+  /** Key that can spend the output; null for an output that is never spent. */
   readonly key: Key | null;
   readonly isWitness?: boolean;
   readonly claimed?: Claimed;
@@ -64,10 +64,10 @@ interface Output {
 export interface MadeTransaction {
   readonly bytes: Buffer;
   readonly txid: Buffer;
-  /** Wtxid as a latin1 string. */
+  /** Wtxid as latin1. */
   readonly wtxKey: string;
   readonly feeSat: number;
-  /** Number of inputs, each with one signature. */
+  /** Number of inputs. Each has one signature. */
   readonly inputs: number;
   readonly claims: { readonly spends: ClaimSpend[]; readonly outputs: ClaimOutput[] };
 }
@@ -96,7 +96,7 @@ export class TransactionMaker {
     this.channels = new Pool(draw, MOST.channels);
   }
 
-  /** Starts a block; `mainHeight` is the main network height that it represents. */
+  /** Starts a block. `mainHeight` is the corresponding height of the main network. */
   begin(height: number, mainHeight: number, isSegwit: boolean): void {
     this.height = height;
     this.mainHeight = mainHeight;
@@ -111,7 +111,10 @@ export class TransactionMaker {
     return this.draw.of(this.ring.keys);
   }
 
-  /** The next transaction; of another kind if there is nothing to update or spend yet. Null if there are no coins. */
+  /**
+   * Creates the next transaction. If nothing can be updated or spent yet, it has another type. Null if no coins are
+   * available.
+   */
   make(kind: MAIN.TransactionKind): MadeTransaction | null {
     switch (kind) {
       case 'payment':
@@ -199,7 +202,7 @@ export class TransactionMaker {
     return this.finish([stake], [this.plainOutput(restOf([stake]))]);
   }
 
-  /** Creates a transaction whose first output has a claim prefix; the second is the change. */
+  /** Creates a transaction whose first output has a claim prefix. The second output is the change. */
   private stake(
     inputs: readonly Coin[],
     prefix: Bytes,
@@ -233,12 +236,12 @@ export class TransactionMaker {
     return { amountSat, script: isWitness ? key.witnessScript : key.script, key, isWitness };
   }
 
-  /** One of the amounts, or half of the remaining amount. */
+  /** A random one of the amounts, but at most half of the remaining amount. */
   private amountOf(amounts: readonly number[], leftSat: number): number {
     return Math.min(this.draw.of(amounts), Math.floor(leftSat / 2));
   }
 
-  /** Takes coins that are sufficient for their fee and two outputs; null if there are none. */
+  /** Takes coins that can pay their fee and two outputs; null if the coins are insufficient. */
   private takeCoins(): Coin[] | null {
     const { draw, coins } = this;
     const wanted = coins.size < FEW_COINS ? 1 : draw.share(MAIN.INPUT_COUNTS);
@@ -271,7 +274,7 @@ export class TransactionMaker {
     const shared = new PrecomputedSighash(tx);
     inputs.forEach(({ key, stake, amountSat, isWitness }, n) => {
       const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
-      // The script code of a P2WPKH input is that of the P2PKH form (BIP143).
+      // The script code of a P2WPKH input is the P2PKH script of the same key (BIP143).
       const code = stake === null ? key.script : fromLatin1(stake.scriptKey);
       const hash = signatureHash(code, tx, n, SIGHASH.ALL, BigInt(amountSat), version, shared);
       const signature = concatBytes(this.ring.sign(hash, key), Buffer.of(SIGHASH.ALL));
@@ -310,7 +313,7 @@ function sumOf(inputs: readonly Coin[]): number {
   return inputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
 }
 
-/** The sum of the inputs minus their fee. */
+/** Sum of the inputs minus the fee for these inputs. */
 function restOf(inputs: readonly Coin[]): number {
   return sumOf(inputs) - inputs.length * MAIN.FEE_AN_INPUT_SAT;
 }

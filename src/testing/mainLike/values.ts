@@ -1,6 +1,6 @@
 /**
- * Values of claims: messages that every client can decode, with sizes as on the main network. Messages are created once for
- * each size; for each claim, its own hash or key is inserted into a copy.
+ * Values of claims: messages that every client can decode, with the sizes of values on the main network. A few messages are
+ * created for each size. For each claim a message is copied, and the claim's own hash or key is inserted into the copy.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { encodeClaim } from '../../metadata/claim.js';
@@ -12,17 +12,17 @@ import type { Draw } from './draw.js';
 import type { Names } from './names.js';
 import { REPOST_ONE_IN, STREAM_VALUE_SIZES } from './proportions.js';
 
-/** Bytes of a signed value before its message: a type byte, the channel's id and the signature. */
+/** Size in bytes of a signed value before its message: a type byte, the channel's id and the signature. */
 const SIGNED_HEAD_SIZE = 85;
-/** Number of different values of one size. Arbitrary. */
+/** Number of different messages of each size. Arbitrary. */
 const TEXTS_A_SIZE = 8;
 const SD_HASH_SIZE = 48;
 const CLAIM_ID_SIZE = 20;
 const KEY_SIZE = 33;
-/** Fills the bytes of a hash or key in a template. The byte occurs in no text. */
+/** Placeholder byte for a hash or key in a template. Texts do not contain this byte. */
 const PLACE = 0xf5;
 
-/** A message, and the range of bytes in it that differ between claims. */
+/** A message with placeholder bytes at a position. They are replaced with data of each claim. */
 interface Template {
   readonly message: Buffer;
   readonly at: number;
@@ -61,7 +61,7 @@ export class Values {
     );
   }
 
-  /** A stream message whose signed value has approximately this size. */
+  /** Creates a stream message whose signed value has approximately this size. */
   private streamOf(size: number, names: Names): Template {
     const { draw } = this;
     const source = {
@@ -81,7 +81,7 @@ export class Values {
     return templateOf({ title, description, type }, SD_HASH_SIZE);
   }
 
-  /** The message of a stream, or of a repost of `reposted`. */
+  /** Creates the message of a stream or, in some cases, of a repost of the claim `reposted`. */
   claim(reposted: Bytes | null): Buffer {
     if (reposted !== null && this.draw.oneIn(REPOST_ONE_IN)) return filled(this.reposts, reposted);
     const template = this.draw.of(this.streams);
@@ -90,7 +90,7 @@ export class Values {
     return message;
   }
 
-  /** A message of a channel with this key, 33 bytes. */
+  /** Creates the message of a channel with this public key (33 bytes). */
   channel(publicKey: Bytes): Buffer {
     return filled(this.channels, publicKey);
   }
@@ -102,7 +102,7 @@ function filled({ message, at }: Template, bytes: Bytes): Buffer {
   return copy;
 }
 
-/** The value with this message, signed or unsigned. */
+/** Creates the value of a claim from its message, signed or unsigned. */
 export function sealed(message: Bytes, signed: { channelId: Bytes; signature: Bytes } | null): Buffer {
   return sealEnvelope(signed ?? { channelId: null, signature: null }, message);
 }

@@ -1,12 +1,12 @@
 /**
  * Exact JSON values: the types of parsed values and of results, and the text forms of numbers and amounts. Contains no
  * parser (jsonParse.ts) and no serializer (jsonWrite.ts). A parsed number is a plain `number` if `formatDouble` prints it
- * with the same text, else a `JsonNumber` that keeps the literal's text. `numberText` returns the literal in both cases, so
- * nothing is ever rounded.
+ * with the same text. Otherwise it is a `JsonNumber`, which keeps the text of the literal. `numberText` returns the literal
+ * in both cases, so no number is rounded.
  */
 import { assert } from '../assert.js';
 
-/** A number literal that a double would not preserve (`1.10`, `1e3`, `12345678901234567890`). Written unchanged. */
+/** A number literal that a double would change (`1.10`, `1e3`, `12345678901234567890`). It is serialized unchanged. */
 export class JsonNumber {
   readonly text: string;
   constructor(text: string) {
@@ -14,14 +14,17 @@ export class JsonNumber {
   }
 }
 
-/** A parsed object: entries in their original order, including duplicate keys (as in the reference's UniValue). */
+/** A parsed object. Entries keep their original order and include duplicate keys, as in the reference's UniValue. */
 export class JsonObject {
   readonly entries: readonly (readonly [string, JsonValue])[];
   constructor(entries: readonly (readonly [string, JsonValue])[] = []) {
     this.entries = entries;
   }
 
-  /** The first value under `key`, or undefined. Source: `find_value`, but here absent and null are distinguished. */
+  /**
+   * The first value with this key; undefined if the key is absent. Source: `find_value`, which does not distinguish absent
+   * and null.
+   */
   get(key: string): JsonValue | undefined {
     for (const [name, value] of this.entries) if (name === key) return value;
     return undefined;
@@ -40,10 +43,10 @@ export class JsonObject {
   }
 }
 
-/** What `parseJson` yields. */
+/** A value that `parseJson` returns. */
 export type JsonValue = null | boolean | number | string | JsonNumber | JsonValue[] | JsonObject;
 
-/** The JSON type of a parsed value, by the reference's names (`uvTypeName`). */
+/** The JSON type of a parsed value, with the names that the reference uses (`uvTypeName`). */
 export type JsonTypeName = 'null' | 'bool' | 'object' | 'array' | 'string' | 'number';
 
 export function jsonTypeName(value: JsonValue): JsonTypeName {
@@ -58,14 +61,14 @@ export function isJsonNumber(value: JsonValue): value is number | JsonNumber {
   return typeof value === 'number' || value instanceof JsonNumber;
 }
 
-/** The literal's text, exactly as received. */
+/** The text of a number literal, exactly as received. */
 export function numberText(value: number | JsonNumber): string {
   return typeof value === 'number' ? formatDouble(value) : value.text;
 }
 
 /**
- * A parsed value as plain JavaScript: objects (the last duplicate wins) and doubles. Rounds numbers, so do not use it for
- * amounts.
+ * Converts a parsed value to plain JavaScript objects and doubles. Of duplicate keys the last one is used. Numbers are
+ * rounded, so do not use it for amounts.
  */
 export function toPlain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
@@ -76,14 +79,14 @@ export function toPlain(value: JsonValue): unknown {
   return value;
 }
 
-/** A number written with exactly this text, which must be a JSON number. */
+/** A number that is serialized with exactly this text, which must be a valid JSON number. */
 export function rawNumber(text: string): JsonNumber {
   return new JsonNumber(text);
 }
 
 const COIN = 100_000_000n;
 
-/** Satoshis as coins with eight decimals (`-0.00000001`). Source: `ValueFromAmount`. */
+/** Formats satoshis as coins with eight decimals (`-0.00000001`). Source: `ValueFromAmount`. */
 export function formatCoins(satoshis: bigint): string {
   const negative = satoshis < 0n;
   const magnitude = negative ? -satoshis : satoshis;
@@ -91,40 +94,40 @@ export function formatCoins(satoshis: bigint): string {
   return `${negative ? '-' : ''}${magnitude / COIN}.${fraction}`;
 }
 
-/** An amount in a result: a JSON number in coins with eight decimals, exact at any size. */
+/** An amount for a result: a JSON number in coins with eight decimals. It is exact at any size. */
 export function coins(satoshis: bigint): JsonNumber {
   return new JsonNumber(formatCoins(satoshis));
 }
 
-/** Largest magnitude a fixed-point number may have: 10^18 - 1, the reference's `UPPER_BOUND`. */
+/** Maximum absolute value of a fixed-point number: 10^18 - 1, the reference's `UPPER_BOUND`. */
 const FIXED_POINT_BOUND = 10n ** 18n - 1n;
 const ZERO = 48;
 const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
 const isDigit = (code: number): boolean => code >= ZERO && code <= 57;
-/** Skipped at once: a number may contain very many zeros. */
+/** Zeros are skipped in blocks of this length, because a number may contain very many zeros. */
 const ZEROS = '0'.repeat(1 << 13);
-/** Maximum number of significant digits: numbers with more, without zeros at both ends, reach 10^18. */
+/** Maximum number of significant digits, without zeros at either end. A number with more digits would reach 10^18. */
 const FIXED_POINT_DIGITS = 18;
 
-/** End of the zeros that begin at `at`. */
+/** Position after the zeros that begin at `at`. */
 function skipZeros(text: string, at: number): number {
   while (text.slice(at, at + ZEROS.length) === ZEROS) at += ZEROS.length;
   while (text.charCodeAt(at) === ZERO) at++;
   return at;
 }
 
-/** A run of digits: its end, and the first and last non-zero digit of the number so far. */
+/** Result of reading digits. `first` and `last`: positions of the first and last non-zero digit of the number so far. */
 interface Digits {
-  /** −1 if there are too many digits; the rest is not read. */
+  /** Position after the digits; −1 if there are too many digits, which are then not read completely. */
   end: number;
-  /** −1 while there are only zeros. */
+  /** Position of the first non-zero digit; −1 if all digits so far are zeros. */
   first: number;
   last: number;
 }
 
-/** `before` are the digits before the point, which is ignored. */
+/** Reads digits from position `from` on. `before`: the digits before the decimal point, which continue here. */
 function readDigits(text: string, from: number, before: Digits | null): Digits {
   let { first, last } = before ?? { first: -1, last: -1 };
   for (let at = from; ; at++) {
@@ -136,7 +139,10 @@ function readDigits(text: string, from: number, before: Digits | null): Digits {
   }
 }
 
-/** The exponent after the mantissa, which ends at `at`; null if it is malformed or too large. */
+/**
+ * The value of the exponent, which begins at `at` after the mantissa. 0 without an exponent; null if it is malformed or too
+ * large.
+ */
 function readExponent(text: string, at: number): number | null {
   if (at === text.length) return 0;
   const mark = text.charCodeAt(at);
@@ -153,7 +159,7 @@ function readExponent(text: string, at: number): number | null {
 }
 
 /**
- * A decimal literal as an integer multiple of 10^-decimals, or null if the text is not a number, has more decimals or
+ * Parses a decimal literal as an integer multiple of 10^-decimals. Null if the text is not a number, has more decimals, or
  * reaches 10^18. Takes linear time. Source: `ParseFixedPoint`.
  */
 export function parseFixedPoint(text: string, decimals: number): bigint | null {
@@ -167,11 +173,12 @@ export function parseFixedPoint(text: string, decimals: number): bigint | null {
   if (end === point + 1) return null;
   const exponent = end < 0 ? null : readExponent(text, end);
   if (exponent === null) return null;
-  // The mantissa without leading and trailing zeros; the point does not count.
+  // The mantissa without its leading and trailing zeros and without the decimal point.
   const [from, to] = first < 0 ? [end, end] : [first, lastDigit + 1];
   const mantissa = text.slice(from, to).replace('.', '');
   if (mantissa.length > FIXED_POINT_DIGITS) return null;
-  // The zeros of a zero count as digits too: 0e17 is rejected, like 1e17. Those of its integer part do not count.
+  // If the number is zero, its zeros count as digits too, except those of the integer part. So 0e17 is rejected, like
+  // 1e17.
   const last = mantissa === '' ? start + 1 : to;
   const zeros = last <= point ? point - last : point + 1 - last;
   const power = exponent + zeros + decimals;
@@ -181,7 +188,7 @@ export function parseFixedPoint(text: string, decimals: number): bigint | null {
   return negative ? -value : value;
 }
 
-/** A finite double as the reference prints it: C's `%.16g`. Source: `UniValue::setFloat`. */
+/** Formats a finite double like the reference: C's `%.16g`. Source: `UniValue::setFloat`. */
 export function formatDouble(value: number): string {
   assert(Number.isFinite(value), 'a JSON number must be finite');
   if (Number.isSafeInteger(value)) return Object.is(value, -0) ? '-0' : String(value);

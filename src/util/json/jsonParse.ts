@@ -1,8 +1,7 @@
 /**
  * A strict JSON parser that loses nothing: number literals keep their text, objects keep order and duplicates.
- * Accepts the same input as the reference's UniValue, within two limits of ours: a number of values, so that no body within
- * the request limit can exhaust the heap, and a nesting depth. Open containers are stored on an explicit stack, not on the
- * call stack.
+ * Accepts the same input as the reference's UniValue, with two additional limits: the number of values, so that no request
+ * body can exhaust the heap, and the nesting depth. Open containers are stored on an explicit stack, not on the call stack.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { asBuffer } from '../bytes.js';
@@ -37,39 +36,45 @@ import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 
 export { JsonParseError } from './jsonTokens.js';
 
-/** Maximum number of values in one parsed tree. Arbitrary: far above any real request, far below the heap's capacity. */
+/**
+ * Maximum number of values in one parsed text. Arbitrary: far more than any real request has, far fewer than the heap can
+ * contain.
+ */
 export const MAX_JSON_VALUES = 2_000_000;
 
-/** Maximum nesting of containers. Arbitrary: far above any real request, far below the limit of a client's stack. */
+/**
+ * Maximum nesting depth of arrays and objects. Arbitrary: far deeper than any real request, but not too deep for a client's
+ * stack.
+ */
 export const MAX_JSON_DEPTH = 10_000;
 
 /**
- * Parsing of text that the reference does not accept as JSON. `strict`: rejected. `mended`: a lone half of a surrogate pair
- * is read as U+FFFD. `python`: output of Python's `json` is read unchanged: lone halves, and the words for NaN and
- * infinities.
+ * How to parse text that the reference does not accept as JSON. `strict`: rejected. `mended`: a lone half of a surrogate
+ * pair is read as U+FFFD. `python`: output of Python's `json` is accepted unchanged, including lone halves and the words for
+ * NaN and infinities.
  */
 export type JsonForm = 'strict' | 'mended' | 'python';
 
-/** Source: CPython Lib/json/encoder.py `floatstr`. */
+/** Words that Python writes instead of numbers. Source: CPython Lib/json/encoder.py `floatstr`. */
 const PYTHON_WORDS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
 
-/** Parsing steps between two pauses. */
+/** Number of parsing steps between two yields. */
 const STEPS_AT_ONCE = 256;
 
-/** An array or object whose end has not been read yet; `key` is that of the current member, null before it is read. */
+/** An array or object whose end has not been read yet. `key` is the key of the current member; null before the key is read. */
 type OpenContainer =
   | { readonly close: ']'; readonly items: JsonValue[] }
   | { readonly close: '}'; readonly entries: [string, JsonValue][]; key: string | null };
 
-/** State of parsing a value. */
+/** State of parsing one value. */
 interface Reading {
   readonly open: OpenContainer[];
-  /** The last value read, not added to its container yet. */
+  /** `value`: the last value that was read and not added to its container yet. `values`: number of values so far. */
   value: JsonValue | undefined;
   values: number;
 }
 
-/** A skipped container: whether a key is expected next. */
+/** A skipped array or object whose end has not been read yet. It records whether a key is expected next. */
 interface SkippedContainer {
   readonly close: string;
   needsKey: boolean;
@@ -77,26 +82,27 @@ interface SkippedContainer {
 
 interface Skipping {
   readonly open: SkippedContainer[];
-  /** Whether a value was skipped and its container must be processed next. */
+  /** Whether a value was just skipped, so that its container must be processed next. */
   hasValue: boolean;
 }
 
 /**
- * Parses one value at a time from a text; `skipValue` checks syntax without building anything. Both are available
- * synchronously, and in slices for texts that may be large. An interrupted step can be repeated from its start.
+ * Parses one value at a time from a text; `skipValue` checks the syntax of a value without creating it. Reading and skipping
+ * are available synchronously, and in slices (with yields) for texts that may be large. A step that a long token interrupts
+ * is repeated from its start.
  */
 export class JsonScanner {
   readonly text: string;
   offset = 0;
   private readonly maxValues: number;
   private readonly form: JsonForm;
-  /** Conversion applied to a decoded string with escapes. */
+  /** Conversion that is applied to a decoded string that had escapes. */
   private readonly settle: (decoded: string) => string;
-  /** Whether a long token interrupts the step. */
+  /** Whether the scanner works in slices. A long token then interrupts the current step. */
   private inSlices = false;
-  /** Start of the current step. */
+  /** Offset at which the current step started. */
   private stepStart = 0;
-  /** Long tokens by their start. There cannot be many. */
+  /** Long tokens that were read in slices, by their start. A text cannot contain many long tokens. */
   private readonly longTokens = new Map<number, ReadToken>();
 
   constructor(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict') {
@@ -123,13 +129,13 @@ export class JsonScanner {
     this.offset = end;
   }
 
-  /** The next character after white space, not consumed; '' at the end. */
+  /** Skips white space. Returns the next character without consuming it; '' at the end of the text. */
   peek(): string {
     this.skipSpace();
     return this.text.charAt(this.offset);
   }
 
-  /** Consumes `char` if it comes next. */
+  /** Consumes `char` if it is the next character. Returns whether it was. */
   take(char: string): boolean {
     if (this.peek() !== char) return false;
     this.offset++;
@@ -141,32 +147,32 @@ export class JsonScanner {
     return this.offset === this.text.length;
   }
 
-  /** Reads one whole value, with a separate limit for it. */
+  /** Reads one whole value. The limit of values applies to each call separately. */
   readValue(): JsonValue {
     const reading: Reading = { open: [], value: undefined, values: 0 };
     this.readSteps(reading, Infinity);
     return reading.value!;
   }
 
-  /** The same in slices. */
+  /** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
   *readValueInSlices(): Slices<JsonValue> {
     const reading: Reading = { open: [], value: undefined, values: 0 };
     yield* this.pausing(() => this.readSteps(reading, STEPS_AT_ONCE));
     return reading.value!;
   }
 
-  /** Skips one value; rejects the same input as `readValue` (except for the number of values at the top level). */
+  /** Skips one value. Rejects the same input as `readValue`, except that the number of values at the top level is not limited. */
   skipValue(): void {
     this.skipSteps({ open: [], hasValue: false }, Infinity);
   }
 
-  /** The same in slices. */
+  /** Variant of the function whose name lacks `InSlices`. Yields between slices of the work. */
   skipValueInSlices(): Slices<void> {
     const skipping: Skipping = { open: [], hasValue: false };
     return this.pausing(() => this.skipSteps(skipping, STEPS_AT_ONCE));
   }
 
-  /** Skips white space in slices; afterwards `peek`, `take` and `atEnd` are fast. */
+  /** Skips white space in slices. Afterwards `peek`, `take` and `atEnd` are fast. */
   skipSpaceInSlices(): Slices<void> {
     return this.pausing(() => {
       this.stepStart = this.offset;
@@ -175,7 +181,7 @@ export class JsonScanner {
     });
   }
 
-  /** Runs `work` repeatedly until it returns true, with pauses between the steps and within long tokens. */
+  /** Runs `work` repeatedly until it returns true. Yields between the steps and within long tokens. */
   private *pausing(work: () => boolean): Slices<void> {
     for (;;) {
       let long: LongToken | null = null;
@@ -197,7 +203,7 @@ export class JsonScanner {
     }
   }
 
-  /** Runs this many parsing steps; true when the value is complete. */
+  /** Runs this number of parsing steps. Returns true when the value is complete. */
   private readSteps(reading: Reading, steps: number): boolean {
     const { open } = reading;
     for (let step = 0; step < steps; step++) {
@@ -220,7 +226,10 @@ export class JsonScanner {
     return false;
   }
 
-  /** Reads a scalar or an empty container; opens any other container and returns undefined. */
+  /**
+   * Reads a scalar or an empty container and returns it. If another container begins, adds it to `open` and returns
+   * undefined.
+   */
   private start(open: OpenContainer[]): JsonValue | undefined {
     const first = this.peek();
     if (first !== '[' && first !== '{') return this.scalar(first);
@@ -237,13 +246,13 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Reads the end of a container, or the comma before its next member. */
+  /** Reads the end of a container, or the comma before its next member. Returns whether the container has ended. */
   private ends(close: string): boolean {
     if (this.take(',')) return false;
     return this.take(close) || this.fail();
   }
 
-  /** Runs this many steps of skipping a value; true when it has ended. */
+  /** Runs this number of steps of skipping a value. Returns true when the value has ended. */
   private skipSteps(skipping: Skipping, steps: number): boolean {
     const { open } = skipping;
     for (let step = 0; step < steps; step++) {
@@ -267,7 +276,7 @@ export class JsonScanner {
     return false;
   }
 
-  /** Skips a scalar or an empty container; opens any other container and returns false. */
+  /** Skips a scalar or an empty container. If another container begins, adds it to `open` and returns false. */
   private skipStart(open: SkippedContainer[]): boolean {
     const first = this.peek();
     const close = first === '[' ? ']' : first === '{' ? '}' : '';
@@ -339,7 +348,7 @@ export class JsonScanner {
     return numberValue(text.slice(offset, at), isInteger);
   }
 
-  /** Parses a word in place of a number. */
+  /** Parses a word in place of a number (`NaN`, `Infinity`). */
   private word(): JsonNumber {
     const { form, offset, text } = this;
     const word = PYTHON_WORDS.find((one) => form === 'python' && text.startsWith(one, offset)) ?? this.fail();
@@ -347,7 +356,7 @@ export class JsonScanner {
     return new JsonNumber(word);
   }
 
-  /** End of the digits at `at`; at least one is required. */
+  /** Position after the digits that begin at `at`. Rejects a text without a digit there. */
   private digits(at: number): number {
     const { text } = this;
     const first = at;
@@ -358,7 +367,7 @@ export class JsonScanner {
     return at > first ? at : this.fail();
   }
 
-  /** Reads the key of a member and the colon after it. */
+  /** Reads the key of an object member and the colon after it. */
   private key(): string {
     if (this.peek() !== '"') this.fail();
     const key = this.string();
@@ -386,8 +395,9 @@ export class JsonScanner {
   }
 
   /**
-   * Reads a string with escapes, which begins at `start`; the offset is at its first escape. The runtime decodes it:
-   * assembling it here would cost a heap object for each of possibly millions of escapes.
+   * Reads a string with escapes. It begins at `start`, and the current offset is at its first escape. `JSON.parse` of the
+   * runtime decodes it, because decoding here would create a heap object for each escape, and a string may contain millions
+   * of escapes.
    */
   private escapedString(start: number): string {
     const end = escapedEnd(this.text, this.offset, this.inSlices ? start + AT_ONCE_SIZE : Infinity);
@@ -416,18 +426,18 @@ function closed(container: OpenContainer): JsonValue {
   return container.close === ']' ? container.items : new JsonObject(container.entries);
 }
 
-/** Bytes of a request as text, or null when they are not UTF-8. A byte order mark is not skipped (parsing then fails). */
+/** Decodes a request body as UTF-8; null if it is not valid UTF-8. A byte order mark is not removed, so parsing fails then. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   if (isAscii(bytes)) return asBuffer(bytes).toString('latin1');
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : null;
 }
 
-/** Bytes decoded between two pauses. */
+/** Number of bytes that are decoded between two yields. */
 const DECODED_AT_ONCE = 1 << 20;
 
 /**
- * `decodeUtf8` in slices. ASCII bytes are copied at once. For the largest request this takes less time than joining pieces
- * on the first read of the text.
+ * Variant of `decodeUtf8` that yields between slices of the work. ASCII bytes are converted in one step: for the largest
+ * request this takes less time than joining pieces later.
  */
 export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
   if (isAscii(bytes)) {
@@ -448,7 +458,7 @@ export function* decodeUtf8InSlices(bytes: Uint8Array): Slices<string | null> {
   }
 }
 
-/** Parses a whole text as one value. Throws `JsonParseError`. A client raises `maxValues` for results that it requested. */
+/** Parses a whole text as one value. Throws `JsonParseError`. A client may raise `maxValues` for results that it requested. */
 export function parseJson(text: string, maxValues = MAX_JSON_VALUES, form: JsonForm = 'strict'): JsonValue {
   const scanner = new JsonScanner(text, maxValues, form);
   const value = scanner.readValue();

@@ -1,11 +1,11 @@
 /**
- * The tokens of JSON that may be long, for `jsonParse.ts`: white space, strings and numbers. Each function depends only on
- * the text; the variants for long tokens pause regularly.
+ * The tokens of JSON that may be long, for `jsonParse.ts`: white space, strings and numbers. The functions have no state.
+ * The variants for long tokens yield regularly.
  */
 import { formatDouble, JsonNumber } from './json.js';
 import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 
-/** The text is not JSON, or contains too many values. */
+/** Thrown if the text is not valid JSON, or contains too many values. */
 export class JsonParseError extends Error {
   override readonly name = 'JsonParseError';
 }
@@ -14,9 +14,13 @@ export function failParse(): never {
   throw new JsonParseError('Parse error');
 }
 
-// The reference's parser rejects a bare 0x00-0x1f in a string and accepts everything else up to the quote.
+// Pattern of a raw string token. The reference's parser rejects the bytes 0x00 to 0x1f in a string, and accepts all other
+// bytes up to the quote.
 
-/** The part of a string that needs no decoding, and white space; then both limited to the length processed without a pause. */
+/**
+ * `PLAIN`: the part of a string that needs no decoding. `SPACE`: white space. The following two patterns match the same, up
+ * to the length that is processed without a yield.
+ */
 export const PLAIN = /[^"\\\u0000-\u001f]*/y;
 export const SPACE = /[ \t\n\r]*/y;
 export const PLAIN_SLICE = new RegExp(`[^"\\\\\\u0000-\\u001f]{0,${AT_ONCE_SIZE}}`, 'y');
@@ -31,12 +35,15 @@ export const NINE = 0x39;
 export const SMALL_E = 0x65;
 export const CAPITAL_E = 0x45;
 const SMALL_U = 0x75;
-/** Maximum number of digits for which an integer is exact as a number. */
+/** Maximum number of digits of an integer that a double represents exactly. */
 const EXACT_DIGITS = 15;
-/** Maximum length of a number printed by `formatDouble`: sign, 16 digits, point, exponent of three digits with its sign. */
+/**
+ * Maximum length of a number that `formatDouble` prints: sign, 16 digits, point, and an exponent of three digits with its
+ * sign.
+ */
 const LONGEST_DOUBLE = 23;
 
-/** Thrown when a long token begins at `offset`; it is then read in slices. */
+/** Thrown when a long token begins at `offset`. The token is then read in slices. */
 export class LongToken {
   readonly offset: number;
   readonly kind: 'string' | 'number' | 'space';
@@ -46,37 +53,40 @@ export class LongToken {
   }
 }
 
-/** A token read in slices: its value and its end. */
+/** A token that was read in slices: its value and its end position. */
 export interface ReadToken {
   readonly value: string | number | JsonNumber;
   readonly end: number;
 }
 
-/** The end of the match of a pattern at a position. */
+/** Position after the match of a pattern at position `at`. */
 export function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   pattern.test(text);
   return pattern.lastIndex;
 }
 
-/** "01", "1.", "1e" and "2x" are malformed: none of these characters may follow a number. */
+/** Rejects malformed numbers such as "01", "1.", "1e" and "2x": a letter, digit or point must not follow a number. */
 export function checkNumberEnd(text: string, at: number): void {
   const next = text.charCodeAt(at);
   if ((next >= ZERO && next <= NINE) || next === DOT || next === SMALL_E || next === CAPITAL_E) failParse();
 }
 
-/** The quote that ends a string, or the first position after `limit` that is not within an escape. */
+/**
+ * Position of the quote that ends a string. If `limit` is reached before, the first position after `limit` that is not
+ * within an escape.
+ */
 export function escapedEnd(text: string, from: number, limit: number): number {
   let at = from;
   for (let code = text.charCodeAt(at); code !== QUOTE && at < limit; code = text.charCodeAt(++at)) {
-    // The digits of an escape are checked when it is decoded; a quote among them makes it invalid.
+    // The digits of an escape are checked when it is decoded. A quote among these digits makes the escape invalid.
     if (code === BACKSLASH && text.charCodeAt(++at) === SMALL_U) at += 4;
     if (at >= text.length) failParse();
   }
   return at;
 }
 
-/** Reads a whole long token; `settle` converts strings with escapes. */
+/** Reads a whole long token in slices. `settle` converts a decoded string that had escapes. */
 export function longToken(
   text: string,
   { offset, kind }: LongToken,
@@ -94,7 +104,7 @@ function* longSpace(text: string, start: number): Slices<ReadToken> {
   }
 }
 
-/** `start` is the position after the quote. */
+/** Reads a long string. `start` is the position after the opening quote. */
 function* longString(text: string, start: number, settle: (decoded: string) => string): Slices<ReadToken> {
   let at = start;
   for (; ; yield) {
@@ -141,7 +151,7 @@ function* longDigits(text: string, first: number): Slices<number> {
   return at > first ? at : failParse();
 }
 
-/** A plain number if `formatDouble` prints the same text, else the literal. */
+/** Returns a plain number if `formatDouble` prints the same text, otherwise the literal as `JsonNumber`. */
 export function numberValue(literal: string, isInteger: boolean): number | JsonNumber {
   if (literal.length > LONGEST_DOUBLE) return new JsonNumber(literal);
   const value = Number(literal);
@@ -149,7 +159,7 @@ export function numberValue(literal: string, isInteger: boolean): number | JsonN
   return Number.isFinite(value) && formatDouble(value) === literal ? value : new JsonNumber(literal);
 }
 
-/** The value of the text between quotes; null if it contains an escape or an invalid character. */
+/** Decodes the text between the quotes of a string; null if it contains an invalid escape or an invalid character. */
 export function decodeLiteral(literal: string): string | null {
   try {
     return JSON.parse(`"${literal}"`) as string;
@@ -158,18 +168,19 @@ export function decodeLiteral(literal: string): string | null {
   }
 }
 
-// Available in Node.js since version 20; the compiler's types are those of an older language version.
+// Methods that exist in Node.js since version 20, but not in the compiler's types, which are for an older language
+// version.
 type WellFormedText = string & { isWellFormed(): boolean; toWellFormed(): string };
 
 /**
- * The text, unless it contains a lone half of a surrogate pair: the reference rejects those
+ * Returns the text. Rejects a text with a lone half of a surrogate pair, as the reference does
  * (`JSONUTF8StringFilter::finalize`).
  */
 export function requireWellFormed(text: string): string {
   return (text as WellFormedText).isWellFormed() ? text : failParse();
 }
 
-/** The text with each lone half of a surrogate pair replaced by U+FFFD. */
+/** Replaces each lone half of a surrogate pair with U+FFFD. */
 export function makeWellFormed(text: string): string {
   return (text as WellFormedText).toWellFormed();
 }

@@ -1,31 +1,35 @@
 /**
  * The streaming JSON serializer: converts a result into chunks of about 64 KiB. Lazy parts (`jsonArray`, `jsonObject`,
- * `hexOf`) are read only as fast as the consumer reads chunks, so the result is never in memory as one string. Key order is
- * kept; text forms are the reference's (UniValue): compact, control characters and DEL escaped. Small values without lazy
- * parts are written by `smallJson` at once, which takes a third of the time; so are the items of arrays.
+ * `hexOf`) are read at the speed at which the consumer reads chunks, so the result is never in memory as one string. The
+ * order of keys is kept. The text format is that of the reference (UniValue): compact, with control characters and DEL
+ * escaped. `smallJson` writes small values without lazy parts, and small items of arrays, in one step, which takes a third
+ * of the time.
  */
 import { assert } from '../assert.js';
 import { SLICE_MS } from '../slices.js';
 import { asBuffer, type Bytes } from '../bytes.js';
 import { formatDouble, JsonNumber, JsonObject } from './json.js';
 
-/** Flush threshold of the serializer, in UTF-16 units: one socket write's worth. */
+/** Length in UTF-16 units at which the serializer emits a chunk: about the size of one socket write. */
 export const CHUNK_CHARS = 65_536;
-/** Limits for values written at once. Arbitrary: most results are far below. */
+/**
+ * Maximum length and depth of a value that `smallJson` writes in one step. Arbitrary: most results are far below these
+ * limits.
+ */
 const SMALL_CHARS = CHUNK_CHARS;
 const SMALL_DEPTH = 64;
-/** Bytes of a `hexOf` fragment converted at a time. */
+/** Number of bytes of a `hexOf` fragment that are converted at a time. */
 const HEX_SLICE_BYTES = 32_768;
 
 /**
- * Maximum number of cached field names: more than all results have; if keys are data, the cache fills up and does not change
+ * Maximum number of cached field names, more than all results have. If keys are data, the cache fills up and does not change
  * any more.
  */
 const MAX_KNOWN_KEYS = 1024;
-/** Maximum length of a cached field name; hashes, which may be keys, are longer. */
+/** Maximum length of a cached field name. Hashes, which may be keys, are longer and so are not cached. */
 const MAX_KNOWN_KEY_CHARS = 40;
 
-/** An array whose items are produced one at a time; the source is read only as the response is sent. */
+/** An array whose items are created one at a time. The source is read only while the response is sent. */
 export class JsonArrayStream {
   readonly items: Iterable<JsonOut> | AsyncIterable<JsonOut>;
   constructor(items: Iterable<JsonOut> | AsyncIterable<JsonOut>) {
@@ -33,7 +37,7 @@ export class JsonArrayStream {
   }
 }
 
-/** An object whose members are produced one at a time. */
+/** An object whose members are created one at a time. */
 export class JsonObjectStream {
   readonly members: Iterable<JsonMember> | AsyncIterable<JsonMember>;
   constructor(members: Iterable<JsonMember> | AsyncIterable<JsonMember>) {
@@ -41,7 +45,7 @@ export class JsonObjectStream {
   }
 }
 
-/** Bytes written as hex digits, without creating the whole string. The buffer must not change until it is written. */
+/** Bytes that are written as hex digits, without creating the whole string. The buffer must not change until it is written. */
 export class HexFragment {
   readonly bytes: Bytes;
   constructor(bytes: Bytes) {
@@ -59,7 +63,7 @@ export class RawJson {
 
 export type JsonMember = readonly [string, JsonOut];
 
-/** The values of a result. Members that are `undefined` are omitted; a bigint is written as an integer. */
+/** Types of values in a result. Members that are `undefined` are omitted. A bigint is written as an integer. */
 export type JsonOut =
   | null
   | boolean
@@ -94,13 +98,13 @@ export function rawJson(text: string): RawJson {
 
 const NEEDS_ESCAPE = /[\u0000-\u001f"\\\u007f\ud800-\udfff]/;
 
-/** A JSON string literal with the reference's escapes (DEL is escaped, which `JSON.stringify` does not do). */
+/** Formats a JSON string literal with the escapes of the reference. In contrast to `JSON.stringify`, DEL is escaped. */
 export function quoteJson(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
-/** Cached field names as written, with the colon: results repeat few names very often. */
+/** Cache of field names in their serialized form with the colon, because results repeat a few names very often. */
 const knownKeys = new Map<string, string>();
 
 function quoteKey(key: string): string {
@@ -114,8 +118,8 @@ function quoteKey(key: string): string {
 type PlainObject = { readonly [key: string]: JsonOut | undefined };
 
 /**
- * A container being written, with the current position. Plain arrays and objects are iterated by index, which is several
- * times faster than an iterator.
+ * A container that is being written, with the current position in it. Plain arrays and objects are iterated by index,
+ * because an iterator is several times slower.
  */
 type Frame = { count: number } & (
   | { readonly kind: 'array'; readonly items: readonly JsonOut[]; next: number }
@@ -124,12 +128,12 @@ type Frame = { count: number } & (
   | { readonly kind: 'async'; readonly isObject: boolean; readonly source: AsyncIterator<unknown> }
 );
 
-/** A text being written in slices: a string or key or, if `end` is empty, JSON written unchanged. */
+/** A text that is being written in slices. It is a string or a key; if `end` is empty, it is JSON that is written unchanged. */
 interface LongText {
   readonly text: string;
   offset: number;
   readonly end: string;
-  /** The value after the key. */
+  /** If the text is a key: the value of the member, which is written after the key. */
   readonly value: JsonOut | undefined;
 }
 
@@ -139,7 +143,7 @@ function isObjectFrame(frame: Frame): boolean {
   return frame.kind === 'object' || (frame.kind !== 'array' && frame.isObject);
 }
 
-/** The implementation of `jsonChunks` and `stringifyJson`: uses an explicit stack, so that it can pause anywhere. */
+/** Implementation of `jsonChunks` and `stringifyJson`. Uses an explicit stack, so that it can pause at any point. */
 class Serializer {
   private out = '';
   private readonly stack: Frame[] = [];
@@ -160,12 +164,12 @@ class Serializer {
     return text;
   }
 
-  /** Reason why the last `advance` returned. */
+  /** Reason why the last call of `advance` returned. */
   progress: Progress = 'chunk';
 
   /**
-   * Appends to a text until it is longer than `maxChars`, a time slice is used up, or `advance` returns for another reason
-   * than a full chunk.
+   * Appends output to `text` until it is longer than `maxChars`, a time slice is used up, or `advance` stops for a reason
+   * other than a full chunk.
    */
   advanceTo(text: string, maxChars: number): string {
     const sinceMs = performance.now();
@@ -176,7 +180,7 @@ class Serializer {
     return text;
   }
 
-  /** Runs until a chunk is full, an asynchronous source must be read, or everything is written. */
+  /** Serializes until a chunk is full, an asynchronous source must be read, or everything is written. Returns the reason. */
   advance(): Progress {
     if (!this.started) {
       this.started = true;
@@ -194,12 +198,12 @@ class Serializer {
     }
   }
 
-  /** Writes the next member of a container, or its end. */
+  /** Writes the next item or member of a container, or the end of the container. */
   private step(frame: Exclude<Frame, { kind: 'async' }>): void {
     if (frame.kind === 'array') {
       if (frame.next === frame.items.length) return this.close();
       this.separate(frame);
-      // `write` rejects a hole or undefined.
+      // A hole or undefined is passed to `write`, which rejects it.
       this.writeItem(frame.items[frame.next++] as JsonOut);
     } else if (frame.kind === 'object') {
       if (frame.next === frame.keys.length) return this.close();
@@ -223,14 +227,14 @@ class Serializer {
     }
   }
 
-  /** Reads the next item of the innermost asynchronous source. */
+  /** Waits for the next item of the innermost asynchronous source. */
   async pull(): Promise<void> {
     const frame = this.stack[this.stack.length - 1];
     assert(frame?.kind === 'async', 'only an asynchronous source is waited for');
     this.item(frame, await frame.source.next());
   }
 
-  /** Releases the sources that were not read completely. */
+  /** Closes the lazy sources that were not read to the end. */
   async dispose(): Promise<void> {
     for (let frame = this.stack.pop(); frame !== undefined; frame = this.stack.pop()) {
       if (frame.kind === 'sync') frame.source.return?.();
@@ -271,7 +275,7 @@ class Serializer {
   private close(): void {
     const frame = this.stack.pop();
     assert(frame, 'a container is open');
-    // An empty container has a line break too, as in the reference's pretty printer.
+    // An empty container also gets a line break, as in the reference's pretty printer.
     if (this.indent > 0) this.newline(this.stack.length);
     this.out += isObjectFrame(frame) ? '}' : ']';
   }
@@ -285,11 +289,11 @@ class Serializer {
     this.hex = null;
   }
 
-  /** Writes a slice of a long text; at its end also the text that follows. */
+  /** Writes a slice of a long text. After the last slice it also writes `end` and `value`. */
   private writeTextSlice(long: LongText): void {
     const { text, offset, end, value } = long;
     let to = Math.min(text.length, offset + CHUNK_CHARS);
-    // Both halves of a surrogate pair are written together.
+    // The two halves of a surrogate pair must be in the same slice.
     if ((text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to++;
     const slice = text.slice(offset, to);
     this.out += end === '' ? slice : quoteJson(slice).slice(1, -1);
@@ -300,7 +304,7 @@ class Serializer {
     if (value !== undefined) this.write(value);
   }
 
-  /** Writes an item of an array; a small object is written at once. */
+  /** Writes an item of an array. A small object is written in one step. */
   private writeItem(value: JsonOut): void {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     const small = isObject && this.indent === 0 ? smallJson(value) : null;
@@ -375,8 +379,7 @@ class Serializer {
 }
 
 /**
- * Writes plain values by recursion, within limits of length and depth; gives up on values that only the serializer can
- * write.
+ * Writes plain values by recursion, within limits of length and depth. Fails on values that only `Serializer` can write.
  */
 class SmallWriter {
   out = '';
@@ -431,7 +434,7 @@ class SmallWriter {
     this.out += '[';
     for (let i = 0; i < items.length; i++) {
       if (i > 0) this.out += ',';
-      // A hole or undefined is left to the serializer, which rejects it.
+      // `write` fails on a hole or undefined. The serializer then rejects it.
       if (!this.write(items[i] as JsonOut, depth) || this.out.length > this.maxChars) return false;
     }
     this.out += ']';
@@ -453,22 +456,22 @@ class SmallWriter {
   }
 }
 
-/** The whole text of a small value without lazy parts; null if it has any, or is not small. */
+/** The whole text of a small value without lazy parts; null if the value has lazy parts or is not small. */
 export function smallJson(value: JsonOut, maxChars = SMALL_CHARS): string | null {
   const writer = new SmallWriter(maxChars);
   return writer.write(value, 0) ? writer.out : null;
 }
 
-/** The first part of a serialized value. */
+/** The start of a serialized value, and the rest. */
 export interface JsonStart {
   readonly text: string;
-  /** The remaining text; null when the text is complete. Must be read or returned. */
+  /** The remaining text; null if `text` is complete. The caller must read it to the end, or call `return`. */
   readonly rest: AsyncGenerator<string> | null;
 }
 
 /**
  * Writes a value until the text is longer than `maxChars` (by less than a chunk), a time slice is used up, or everything is
- * written; synchronous if possible. Throws, or rejects, when a lazy part fails by then.
+ * written. Synchronous if possible. Throws or rejects if a lazy part fails before this point.
  */
 export function startJson(value: JsonOut, maxChars: number): JsonStart | Promise<JsonStart> {
   const small = smallJson(value);
@@ -499,7 +502,7 @@ async function waitForStart(serializer: Serializer, begun: string, maxChars: num
   return { text, rest: serializer.progress === 'done' ? null : restOf(serializer) };
 }
 
-/** The chunks of the serialized result, in order. A consumer that stops early releases the lazy sources. */
+/** The chunks of a serialized value, in order. If the consumer stops early, the lazy sources are released. */
 export async function* jsonChunks(value: JsonOut, indent = 0): AsyncGenerator<string> {
   yield* restOf(new Serializer(value, indent));
 }
@@ -519,8 +522,8 @@ async function* restOf(serializer: Serializer): AsyncGenerator<string> {
 }
 
 /**
- * The whole text at once, for small values without asynchronous parts; `indent` 2 gives the output of the reference's
- * `write(2)`.
+ * Serializes a value without asynchronous parts to one string; meant for small values. `indent` 2 gives the output of the
+ * reference's `write(2)`.
  */
 export function stringifyJson(value: JsonOut, indent = 0): string {
   const small = indent === 0 ? smallJson(value) : null;

@@ -1,7 +1,10 @@
-/** A host and a port as one text. Source: Core utilstrencodings.cpp `SplitHostPort`, netaddress.cpp `CService::ToStringIPPort`. */
+/**
+ * Splits and joins a host and a port. Source: Core utilstrencodings.cpp `SplitHostPort`, netaddress.cpp
+ * `CService::ToStringIPPort`.
+ */
 import { isIP } from 'node:net';
 
-/** Host names accepted by resolvers; names of containers may contain `_`. */
+/** Valid host names. Names of containers may contain `_`. */
 export const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?$/i;
 
 export interface HostPort {
@@ -9,7 +12,10 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address; an invalid port remains part of the host. */
+/**
+ * Splits `host`, `host:port`, `[v6]`, `[v6]:port` or a bare IPv6 address. If the port is invalid, it remains a part of the
+ * host.
+ */
 export function splitHostPort(text: string, defaultPort: number): HostPort {
   let host = text;
   let port = defaultPort;
@@ -27,18 +33,18 @@ export function splitHostPort(text: string, defaultPort: number): HostPort {
   return { host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host, port };
 }
 
-/** `host:port`, with an IPv6 address in brackets. */
+/** Returns `host:port`, with an IPv6 address in brackets. */
 export function joinHostPort({ host, port }: HostPort): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A host name or address, with or without a port. */
+/** Whether a text is a host name or an address, with or without a port. */
 export function isHostPort(text: string): boolean {
   const { host } = splitHostPort(text, 0);
   return isIP(host) !== 0 || HOST_NAME.test(host);
 }
 
-/** The same without IPv6 addresses: for code that splits at the only colon. */
+/** Whether a text is a host name or an IPv4 address, with or without a port. For code that splits the text at its only colon. */
 export function isPlainHostPort(text: string): boolean {
   return isHostPort(text) && text.split(':').length <= 2;
 }

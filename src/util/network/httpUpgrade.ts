@@ -1,6 +1,6 @@
 /**
- * Requests with an `Upgrade` header, for servers with WebSockets: rejecting a request, and serving a request as if it did
- * not have the header. Source: RFC 9110, section 7.8.
+ * Handles requests with an `Upgrade` header in a server with WebSockets: rejects them, or serves them as if they did not
+ * have the header. Source: RFC 9110, section 7.8.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,19 +10,19 @@ import type { Duplex } from 'node:stream';
 export const asksForWebSocket = ({ headers: { upgrade } }: IncomingMessage): boolean =>
   upgrade?.toLowerCase() === 'websocket';
 
-/** Responds with a status and no body, and ends the connection. `headers` are complete lines with their line ends. */
+/** Responds with a status and no body, and ends the connection. `headers` contains complete header lines with their line ends. */
 export function refuseUpgrade(socket: Duplex, status: number, headers = ''): void {
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`,
   );
 }
 
-/** Headers that only offer another protocol. */
+/** Headers that only offer to change the protocol. A server may ignore them. */
 const OFFERS = ['upgrade', 'connection', 'http2-settings'];
 
 /**
- * Returns a connection to its server, which then handles the request as if it did not have an `Upgrade` header. Clients that
- * prefer HTTP/2 send such requests.
+ * Returns an upgrade connection to its HTTP server, which then handles the request as if it did not have an `Upgrade`
+ * header. Clients that prefer HTTP/2 send such requests.
  */
 export function handBack(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];

@@ -1,29 +1,32 @@
 /**
- * Monitors whether a required peer or server can be reached. After a minute without contact it reports the outage in one
- * line with advice, repeats that rarely, and reports the end of the outage.
+ * Monitors whether a required peer or server can be reached. After a minute without contact it logs one line with advice.
+ * The line is repeated at long intervals. The end of the outage is logged too.
  */
 import type { Logger } from '../logging.js';
 
 const MINUTE_MS = 60_000;
-/** Time without contact after which the outage is reported. */
+/**
+ * `OUTAGE_AFTER_MS`: time without contact after which the outage is reported. `FIRST_REPEAT_MS`: time until the first
+ * repetition.
+ */
 export const OUTAGE_AFTER_MS = MINUTE_MS;
 const FIRST_REPEAT_MS = 10 * MINUTE_MS;
 const REPEAT_MS = 60 * MINUTE_MS;
 
 export interface OutageOptions {
-  /** The missing contact, with its article: `a peer`. */
+  /** What cannot be reached, with its article, for messages: `a peer`. */
   readonly what: string;
-  /** Advice for the operator, in sentences. */
+  /** Returns advice for the operator, in whole sentences. */
   readonly advice: () => string;
 }
 
 export interface OutageDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** A monotonic clock in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }
 
-/** A duration in whole minutes or hours. */
+/** Formats a duration in whole minutes or hours. */
 function durationText(ms: number): string {
   const minutes = Math.max(1, Math.floor(ms / MINUTE_MS));
   if (minutes < 120) return minutes === 1 ? '1 minute' : `${minutes} minutes`;
@@ -33,7 +36,7 @@ function durationText(ms: number): string {
 export class OutageWatch {
   private readonly options: OutageOptions;
   private readonly deps: OutageDeps;
-  /** Time at which contact was lost, or the monitoring started; null during contact, or if no contact is wanted. */
+  /** Time at which contact was lost or the monitoring started. Null during contact, or while no contact is wanted. */
   private sinceMs: number | null = null;
   private nextReportMs = 0;
   private isReported = false;
@@ -43,7 +46,7 @@ export class OutageWatch {
     this.deps = deps;
   }
 
-  /** The outage in one line, with advice; empty if there is none. */
+  /** Describes the outage in one line, with advice. Empty without an outage. */
   get warning(): string {
     const { sinceMs } = this;
     if (!this.isReported || sinceMs === null) return '';
@@ -51,7 +54,7 @@ export class OutageWatch {
     return `No contact to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
   }
 
-  /** Must be called every few seconds. `isReached` is null if no contact is wanted. */
+  /** Must be called every few seconds. `isReached`: whether contact exists; null if no contact is wanted. */
   check(isReached: boolean | null): void {
     const { deps } = this;
     const now = deps.nowMs();

@@ -1,10 +1,11 @@
 /**
- * IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans; numeric addresses only. The code that prints a
- * subnet chooses the format. Source: Core netaddress.cpp `CSubNet`, netbase.cpp `LookupSubNet`.
+ * Parsing and matching of IP addresses and subnets, as in `-rpcallowip`, `-whitelist` and bans. Only numeric addresses are
+ * supported. The formatting of subnets is not part of this module. Source: Core netaddress.cpp `CSubNet`, netbase.cpp
+ * `LookupSubNet`.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An address as 16 bytes; IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both notations are equal. */
+/** Parses an address into 16 bytes. IPv4 is mapped into IPv6 (`::ffff:a.b.c.d`), so that both notations are equal. */
 export function parseIp(text: string): Uint8Array | null {
   if (isIPv4(text))
     return Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...text.split('.').map(Number)]);
@@ -30,7 +31,7 @@ function isMappedIpv4(ip: Uint8Array): boolean {
 }
 
 export class Subnet {
-  /** The lowest address, and the mask of the bits that all addresses share with it; 16 bytes each. */
+  /** `network`: the lowest address. `mask`: the bits that all addresses share with `network`. 16 bytes each. */
   readonly network: Uint8Array;
   readonly mask: Uint8Array;
 
@@ -40,8 +41,8 @@ export class Subnet {
   }
 
   /**
-   * `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0` and the same in IPv6, with or without brackets; null for other text.
-   * `parseHost` may accept further notations of an address.
+   * Parses `1.2.3.4`, `1.2.3.0/24`, `1.2.3.0/255.255.255.0`, or the corresponding IPv6 notations with or without brackets.
+   * Null for other texts. `parseHost` may accept further notations of an address.
    */
   static parse(text: string, parseHost: (host: string) => Uint8Array | null = parseIp): Subnet | null {
     const slash = text.lastIndexOf('/');
@@ -53,12 +54,12 @@ export class Subnet {
     return mask === null ? null : new Subnet(network, mask);
   }
 
-  /** Subnet of one address; 16 bytes. */
+  /** Creates the subnet that contains only this address (16 bytes). */
   static single(ip: Uint8Array): Subnet {
     return new Subnet(ip, new Uint8Array(16).fill(0xff));
   }
 
-  /** The subnet with this network and mask; 16 bytes each. */
+  /** Creates the subnet with this network and mask (16 bytes each). */
   static of(network: Uint8Array, mask: Uint8Array): Subnet {
     return new Subnet(network, mask);
   }
@@ -71,7 +72,7 @@ export class Subnet {
     return isMappedIpv4(this.network);
   }
 
-  /** Length of the prefix in bits, of 32 or 128; null when the mask is not a prefix. */
+  /** Length of the network prefix in bits, of 32 (IPv4) or 128 (IPv6). Null if the mask is not a prefix. */
   get prefixBits(): number | null {
     const bits = [...this.mask.subarray(this.isIpv4 ? 12 : 0)]
       .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -82,7 +83,7 @@ export class Subnet {
   }
 }
 
-/** The 16-byte mask for a number of bits or a netmask; an IPv4 mask applies to the last four bytes. */
+/** Parses a number of bits or a netmask into a mask of 16 bytes. An IPv4 mask applies to the last four bytes. */
 function parseMask(text: string, ipv4: boolean): Uint8Array | null {
   const offset = ipv4 ? 96 : 0;
   if (/^[0-9]+$/.test(text)) {

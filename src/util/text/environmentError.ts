@@ -1,15 +1,16 @@
 /**
- * Failures of the environment (disks, files, permissions, limits) in plain words: the failure, the file, and the remedy.
- * They are neither verdicts nor bugs; the program prints the message without a stack.
+ * Error messages for failures of the environment (disks, files, permissions, limits). A message describes the failure, names
+ * the file, and tells the operator what to do. Such an error is not a bug and not a rejection of a block, so the program
+ * prints the message without a stack trace.
  */
 import { OperatorError } from './operatorError.js';
 
-/** The message is for the operator: the failure, the file, and the remedy. */
+/** Thrown for a failure of the environment. The message is for the operator: the failure, the file, and what to do. */
 export class EnvironmentError extends OperatorError {
   override readonly name: string = 'EnvironmentError';
 }
 
-/** Texts for system error codes: the failure and the remedy. Source: errno(3). */
+/** Texts for system error codes: the failure, and what the operator can do. Source: errno(3). */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice: string]>> = {
   ENOSPC: ['no space is left on its disk', 'Make room there and start again'],
   EDQUOT: ['the quota of its disk is used up', 'Make room there and start again'],
@@ -43,7 +44,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice:
   ETIMEDOUT: ['its disk does not answer', 'Check the disk and start again'],
 };
 
-/** Texts of system errors that LevelDB writes after the file's name, and their error codes. */
+/** Texts of system errors that follow the file's name in LevelDB's messages, with their error codes. */
 const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/no space left on device/i, 'ENOSPC'],
   [/disk quota exceeded/i, 'EDQUOT'],
@@ -64,46 +65,46 @@ const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/stale file handle/i, 'ESTALE'],
 ];
 
-/** Errors that LevelDB has only if its files were manipulated. */
+/** Error codes that LevelDB reports only if its files were manipulated. */
 const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
 
-/** `code` of a system error, or null when the operator cannot fix it. */
+/** Code of a system error. Null for other errors, and for system errors that the operator cannot fix. */
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code } = error as NodeJS.ErrnoException;
-  // Node.js's code for a folder to be removed as a file.
+  // Code of Node.js for the attempt to remove a folder like a file.
   if (code === 'ERR_FS_EISDIR') return 'EISDIR';
   return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
 }
 
-/** The path in a system error, or `otherwise`. */
+/** The path in a system error; `otherwise` if the error contains no path. */
 export function systemErrorPath(error: unknown, otherwise: string): string {
   const { path, info } = error as { path?: unknown; info?: { path?: unknown } };
   return [path, info?.path].find((one) => typeof one === 'string') ?? otherwise;
 }
 
-/** Adds the path to a system error without one, such as errors of reads and writes. Returns the error. */
+/** Adds `path` to a system error that has no path (errors of reads and writes). Returns the error. */
 export function withPath(error: unknown, path: string): unknown {
   if (systemErrorCode(error) !== null && systemErrorPath(error, '') === '')
     (error as NodeJS.ErrnoException).path = path;
   return error;
 }
 
-/** The failure as part of a sentence: `it is missing`. */
+/** The failure as a part of a sentence, such as `it is missing`. */
 export function systemErrorReason(code: string): string {
   return SYSTEM_ERRORS[code]![0];
 }
 
-/** One sentence on the failure and one on the remedy; `path` is the file. */
+/** One sentence about the failure, and one about what the operator can do. `path` is the file. */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;
   return `${path}: ${happened} (${code}). ${advice}; what was acknowledged is kept.`;
 }
 
 /**
- * The path in LevelDB's `IO error: <path>: <reason>`, and the code of the reason. Null for other texts, and if the file is
- * missing or not a file: this is caused only by damage, which can be repaired from the block files (except for `LOCK`, which
- * is empty).
+ * Parses LevelDB's text `IO error: <path>: <reason>`. Returns the path and the error code of the reason. Null for other
+ * texts. Also null if the file is missing or not a file, because only damage causes this, and damage can be repaired from
+ * the block files. `LOCK` is an exception, because it is empty.
  */
 export function systemErrorOfText(text: string): { path: string; code: string } | null {
   const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
@@ -114,8 +115,8 @@ export function systemErrorOfText(text: string): { path: string; code: string } 
 }
 
 /**
- * Converts a system error into an `EnvironmentError` that names `path`, unless the error itself names a path. Other errors
- * are returned unchanged.
+ * Converts a system error to an `EnvironmentError`. The message names `path`, unless the error itself contains a path. Other
+ * errors are returned unchanged.
  */
 export function environmentError(error: unknown, path: string): unknown {
   const code = systemErrorCode(error);
@@ -123,17 +124,17 @@ export function environmentError(error: unknown, path: string): unknown {
   return new EnvironmentError(systemErrorText(code, systemErrorPath(error, path)), { cause: error });
 }
 
-/** Error codes of a full or broken disk, as opposed to a wrong path. */
+/** Error codes that mean that a disk is full or broken. A wrong path has other codes. */
 const DISK_FAILURES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
-/** The failure in the form of `failureReason`, if a disk is full or broken; null for other errors, such as a wrong path. */
+/** If a disk is full or broken: the failure, in the form of `failureReason`. Null for other errors, such as a wrong path. */
 export function diskFailureReason(error: unknown): string | null {
   const cause = error instanceof EnvironmentError ? error.cause : error;
   const code = systemErrorCode(cause);
   return code !== null && DISK_FAILURES.has(code) ? failureReason(cause) : null;
 }
 
-/** The reason in an error, as part of a sentence; for errors that do not end the program. */
+/** The reason of an error as a part of a sentence. Used for errors that do not end the program. */
 export function failureReason(error: unknown): string {
   const cause = error instanceof EnvironmentError && error.cause !== undefined ? error.cause : error;
   const code = systemErrorCode(cause);
@@ -141,7 +142,7 @@ export function failureReason(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Runs a task on a file; system errors are thrown as an `EnvironmentError` that names the file. */
+/** Runs a task that uses the file at `path`. Throws system errors as `EnvironmentError` that names the file. */
 export function onFile<T>(path: string, task: () => T): T {
   try {
     return task();

@@ -1,8 +1,8 @@
-/** Decodes hex digits that may be megabytes long. */
+/** Decodes hex digits in slices, because the text may have megabytes. */
 import { isHex } from '../bytes.js';
 import { AT_ONCE_SIZE, type Slices } from '../slices.js';
 
-/** The bytes, or null if the text has an odd number of digits or other characters. */
+/** Decodes hex digits. Null if the text has an odd number of digits or other characters. */
 export function* decodeHexInSlices(text: string): Slices<Buffer | null> {
   if (text.length % 2 !== 0) return null;
   const bytes = Buffer.allocUnsafe(text.length / 2);

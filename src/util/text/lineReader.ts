@@ -1,7 +1,7 @@
-/** Splits the data of a connection into lines of limited length. */
+/** Splits the received data of a connection into lines of limited length. */
 
 const NEWLINE = 0x0a;
-/** Initial buffer size for a line that arrives in pieces. */
+/** Minimum size in bytes of the buffer for a line that arrives in pieces. */
 const LEAST_ROOM_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
@@ -10,24 +10,24 @@ export class LineReader {
   private bytes: Buffer = NOTHING;
   private start = 0;
   private end = 0;
-  /** No line ends before this position. */
+  /** Position up to which the buffer was searched for line ends and none was found. */
   private searched = 0;
 
   constructor(maxLineBytes: number) {
     this.maxLineBytes = maxLineBytes;
   }
 
-  /** Number of bytes received but not returned as lines. */
+  /** Number of bytes that were received and not returned as lines yet. */
   get heldBytes(): number {
     return this.end - this.start;
   }
 
-  /** Whether the incomplete line exceeds the maximum length. */
+  /** Whether the last, incomplete line is longer than the maximum. */
   get isTooLong(): boolean {
     return this.searched - this.start > this.maxLineBytes;
   }
 
-  /** Adds received data; the buffer is retained. */
+  /** Adds received data. The buffer is used without a copy, so it must not be changed afterwards. */
   push(chunk: Buffer): void {
     if (this.heldBytes === 0) {
       this.bytes = chunk;
@@ -39,7 +39,7 @@ export class LineReader {
     this.end += chunk.copy(this.bytes, this.end);
   }
 
-  /** Lines returned earlier are views of the old buffer, which is never written again. */
+  /** Copies the data to a larger buffer. Lines returned earlier are views of the old buffer, which is not written again. */
   private grow(more: number): void {
     const room = Math.max(
       LEAST_ROOM_BYTES,
@@ -54,7 +54,7 @@ export class LineReader {
     this.bytes = larger;
   }
 
-  /** The next complete line without its end, or null if there is none. */
+  /** The next complete line without its line end; null if no complete line is available. */
   next(): Buffer | null {
     if (this.start === this.end) return null;
     const found = this.bytes.subarray(0, this.end).indexOf(NEWLINE, this.searched);

@@ -1,6 +1,9 @@
-/** The base of errors that the operator can mend. */
+/** Base class of errors that the operator can fix. */
 
-/** Its message tells the operator what is wrong and what to do. The program prints it without the stack. */
+/**
+ * An error that the operator can fix. The message tells what is wrong and what to do. The program prints it without a stack
+ * trace.
+ */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 }

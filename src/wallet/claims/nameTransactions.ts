@@ -1,5 +1,5 @@
 /**
- * The claims and supports that a wallet created, for listings. Source: lbrycrd wallet/rpcwallet.cpp `ListNameClaims`.
+ * Lists the claims and supports that a wallet created. Source: lbrycrd wallet/rpcwallet.cpp `ListNameClaims`.
  */
 import { claimIdOf, decodeClaimScript, type ClaimKind } from '../../script/claimScript.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -8,19 +8,19 @@ import { MINE_ALL } from '../keys/isMine.js';
 import { outputKey, type Entry } from '../ledger/entry.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** An output that creates, updates or supports a claim, in a transaction that spends coins of the wallet. */
+/** An output of a transaction that spends coins of the wallet. The output creates, updates or supports a claim. */
 export interface NameTransaction {
   readonly entry: Entry;
   readonly n: number;
   readonly kind: ClaimKind;
   readonly name: Bytes;
-  /** Id of the claim or of the supported claim; 20 bytes. */
+  /** Id of the created, updated or supported claim (20 bytes). */
   readonly claimId: Bytes;
   readonly value: Bytes | null;
   readonly valueSat: bigint;
   readonly feeSat: bigint;
   readonly script: Bytes;
-  /** Whether a transaction of the wallet spends it. */
+  /** Whether a transaction of the wallet spends the output. */
   readonly isSpent: boolean;
 }
 
@@ -32,7 +32,8 @@ export interface NameTransactionFilter {
 
 /**
  * All claims and supports that the wallet paid for, the oldest first. Claims received from others are omitted. Decodes all
- * transactions with a claim or support; without `spent` only those with an unspent one.
+ * transactions that contain a claim or support. Without `spent`, only transactions with an unspent claim or support are
+ * decoded.
  */
 export function* nameTransactions(ledger: Ledger, filter: NameTransactionFilter): Slices<NameTransaction[]> {
   const found: NameTransaction[] = [];

@@ -21,11 +21,11 @@ import { noStakeMessage, ownStake, type OwnStake, type StakeKind } from './ownSt
 export interface SentStake {
   /** Wire order. */
   readonly txid: Bytes;
-  /** The receiver of the stake. */
+  /** Address that receives the claim or support. */
   readonly address: string;
 }
 
-/** Claims a name. Throws `SpendError`. */
+/** Creates a claim of a name. Throws `SpendError`. */
 export async function claimName(
   wallet: Wallet,
   name: Bytes,
@@ -37,7 +37,7 @@ export async function claimName(
   return stake(wallet, prefix, valueSat, await newDestination(wallet), {});
 }
 
-/** Updates the value and amount of a claim, at a new address of the wallet. Throws `SpendError`. */
+/** Updates the value and the amount of a claim. The new output pays to a new address of the wallet. Throws `SpendError`. */
 export async function updateClaim(
   wallet: Wallet,
   entry: Entry,
@@ -55,17 +55,17 @@ export async function updateClaim(
 }
 
 export interface SupportRequest {
-  /** Name for the script. */
+  /** Name that is written to the support script. */
   readonly name: Bytes;
   readonly claimId: Bytes;
-  /** Metadata; null for none. */
+  /** Metadata of the support; null for none. */
   readonly value: Bytes | null;
   readonly valueSat: bigint;
-  /** The receiver: a new address of the wallet when null. */
+  /** Destination that receives the support; null for a new address of the wallet. */
   readonly destination: Destination | null;
 }
 
-/** Supports a claim. Throws `SpendError`. */
+/** Creates a support of a claim. Throws `SpendError`. */
 export async function supportClaim(wallet: Wallet, request: SupportRequest): Promise<SentStake> {
   const { name, claimId, value, valueSat, destination } = request;
   const prefix = buildSupportPrefix(name, claimId, value ?? undefined);
@@ -73,7 +73,10 @@ export async function supportClaim(wallet: Wallet, request: SupportRequest): Pro
   return stake(wallet, prefix, valueSat, destination ?? (await newDestination(wallet)), {});
 }
 
-/** Abandons a claim or support: its amount goes to a script, minus the fee. Throws `SpendError`. Resolves with the txid. */
+/**
+ * Abandons a claim or support. Its amount, minus the fee, is sent to an output script. Throws `SpendError`. Resolves with
+ * the txid.
+ */
 export async function abandonStake(
   wallet: Wallet,
   entry: Entry,
@@ -104,7 +107,10 @@ async function stake(
   return { txid, address: encodeDestination(destination, wallet.prefixes) };
 }
 
-/** Rejects sizes that are invalid in a block. The reference creates such transactions, and their coins are lost. */
+/**
+ * Rejects names and values whose size is invalid in a block. The reference creates transactions with invalid sizes, and the
+ * coins are lost.
+ */
 function refuseSizes(name: Bytes, prefix: Bytes): void {
   if (name.length > MAX_CLAIM_NAME_SIZE) {
     const message = `name must be at most ${MAX_CLAIM_NAME_SIZE} bytes (not ${name.length})`;
@@ -117,8 +123,8 @@ function refuseSizes(name: Bytes, prefix: Bytes): void {
 }
 
 /**
- * Rejects an expired claim: it has left the trie, so the trie would ignore a valid update of it. The reference creates the
- * update.
+ * Rejects an expired claim. The claim has left the trie, so the trie would ignore an update of it, although the transaction
+ * is valid. The reference creates the update.
  */
 function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entry): void {
   if (state !== 'confirmed') return;
@@ -130,7 +136,7 @@ function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entr
   );
 }
 
-/** The claim or support of a transaction. Throws if it is already spent; the reference tries to spend it again. */
+/** The claim or support of a transaction. Throws if it is already spent. The reference tries to spend it again. */
 function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   const found = ownStake(wallet.ledger, entry, kind);
   if (found === null) {
@@ -140,7 +146,7 @@ function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   return found;
 }
 
-/** A new address of the wallet that is not in the address book. */
+/** Creates a new address of the wallet. The address is not added to the address book. */
 async function newDestination(wallet: Wallet): Promise<Destination> {
   const batch = new WalletBatch();
   const reserved = wallet.keys.reserve(batch, false);

@@ -1,5 +1,6 @@
 /**
- * AES-256-CBC with PKCS#7 padding, as wallets of the reference encrypt their keys. Pure. Source: lbrycrd wallet/crypter.cpp.
+ * AES-256-CBC with PKCS#7 padding, as used by wallets of the reference to encrypt their keys. Source: lbrycrd
+ * wallet/crypter.cpp.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { sha256d } from '../../crypto/hash.js';
@@ -14,7 +15,7 @@ export function encrypt(plain: Bytes, key: Bytes, iv: Bytes): Buffer {
   return Buffer.concat([cipher.update(plain), cipher.final()]);
 }
 
-/** Null for invalid padding: the key or the bytes are wrong. */
+/** Decrypts bytes. Null if the padding is invalid, which means that the key or the bytes are wrong. */
 export function decrypt(encrypted: Bytes, key: Bytes, iv: Bytes): Buffer | null {
   if (encrypted.length === 0 || encrypted.length % IV_BYTES !== 0) return null;
   const cipher = createDecipheriv(ALGORITHM, key, iv);
@@ -32,15 +33,18 @@ export function decrypt(encrypted: Bytes, key: Bytes, iv: Bytes): Buffer | null 
   return plain;
 }
 
-/** The first bytes of the double hash of a public key. */
+/** Initialization vector of a private key: the first bytes of the double hash of its public key. */
 const ivOf = (publicKey: Bytes): Buffer => sha256d(publicKey).subarray(0, IV_BYTES);
 
-/** A private key as it is stored. */
+/** Encrypts a private key in the form in which it is stored. */
 export function encryptSecret(secret: Bytes, publicKey: Bytes, masterKey: Bytes): Buffer {
   return encrypt(secret, masterKey, ivOf(publicKey));
 }
 
-/** A private key of 32 bytes, which may belong to another public key; null for another length. The caller wipes it. */
+/**
+ * Decrypts a private key of 32 bytes; null for another length. The key is not checked against the public key. The caller
+ * must wipe the result.
+ */
 export function decryptSecret(encrypted: Bytes, publicKey: Bytes, masterKey: Bytes): Buffer | null {
   const secret = decrypt(encrypted, masterKey, ivOf(publicKey));
   if (secret === null || secret.length === KEY_BYTES) return secret;

@@ -1,7 +1,7 @@
 /**
- * The key that encrypts a wallet's private keys, itself encrypted with a passphrase. Passphrases are stretched by scrypt or,
- * in wallets created by the reference, by rounds of SHA-512. The row has the format of the reference. Source: lbrycrd
- * wallet/crypter.h `CMasterKey`, `CCrypter::SetKeyFromPassphrase`; RFC 7914.
+ * The master key encrypts a wallet's private keys, and is itself encrypted with a passphrase. The passphrase is stretched
+ * (made expensive to guess) by scrypt or, in wallets created by the reference, by rounds of SHA-512. The row has the format
+ * of the reference. Source: lbrycrd wallet/crypter.h `CMasterKey`, `CCrypter::SetKeyFromPassphrase`; RFC 7914.
  */
 import { createHash, randomBytes, scrypt } from 'node:crypto';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -12,26 +12,26 @@ import { decrypt, encrypt, IV_BYTES, KEY_BYTES } from './cipher.js';
 
 const SALT_BYTES = 8;
 const STRETCHED_BYTES = KEY_BYTES + IV_BYTES;
-/** Rounds of SHA-512 between two checks of the time. */
+/** Number of rounds of SHA-512 between two checks of the elapsed time. */
 const ROUNDS_A_LOOK = 500;
 
-/** Method of stretching a passphrase. */
+/** Methods of stretching a passphrase. The numbers are those of the reference's rows. */
 const METHOD = { sha512: 0, scrypt: 1 } as const;
 
-/** Cost of new wallets: about 0.1 s, and 32 MiB. */
+/** Cost parameters of scrypt in new wallets: about 0.1 s of time and 32 MiB of memory. */
 const SCRYPT_LOG2_COST = 15;
 const SCRYPT_BLOCK_SIZE = 8;
 const SCRYPT_PARALLEL = 1;
-/** Maximum memory for the parameters of a row. */
+/** Maximum memory in bytes that scrypt may use with the parameters of a row. */
 const MAX_SCRYPT_BYTES = 1 << 30;
 
 export interface MasterKeyRow {
   readonly encryptedKey: Bytes;
   readonly salt: Bytes;
   readonly method: number;
-  /** Rounds of SHA-512, or N of scrypt. */
+  /** Number of rounds of SHA-512, or the parameter N of scrypt. */
   readonly rounds: number;
-  /** Parameters r and p of scrypt, four bytes each; else empty. */
+  /** Parameters r and p of scrypt, four bytes each; empty for SHA-512. */
   readonly parameters: Bytes;
 }
 
@@ -57,12 +57,12 @@ export function formatMasterKeyRow(row: MasterKeyRow): Buffer {
     .finish();
 }
 
-/** A new key. The caller wipes it. */
+/** Creates a new random master key. The caller must wipe it. */
 export function makeMasterKey(): Buffer {
   return randomBytes(KEY_BYTES);
 }
 
-/** Encrypts the key with a passphrase. */
+/** Encrypts a master key with a passphrase. */
 export async function sealMasterKey(key: Bytes, passphrase: Bytes): Promise<MasterKeyRow> {
   const parameters = Buffer.alloc(8);
   parameters.writeUInt32LE(SCRYPT_BLOCK_SIZE, 0);
@@ -79,7 +79,7 @@ export async function sealMasterKey(key: Bytes, passphrase: Bytes): Promise<Mast
   return { encryptedKey, ...how };
 }
 
-/** Decrypts the key with a passphrase; null if it is wrong. The caller wipes the key. */
+/** Decrypts a master key with a passphrase; null if the passphrase is wrong. The caller must wipe the key. */
 export async function openMasterKey(row: MasterKeyRow, passphrase: Bytes): Promise<Buffer | null> {
   const stretched = await stretch(passphrase, row);
   const key = decrypt(row.encryptedKey, stretched.subarray(0, KEY_BYTES), stretched.subarray(KEY_BYTES));
@@ -89,14 +89,17 @@ export async function openMasterKey(row: MasterKeyRow, passphrase: Bytes): Promi
   return null;
 }
 
-/** Whether a wallet's passphrase is stretched less than it would be in a new wallet. */
+/** Whether a passphrase is stretched less than in a new wallet. */
 export function isWeak({ method, rounds }: MasterKeyRow): boolean {
   return method !== METHOD.scrypt || rounds < 2 ** SCRYPT_LOG2_COST;
 }
 
 type Stretching = Pick<MasterKeyRow, 'salt' | 'method' | 'rounds' | 'parameters'>;
 
-/** 48 bytes: key and initialization vector. Throws if the row has an unknown method or parameters. */
+/**
+ * Stretches a passphrase. Returns 48 bytes: key and initialization vector. Throws if the method or the parameters of the row
+ * are unknown.
+ */
 function stretch(passphrase: Bytes, how: Stretching): Promise<Buffer> {
   if (how.method === METHOD.sha512 && how.rounds >= 1 && how.salt.length === SALT_BYTES)
     return stretchSha512(passphrase, how);

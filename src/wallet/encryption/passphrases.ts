@@ -1,7 +1,7 @@
 /**
- * Passphrases: encrypts a wallet, unlocks it, and changes the passphrase. Owns the rewrite of the file: no key remains in
- * clear, and no data that an old passphrase decrypts. Passphrases are bytes, which the caller wipes. Source: lbrycrd
- * wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
+ * Encrypts a wallet with a passphrase, unlocks it, and changes the passphrase. Rewrites the wallet file so that it contains
+ * no unencrypted key, and no data that an old passphrase can decrypt. Passphrases are bytes, which the caller must wipe.
+ * Source: lbrycrd wallet/wallet.cpp `EncryptWallet`, `Unlock`, `ChangeWalletPassphrase`.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -18,13 +18,16 @@ import {
   type MasterKeyRow,
 } from './masterKey.js';
 
-/** The string as bytes, up to its first zero byte, like in the reference. */
+/** Encodes a passphrase as bytes. As in the reference, the passphrase ends at its first zero byte. */
 export function passphraseBytes(text: string): Buffer {
   const end = text.indexOf('\0');
   return Buffer.from(end < 0 ? text : text.slice(0, end), 'utf8');
 }
 
-/** Passphrase operations of a wallet run one after another, since each takes time. */
+/**
+ * The last passphrase operation of each wallet. The next operation starts after it, because the operations take time and
+ * must not overlap.
+ */
 const lastTasks = new WeakMap<Wallet, Promise<unknown>>();
 
 function alone<T>(wallet: Wallet, task: () => Promise<T>): Promise<T> {
@@ -42,8 +45,9 @@ function putMasterKey(wallet: Wallet, batch: WalletBatch, id: number, row: Maste
 }
 
 /**
- * Encrypts every private key, creates a new seed and new keys, and locks the wallet. When it resolves, the new file, without
- * keys in clear, is on disk; until then the old file is used. False if the wallet is already encrypted.
+ * Encrypts every private key, creates a new seed and new keys, and locks the wallet. When the promise resolves, the new
+ * file, which contains no unencrypted keys, is on disk. Until then the old file is used. Resolves to false if the wallet is
+ * already encrypted.
  */
 export function encryptWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => encrypt(wallet, passphrase));
@@ -60,7 +64,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
     putMasterKey(wallet, batch, Math.max(0, ...wallet.masterKeys.keys()) + 1, row);
     keyring.encrypt(batch, masterKey, ready);
     wallet.setVersion(batch, FEATURE.encryption);
-    // A new seed is needed, because keys of the old one were stored in clear, also in backups.
+    // A new seed is needed, because the keys of the old seed were stored unencrypted, also in backups.
     if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.keys.makeSeed(batch));
     if (wallet.hasPrivateKeys) wallet.keypool.clear(batch);
     await wallet.writeAnew(batch);
@@ -72,7 +76,10 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   }
 }
 
-/** Makes private keys available until `lock`. Does not change the time of the automatic lock. False for a wrong passphrase. */
+/**
+ * Makes private keys available until `lock`. Does not change the time of the automatic lock. Resolves to false if the
+ * passphrase is wrong.
+ */
 export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, async () => {
     const found = await findMasterKey(wallet, passphrase, (key) => wallet.keyring.unlock(key));
@@ -81,7 +88,7 @@ export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean
   });
 }
 
-/** The first master key that the passphrase decrypts and that `isRight` confirms with the keyring. */
+/** Finds the first master key that the passphrase decrypts and for which `isRight` returns true (a check with the keyring). */
 async function findMasterKey(
   wallet: Wallet,
   passphrase: Bytes,
@@ -107,8 +114,8 @@ async function findMasterKey(
 }
 
 /**
- * Changes the passphrase. The wallet stays locked or unlocked, and may be locked during the call. The new passphrase is
- * stretched like in a new wallet. If the old passphrase is wrong, it locks the wallet and returns false.
+ * Changes the passphrase. The wallet stays locked or unlocked as before. It may be locked during the call. The new
+ * passphrase is stretched as in a new wallet. If the old passphrase is wrong, the wallet is locked and the result is false.
  */
 export function changePassphrase(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<boolean> {
   return alone(wallet, () => change(wallet, old, passphrase));

@@ -1,9 +1,9 @@
 /**
- * Locks an unlocked wallet after a time. The time is measured by a timer; the time shown to users is that of the node's
- * clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp `RPCRunLater`.
+ * Locks an unlocked wallet after a time. A timer measures the time. The end time that is shown to users is computed with the
+ * node's clock. Source: lbrycrd wallet/rpcwallet.cpp `walletpassphrase`, rpc/server.cpp `RPCRunLater`.
  */
 
-/** Maximum duration of a platform timer. */
+/** Maximum delay of a JavaScript timer in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Relock {
@@ -15,12 +15,12 @@ export class Relock {
     this.lock = lock;
   }
 
-  /** Seconds since 1970 by the node's clock; 0 while the wallet is locked. */
+  /** Time of the automatic lock in seconds since 1970, by the node's clock; 0 while the wallet is locked. */
   get untilSec(): number {
     return this.until;
   }
 
-  /** Locks after this many seconds. Replaces an earlier time. */
+  /** Locks the wallet after this number of seconds. Replaces an earlier time. */
   arm(seconds: number, nowSec: number): void {
     this.cancel();
     this.until = nowSec + seconds;
@@ -40,7 +40,7 @@ export class Relock {
       },
       Math.min(leftMs, MAX_TIMER_MS),
     );
-    // The timer does not keep the process running.
+    // The timer must not keep the process running.
     this.timer.unref();
   }
 

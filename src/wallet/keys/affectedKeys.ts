@@ -1,6 +1,6 @@
 /**
- * The keys that an output script refers to, including scripts that the wallet knows. Source: lbrycrd wallet/wallet.cpp
- * `CAffectedKeysVisitor`.
+ * Finds the keys to which an output script refers, directly or through a redeem or witness script that the wallet knows.
+ * Source: lbrycrd wallet/wallet.cpp `CAffectedKeysVisitor`.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { stripClaimPrefix } from '../../script/claimScript.js';
@@ -11,10 +11,10 @@ interface KnownScript {
   script(scriptId: Bytes): Bytes | null;
 }
 
-/** Nested scripts: P2SH, then P2WSH. */
+/** Maximum nesting of scripts: the output script, a P2SH script, a P2WSH script. */
 const MAX_DEPTH = 3;
 
-/** Ids of the keys (20 bytes), also of keys that are not the wallet's. */
+/** Ids (20 bytes) of the keys in a script. Keys that do not belong to the wallet are included. */
 export function keyIdsOf(known: KnownScript, script: Bytes, depth = 0): Bytes[] {
   if (depth === MAX_DEPTH) return [];
   const template = solveScript(depth === 0 ? stripClaimPrefix(script) : script);

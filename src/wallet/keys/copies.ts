@@ -1,4 +1,4 @@
-/** Detects two wallets that are copies of each other, and so hand out the same addresses. */
+/** Detects whether two wallets are copies of each other. Copies would hand out the same addresses. */
 import { toLatin1 } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import type { HdKeys } from './hdKeys.js';
@@ -6,10 +6,10 @@ import { SEED_PATH } from './keyRecords.js';
 import { keyIdBytes, type Keyring } from './keyring.js';
 import type { Keypool } from './keypool.js';
 
-/** Keys whose origin is read between two yields. */
+/** Number of keys whose origin is read between two yields. */
 const KEYS_AT_ONCE = 64;
 
-/** The parts of a wallet that determine the keys that it hands out. */
+/** The parts of a wallet that determine its next addresses. */
 export interface KeySource {
   readonly keyring: Keyring;
   readonly hd: HdKeys;
@@ -17,8 +17,9 @@ export interface KeySource {
 }
 
 /**
- * Whether both wallets have the same present and former seeds. A wallet that received the seed of another one (`sethdseed`)
- * also has a former seed of its own. For wallets without a seed: whether a key is in the pools of both.
+ * Whether two wallets are copies. Wallets with a seed are copies if they have the same current and former seeds. A wallet
+ * that only received the seed of another wallet (`sethdseed`) also has its own former seed, so it is not a copy. Wallets
+ * without a seed are copies if their pools have a key in common.
  */
 export function* areCopies(one: KeySource, other: KeySource): Slices<boolean> {
   const [first, second] = [one.hd.state, other.hd.state];

@@ -1,5 +1,5 @@
 /**
- * Keys derived from one seed: m/0'/0'/k' for addresses, m/0'/1'/k' for change. The seed is itself a key of the wallet.
+ * Derives keys from one seed: m/0'/0'/k' for addresses, m/0'/1'/k' for change. The seed is itself a key of the wallet.
  * Source: lbrycrd wallet/wallet.cpp `DeriveNewChildKey`, `DeriveNewSeed`, `SetHDSeed`; BIP32.
  */
 import { hash160 } from '../../crypto/hash.js';
@@ -13,7 +13,7 @@ import type { Keyring } from './keyring.js';
 
 export { rootOfSeed } from '../../signing/extendedKey.js';
 
-/** The child key. An invalid child (one in 2^127) is not skipped. */
+/** Derives a child key. If the child is invalid (probability 2^-127), it is not skipped but an error. */
 function child(parent: ExtendedKey, number: number): ExtendedKey {
   const derived = deriveChild(parent, number);
   assert(derived, 'a key that does not exist was derived');
@@ -24,7 +24,7 @@ function wipe(key: ExtendedKey): void {
   key.privateKey?.fill(0);
 }
 
-/** The chain of addresses (0) or of change (1) below a seed. The caller wipes it. */
+/** Derives the parent key of all address keys (0) or change keys (1) of a seed. The caller must wipe it. */
 function branchOf(seed: Bytes, number: number): ExtendedKey {
   const root = rootOfSeed(seed);
   const account = child(root, HARDENED);
@@ -52,7 +52,10 @@ export class HdKeys {
     return this.chain;
   }
 
-  /** Whether the seed is available, if the wallet has one: it may be locked, corrupt, or lost in a salvage. */
+  /**
+   * Whether new keys can be created. False if the wallet has a seed whose key is not available: locked, corrupt, or lost in
+   * a salvage.
+   */
   get canMake(): boolean {
     return this.chain === null || this.keyring.signingKey(this.chain.seedId) !== null;
   }
@@ -61,19 +64,22 @@ export class HdKeys {
     this.chain = chain;
   }
 
-  /** Sets a key of the wallet as the seed and resets both counters. `isSplit`: change has a chain of its own. */
+  /** Makes a key of the wallet the seed, and resets both counters. `isSplit`: change keys are derived from a separate chain. */
   setSeed(batch: WalletBatch, publicKey: Bytes, isSplit = true): void {
     const seedId = hash160(publicKey);
     assert(this.keyring.hasKey(seedId), 'a seed must be a key of the wallet');
     this.set(batch, { externalCounter: 0, internalCounter: 0, seedId, isSplit });
   }
 
-  /** Gives change a chain of its own, if the wallet has a seed. */
+  /** Makes change keys use a separate chain from now on, if the wallet has a seed. */
   split(batch: WalletBatch): void {
     if (this.chain !== null && !this.chain.isSplit) this.set(batch, { ...this.chain, isSplit: true });
   }
 
-  /** Adds a private key as a seed; returns its public key. For a known key only the origin is stored. */
+  /**
+   * Adds a private key to be used as a seed. Returns its public key. If the wallet already has the key, only its origin is
+   * stored.
+   */
   addSeed(batch: WalletBatch, privateKey: Bytes, nowSec: number, isCompressed = true): Buffer {
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, isCompressed);
     this.keyring.addKey(batch, privateKey, publicKey, {
@@ -90,8 +96,8 @@ export class HdKeys {
   }
 
   /**
-   * Derives the next unknown keys and adds them to the wallet. The wallet must have a seed and be unlocked. Yields each key,
-   * so that callers can pause; ends early if the wallet is locked meanwhile.
+   * Derives the next `count` keys that the wallet does not have, and adds them. The wallet must have a seed and be unlocked.
+   * Yields each key, so that the caller can pause. Ends early if the wallet is locked in between.
    */
   *make(batch: WalletBatch, count: number, isInternal: boolean, nowSec: number): Generator<Bytes> {
     const { chain } = this;

@@ -1,6 +1,6 @@
 /**
- * Ownership of an output. The flags are those of the reference; listings and filters use them. Source: lbrycrd
- * script/ismine.cpp.
+ * Determines whether an output belongs to a wallet. The result has the flags of the reference, which listings and filters
+ * use. Source: lbrycrd script/ismine.cpp.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
@@ -14,16 +14,16 @@ export const MINE = {
   no: 0,
   watchOnly: 1,
   spendable: 2,
-  /** In addition to `spendable`: the output has a claim, new or updated, or a support. */
+  /** Set in addition to `spendable`: the output creates or updates a claim (`claim`), or is a support (`support`). */
   claim: 4,
   support: 8,
 } as const;
 
-/** All outputs that belong to the wallet or are watched. */
+/** `MINE_ALL`: outputs that the wallet can spend or watches. `MINE_STAKE`: outputs that are claims or supports. */
 export const MINE_ALL = MINE.watchOnly | MINE.spendable;
 export const MINE_STAKE = MINE.claim | MINE.support;
 
-/** Data about keys and scripts that the caller provides. Ids are hashes of 20 bytes. */
+/** Keys and scripts that the caller provides for the check. Ids are hashes of 20 bytes. */
 export interface OwnedKeys {
   hasKey(keyId: Bytes): boolean;
   publicKey(keyId: Bytes): Bytes | null;
@@ -32,14 +32,14 @@ export interface OwnedKeys {
 }
 
 type Place = 'top' | 'p2sh' | 'witness';
-/** Results in ascending order of ownership. */
+/** Results of the check of a script, in ascending order of ownership. */
 const NO = 0;
 const WATCHED = 1;
 const SPENDABLE = 2;
-/** Not spendable by anyone. */
+/** The script cannot be spent by anyone. */
 const INVALID = 3;
 
-/** The flags of an output script. */
+/** Ownership flags of an output script. */
 export function isMine(keys: OwnedKeys, script: Bytes): number {
   const inner = stripClaimPrefix(script);
   const found = ownership(keys, inner, 'top');
@@ -49,7 +49,7 @@ export function isMine(keys: OwnedKeys, script: Bytes): number {
   return MINE.spendable | (decodeClaimScript(script)?.kind === 'support' ? MINE.support : MINE.claim);
 }
 
-/** The flags of the P2PKH script of a key id (latin1). Nearly all outputs have this form. */
+/** Ownership flags of the P2PKH script of a key id (latin1). Nearly all outputs have this form. */
 export function mineOfKeyHash(keys: OwnedKeys & KnownScripts, keyId: string): number {
   if (keys.knowsKeyId(keyId)) return MINE.spendable;
   if (!keys.watchesScripts) return MINE.no;
@@ -90,7 +90,7 @@ function keyOwnership(keys: OwnedKeys, script: Bytes, place: Place): number {
       return inner === null ? NO : ownership(keys, inner, 'witness');
     }
     case 'multisig': {
-      // A bare script may also be spendable by another user.
+      // A bare multisig counts as not owned, because other users may be able to spend it too.
       if (place === 'top') return NO;
       const { publicKeys } = template;
       if (place === 'witness' && publicKeys.some((key) => key.length !== COMPRESSED_KEY_SIZE)) return INVALID;

@@ -1,6 +1,6 @@
 /**
- * The memory for keys of open wallets, with the figures for `getmemoryinfo`. A first arena exists from the start, as in the
- * reference. The memory is not locked against swapping, because JavaScript cannot do that.
+ * Allocates the memory for keys of open wallets, and counts it for `getmemoryinfo`. As in the reference, one arena is
+ * allocated at the start. The memory is not locked against swapping, because JavaScript cannot lock memory.
  */
 import { Slab } from '../../util/slab.js';
 
@@ -16,7 +16,7 @@ class KeyMemory {
   private readonly slabs = new Set<Slab>();
   private readonly first = Buffer.alloc(1 << 16);
 
-  /** Allocates memory for the keys of one wallet, until it is released. */
+  /** Allocates memory for the keys of one wallet. It is used until it is released. */
   take(): Slab {
     const slab = new Slab();
     this.slabs.add(slab);
@@ -39,5 +39,5 @@ class KeyMemory {
   }
 }
 
-/** Key memory of the process. */
+/** The key memory of the whole process. */
 export const keyMemory = new KeyMemory();

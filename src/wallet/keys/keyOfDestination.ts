@@ -1,4 +1,7 @@
-/** Maps addresses to keys and scripts of a wallet. Source: lbrycrd keystore.cpp `GetKeyForDestination`, outputtype.cpp. */
+/**
+ * Finds the keys and scripts of a wallet that belong to an address. Source: lbrycrd keystore.cpp `GetKeyForDestination`,
+ * outputtype.cpp.
+ */
 import { extractDestination, type Destination } from '../../script/standard.js';
 import { destinationForScript, type OutputType } from '../../signing/outputType.js';
 import { isZero, type Bytes } from '../../util/bytes.js';
@@ -6,8 +9,9 @@ import type { WalletBatch } from '../store/records.js';
 import type { Keyring } from './keyring.js';
 
 /**
- * The id of the single key of an address, even if the wallet does not have the key; null for a script that has no such key
- * or is unknown. QUIRK: an id of zeros counts as no key. Test: test/functional/walletKeys.test.ts.
+ * The id of the only key of an address, even if the wallet does not have the key. Null if the address is that of a script
+ * without a single key, or of an unknown script. QUIRK: an id of zeros counts as no key. Test:
+ * test/functional/walletKeys.test.ts.
  */
 export function keyIdOfDestination(keyring: Pick<Keyring, 'script'>, destination: Destination): Bytes | null {
   const keyId = paidKey(keyring, destination);
@@ -29,7 +33,10 @@ function paidKey(keyring: Pick<Keyring, 'script'>, destination: Destination): By
   }
 }
 
-/** The address of a script, which the wallet learns with its witness program. Source: `AddAndGetDestinationForScript`. */
+/**
+ * Returns the address of a script, and adds the script and its witness program to the wallet. Source:
+ * `AddAndGetDestinationForScript`.
+ */
 export function addScriptDestination(
   keyring: Keyring,
   batch: WalletBatch,

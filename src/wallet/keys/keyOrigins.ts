@@ -1,6 +1,6 @@
 /**
- * Origins of keys by key id: creation time and derivation path. Rows from disk are parsed on first use, because there may be
- * a hundred thousand.
+ * Stores the origins of keys by key id: creation time and derivation path. Rows from disk are parsed on first use, because a
+ * wallet may have a hundred thousand.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { recordKey } from '../store/records.js';
@@ -8,12 +8,12 @@ import { bytesKey, keyMetadataSec, parseKeyMetadata, plainMetadata, type KeyMeta
 import type { PackedKeys } from './packedKeys.js';
 
 export class KeyOrigins {
-  /** Rows that are not parsed yet are latin1 strings. */
+  /** Origins by key id (latin1). A string is a row (latin1) that is not parsed yet. */
   private readonly known = new Map<string, KeyMetadata | string>();
   private packed: PackedKeys | null = null;
   private readRow: (key: string) => Buffer | undefined = () => undefined;
 
-  /** Starts with keys whose origins are on disk. `readRow` reads a row by its key. */
+  /** Initializes the table with keys whose origins are on disk. `readRow` reads a row by its key. */
   begin(packed: PackedKeys, readRow: (key: string) => Buffer | undefined): void {
     this.packed = packed;
     this.readRow = readRow;
@@ -40,7 +40,7 @@ export class KeyOrigins {
     this.known.set(id, metadata);
   }
 
-  /** Loads a row; returns the creation time of the key. Throws `ReadError`. */
+  /** Loads a row. Returns the creation time of the key. Throws `ReadError`. */
   load(id: string, row: Bytes): number {
     const createdSec = keyMetadataSec(row);
     this.known.set(id, toLatin1(row));

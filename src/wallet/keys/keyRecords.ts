@@ -1,4 +1,7 @@
-/** Formats and parses rows about keys and scripts. Source: lbrycrd wallet/walletdb.h, wallet/wallet.h. */
+/**
+ * Formats and parses rows of the wallet file that contain keys and scripts. Source: lbrycrd wallet/walletdb.h,
+ * wallet/wallet.h.
+ */
 import { hash160, sha256d } from '../../crypto/hash.js';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
 import { loadNative } from '../../native/binding.js';
@@ -7,21 +10,21 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { formatPrivateKeyDer, parsePrivateKeyDer } from './privateKeyDer.js';
 
-/** Core's `CLIENT_VERSION` that rows carry where the reference writes one. */
+/** Core's `CLIENT_VERSION`, written to rows in which the reference writes it. */
 const ROW_VERSION = 170_200;
 const META_WITH_PATH = 10;
 const CHAIN_SPLIT = 2;
 const NO_SEED = Buffer.alloc(20);
-/** The path of a key that is a seed. */
+/** Derivation path in the row of a key that is a seed. */
 export const SEED_PATH = 's';
 
-/** Creation time and derivation of a key. */
+/** Creation time and derivation path of a key. */
 export interface KeyMetadata {
-  /** 0 if unknown. */
+  /** Creation time in seconds since 1970; 0 if unknown. */
   readonly createdSec: number;
-  /** `m/0'/0'/7'`; `s` for a seed itself; empty for other keys. */
+  /** Derivation path: `m/0'/0'/7'`; `s` for a seed; empty for a key that was not derived. */
   readonly path: string;
-  /** Id of the seed's key, 20 bytes; zeros without one. */
+  /** Id of the seed's key (20 bytes); zeros for a key that was not derived. */
   readonly seedId: Bytes;
 }
 
@@ -45,7 +48,7 @@ export function parseKeyMetadata(bytes: Bytes): KeyMetadata {
   return { createdSec, path, seedId: Buffer.from(reader.view(20)) };
 }
 
-/** Creation time of a key, from a row whose other fields are validated but not returned. Throws `ReadError`. */
+/** Parses the creation time of a key from its row. The other fields are validated but not returned. Throws `ReadError`. */
 export function keyMetadataSec(bytes: Bytes): number {
   const reader = new Reader(bytes);
   const version = reader.i32();
@@ -54,7 +57,7 @@ export function keyMetadataSec(bytes: Bytes): number {
   return createdSec;
 }
 
-/** Key and checksum of a private key in clear; the caller wipes it. */
+/** Formats the row of an unencrypted private key: the key and a checksum. The caller must wipe it. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
   const check = checksumOf(publicKey, der);
@@ -63,7 +66,7 @@ export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   return record;
 }
 
-/** Checksum of a key pair. Wipes the scratch memory of the private key. */
+/** Checksum of a key pair. The scratch memory of the private key is wiped. */
 function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   const length = publicKey.length + der.length;
   const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
@@ -77,7 +80,7 @@ function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
 /** Scratch memory for a public key and the longest form of a private key. */
 const COVERED = Buffer.alloc(512);
 
-/** A copy of the private key; null if row and public key do not match. Old rows have no checksum. */
+/** Returns a copy of the private key in a row; null if row and public key do not match. Old rows have no checksum. */
 export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
   const reader = new Reader(bytes);
   const der = reader.varBytes();
@@ -89,13 +92,13 @@ export function parseKeyRecord(bytes: Bytes, publicKey: Bytes): Buffer | null {
   return key !== null && isValidPrivateKey(key) ? key : null;
 }
 
-/** The state of the seed's two chains. */
+/** State of the two key chains that are derived from a seed (addresses and change). */
 export interface HdChain {
-  /** Numbers of the next address key and the next change key. */
+  /** Numbers of the next address key and of the next change key. */
   readonly externalCounter: number;
   readonly internalCounter: number;
   readonly seedId: Bytes;
-  /** Whether change has a chain of its own; false in wallets from before 2017. */
+  /** Whether change keys have a separate chain; false in wallets from before 2017. */
   readonly isSplit: boolean;
 }
 
@@ -115,13 +118,13 @@ export function parseHdChain(bytes: Bytes): HdChain {
   return { externalCounter, internalCounter: isSplit ? reader.u32() : 0, seedId, isSplit };
 }
 
-/** A key made in advance. */
+/** A key that was created in advance, for the key pool. */
 export interface PoolKey {
   readonly createdSec: number;
   readonly publicKey: Bytes;
-  /** True for change keys. */
+  /** Whether the key is for change. */
   readonly isInternal: boolean;
-  /** Made before change had a chain of its own. */
+  /** Whether the key was created before change keys had a separate chain. */
   readonly isPreSplit: boolean;
 }
 
@@ -145,13 +148,13 @@ export function parsePoolKey(bytes: Bytes): PoolKey {
   return { createdSec, publicKey, isInternal, isPreSplit };
 }
 
-/** The part after the kind in the key of a row that belongs to a public key or a script. */
+/** The part of a row's key that follows the row type, for a row that belongs to a public key or a script. */
 export const bytesKey = (bytes: Bytes): Buffer => new Writer().varBytes(bytes).finish();
 
-/** The same for a pool index. */
+/** The part of a row's key that follows the row type, for a pool index. */
 export function poolKeyNumber(index: number): Buffer {
   return new Writer(8).i64(BigInt(index)).finish();
 }
 
-/** The id of a key or script. Uses the addon, because a wallet has very many. */
+/** The id (HASH160) of a key or script. The addon is used because a wallet may have very many. */
 export const idOf = (bytes: Bytes): Buffer => loadNative()?.hash160(bytes) ?? hash160(bytes);

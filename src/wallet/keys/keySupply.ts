@@ -1,6 +1,6 @@
 /**
- * Supplies keys of a wallet: creates them, from its seed if it has one, hands them out, and replaces keys that were seen in
- * use. The pool itself is in `keypool.ts`. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `GetKeyFromPool`.
+ * Creates keys of a wallet (from its seed if it has one), hands them out, and replaces pool keys that were seen in a
+ * transaction. `keypool.ts` stores the pool. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `GetKeyFromPool`.
  */
 import { randomBytes } from 'node:crypto';
 import { isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
@@ -16,10 +16,13 @@ import type { HdKeys } from './hdKeys.js';
 import type { Keypool, ReservedKey } from './keypool.js';
 import type { Keyring } from './keyring.js';
 
-/** Keys created for each pool before a write and a yield. This many in both pools take less than a slice's time. */
+/**
+ * Number of keys that are created for each pool before a write and a yield. Creating this number for both pools takes less
+ * than a time slice.
+ */
 const KEYS_AT_ONCE = 24;
 
-/** The wallet that the keys are for. */
+/** The parts of a wallet that the key supply needs. */
 export interface KeyOwner {
   readonly keyring: Keyring;
   readonly hd: HdKeys;
@@ -29,7 +32,7 @@ export interface KeyOwner {
   readonly logName: string;
   readonly hasPrivateKeys: boolean;
   readonly isLocked: boolean;
-  /** Without `sync` the changes are on the disk after a later write with it. */
+  /** Writes a batch. Without `sync` the changes reach the disk with a later write that uses `sync`. */
   write(batch: WalletBatch, options?: { readonly sync?: boolean }): Promise<void>;
 }
 
@@ -40,7 +43,7 @@ export class KeySupply {
     this.wallet = wallet;
   }
 
-  /** A new key without a seed, for wallets from before seeds. */
+  /** Creates a random key, for wallets that have no seed. */
   private makeLooseKey(batch: WalletBatch, nowSec: number): Bytes {
     const privateKey = randomPrivateKey();
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
@@ -65,8 +68,8 @@ export class KeySupply {
   }
 
   /**
-   * Creates keys until both pools have `size` of them, or `most` were created for each. False if keys cannot be created,
-   * also if the wallet was locked meanwhile. Source: `TopUpKeyPool`.
+   * Creates keys until both pools have `size` keys, or `most` keys were created for each pool. Returns false if keys cannot
+   * be created, also if the wallet is locked in between. Source: `TopUpKeyPool`.
    */
   *fill(
     batch: WalletBatch,
@@ -82,21 +85,22 @@ export class KeySupply {
     return !this.wallet.isLocked;
   }
 
-  /** Number of missing keys in each pool, for `size` keys. */
+  /** Number of keys that each pool lacks to have `size` keys. */
   private missingKeys(size: number): { receive: number; change: number } {
     const missing = (pool: 'receive' | 'change'): number =>
       Math.max(size, 1) - Math.min(this.wallet.keypool.count(pool), Math.max(size, 1));
     return { receive: missing('receive'), change: this.hasChangeChain ? missing('change') : 0 };
   }
 
-  /** Whether change has keys of its own. Source: `CanSupportFeature(FEATURE_HD_SPLIT)`. */
+  /** Whether change keys have a separate chain. Source: `CanSupportFeature(FEATURE_HD_SPLIT)`. */
   get hasChangeChain(): boolean {
     return this.wallet.hd.state?.isSplit === true;
   }
 
   /**
-   * The same in batches; the keys are on disk when it resolves. The ids of the new keys are added to `made`. A batch is
-   * passed to the writer before other code runs, so calls that take a key or encrypt the wallet write after it.
+   * Fills both pools to `size` keys in batches. When the promise resolves, the keys are on disk. The ids of the new keys are
+   * added to `made`. Each batch is passed to the writer before other code runs, so calls that take a key or encrypt the
+   * wallet write later.
    */
   async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
@@ -115,7 +119,10 @@ export class KeySupply {
     }
   }
 
-  /** Takes a key out of the pool; it must be kept or returned later. Null if the pool is empty and no key can be created. */
+  /**
+   * Takes a key out of the pool. The caller must keep or return the key later. Null if the pool is empty and no key can be
+   * created.
+   */
   reserve(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
     if (!this.wallet.hasPrivateKeys) return null;
     atOnce(this.fill(batch, undefined, KEYS_AT_ONCE));
@@ -123,8 +130,8 @@ export class KeySupply {
   }
 
   /**
-   * Returns an unused key, removed from the pool, with the change on disk. Null if the pool is empty and the wallet locked.
-   * Source: `GetKeyFromPool`.
+   * Removes an unused key from the pool and returns it. The removal is on disk when the promise resolves. Null if the pool
+   * is empty and the wallet is locked. Source: `GetKeyFromPool`.
    */
   async take(isInternal: boolean): Promise<Bytes | null> {
     const batch = new WalletBatch();
@@ -135,8 +142,8 @@ export class KeySupply {
   }
 
   /**
-   * Marks keys of the pool that were seen in a transaction as used, and creates new ones, at most `most` for each pool.
-   * False if keys are still missing.
+   * Marks pool keys that were seen in a transaction as used, and creates new keys, at most `most` for each pool. Returns
+   * false if keys are still missing.
    */
   noteUsed(batch: WalletBatch, keyIds: Iterable<Bytes>, most: number): boolean {
     let isUsed = false;
@@ -154,7 +161,7 @@ export class KeySupply {
     return receive + change === 0;
   }
 
-  /** Creates a private key that can be a seed; returns its public key. */
+  /** Creates a private key that can be used as a seed. Returns its public key. */
   makeSeed(batch: WalletBatch): Buffer {
     const privateKey = randomPrivateKey();
     const publicKey = this.wallet.hd.addSeed(batch, privateKey, this.wallet.node.nowSec());

@@ -1,5 +1,5 @@
 /**
- * A wallet's keys by id (latin1). A wallet opened from its image reads a private key from disk on first use
+ * A wallet's keys by id (latin1). If the wallet was opened from its image file, a private key is read from disk on first use
  * (`packedKeys.ts`).
  */
 import type { OwnKey } from './ownKey.js';
@@ -7,14 +7,14 @@ import type { PackedKeys } from './packedKeys.js';
 
 export class KeyTable {
   private readonly held = new Map<string, OwnKey>();
-  /** Ids of keys in `held` that are not in `packed`. */
+  /** Ids of the keys in `held` that `packed` does not contain. */
   private readonly others = new Set<string>();
   private packed: PackedKeys | null = null;
   private read: (number: number) => OwnKey = () => {
     throw new Error('there is nothing to read keys from');
   };
 
-  /** Starts with keys on disk. `read` reads one by its number. */
+  /** Initializes the table with keys on disk. `read` reads a key by its number. */
   begin(packed: PackedKeys, read: (number: number) => OwnKey): void {
     this.packed = packed;
     this.read = read;
@@ -42,7 +42,7 @@ export class KeyTable {
     return own;
   }
 
-  /** The public key, without the private one. */
+  /** The public key with this id. The private key is not read. */
   publicKey(id: string): Buffer | undefined {
     const held = this.held.get(id);
     if (held !== undefined) return held.publicKey;
@@ -60,12 +60,12 @@ export class KeyTable {
     yield* this.others;
   }
 
-  /** All keys with their private keys. Keys may be set during the iteration. */
+  /** Iterates over all keys, including their private keys. Keys may be set during the iteration. */
   *entries(): Generator<[id: string, own: OwnKey]> {
     for (const id of this.keys()) yield [id, this.get(id)!];
   }
 
-  /** Ids of the keys that are not in the columns. */
+  /** Ids of the keys that `packed` does not contain. */
   added(): Iterable<string> {
     return this.others;
   }
@@ -74,7 +74,7 @@ export class KeyTable {
     return this.packed !== null && this.others.size === 0;
   }
 
-  /** Keys in memory. */
+  /** The keys that are in memory. */
   inMemory(): Iterable<OwnKey> {
     return this.held.values();
   }
@@ -84,7 +84,7 @@ export class KeyTable {
   }
 }
 
-/** Maps the ids of P2WPKH scripts to the ids of their keys. */
+/** Map from the ids of P2WPKH scripts to the ids of their keys. */
 export class WitnessKeys {
   private readonly held = new Map<string, string>();
   private packed: PackedKeys | null = null;

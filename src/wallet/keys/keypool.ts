@@ -1,7 +1,8 @@
 /**
- * Keys created in advance, so that a backup has the keys that are handed out next. They are handed out in order of creation.
- * A key seen in use (by an older copy of the wallet, for example) also marks all earlier ones as used. Source: lbrycrd
- * wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`, `MarkReserveKeysAsUsed`.
+ * Pool of keys that are created in advance, so that a backup contains the keys that are handed out next. Keys are handed out
+ * in the order of creation. If a key is seen in a transaction (for example of an older copy of the wallet), all earlier keys
+ * are also marked as used. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`,
+ * `MarkReserveKeysAsUsed`.
  */
 import { assert } from '../../util/assert.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -11,14 +12,14 @@ import type { PackedKeys } from './packedKeys.js';
 import type { PoolLists } from './packKeys.js';
 import { PoolList } from './poolList.js';
 
-/** `change` keys are never shown; `preSplit` ones serve for both. */
+/** Names of the pools. `receive`: for addresses. `change`: for change, never shown. `preSplit`: for both, in old wallets. */
 export type PoolName = 'receive' | 'change' | 'preSplit';
 const POOL_NAMES = ['receive', 'change', 'preSplit'] as const;
 
 const poolOf = ({ isInternal, isPreSplit }: PoolKey): PoolName =>
   isPreSplit ? 'preSplit' : isInternal ? 'change' : 'receive';
 
-/** A key that was taken out of the pool and may be returned. */
+/** A key that was taken out of the pool. It must be kept as used, or returned to the pool. */
 export interface ReservedKey {
   readonly index: number;
   readonly key: PoolKey;
@@ -27,18 +28,21 @@ export interface ReservedKey {
 const indexKey = (index: number): string => recordKey('pool', poolKeyNumber(index));
 
 export class Keypool {
-  /** Pool entries by index, in ascending order. */
+  /** Keys of each pool by pool index, in ascending order. */
   private readonly pools: Record<PoolName, PoolList> = {
     receive: new PoolList(),
     change: new PoolList(),
     preSplit: new PoolList(),
   };
-  /** Keys in columns; the columns also have their positions in the pools. */
+  /** Keys of the wallet image. They also have their positions in the pools. */
   private packed: PackedKeys | null = null;
-  /** Pool indexes of the keys in memory by key id. Null until first use, so that opening a wallet does not hash all keys. */
+  /** Pool index of each pool key in memory, by key id. Null until first use, so that opening a wallet does not hash all keys. */
   private byId: Map<string, number> | null = null;
   private highest = 0;
-  /** Indexes of keys that were taken out and may be returned. Keys up to index `forgotten` are not returned to the pool. */
+  /**
+   * `reserved`: pool indexes of keys that were taken out and may be returned. `forgotten`: reserved keys up to this index
+   * are not returned to the pool, because it was cleared.
+   */
   private readonly reserved = new Set<number>();
   private forgotten = 0;
 
@@ -46,13 +50,13 @@ export class Keypool {
     return this.pools[pool].size;
   }
 
-  /** Creation time of the oldest key of a pool; null if it is empty. */
+  /** Creation time of the oldest key of a pool, in seconds since 1970; null if the pool is empty. */
   oldestSec(pool: PoolName): number | null {
     for (const [, { createdSec }] of this.pools[pool]) return createdSec;
     return null;
   }
 
-  /** Adds a key that was just made. */
+  /** Adds a newly created key to a pool. */
   add(batch: WalletBatch, publicKey: Bytes, isInternal: boolean, nowSec: number): void {
     const key: PoolKey = { createdSec: nowSec, publicKey, isInternal, isPreSplit: false };
     const index = ++this.highest;
@@ -65,7 +69,7 @@ export class Keypool {
     this.byId?.set(toLatin1(idOf(key.publicKey)), index);
   }
 
-  /** The index of a key in a pool, by its id. */
+  /** Pool index of the key with this id; undefined if no pool contains the key. */
   private indexOf(id: string): number | undefined {
     const number = this.packed?.find(id) ?? -1;
     if (number >= 0) {
@@ -84,7 +88,7 @@ export class Keypool {
     return Object.values(this.pools).find((pool) => pool.has(index));
   }
 
-  /** Loads rows, in any order. Call `loaded` after the last. */
+  /** Loads a row. Rows may be loaded in any order. Call `loaded` after the last row. */
   load(index: number, key: PoolKey): void {
     this.enter(index, key);
     this.highest = Math.max(this.highest, index);
@@ -94,29 +98,32 @@ export class Keypool {
     for (const pool of Object.values(this.pools)) pool.sort();
   }
 
-  /** Starts with the data of the wallet image; `load` and `unload` then apply newer rows. */
+  /** Initializes the pools with the data of the wallet image. Afterwards `load` and `unload` apply newer rows. */
   begin(packed: PackedKeys, highest: number): void {
     this.packed = packed;
     this.highest = highest;
     for (const name of POOL_NAMES) this.pools[name].begin(packed, packed.columns[name]);
   }
 
-  /** The row of a pool index was deleted. */
+  /** Removes the key of a pool index whose row was deleted. */
   unload(index: number): void {
     for (const pool of Object.values(this.pools)) pool.delete(index);
   }
 
-  /** The pools, for a wallet image. */
+  /** The pools, in the form that a wallet image stores. */
   get lists(): PoolLists {
     return this.pools;
   }
 
-  /** The highest index used so far. */
+  /** The highest pool index that was used so far. */
   get highestIndex(): number {
     return this.highest;
   }
 
-  /** Takes the oldest key for an address or for change; null without one. Call `keep` or `giveBack` later. */
+  /**
+   * Takes the oldest key for an address or for change out of its pool; null if the pool is empty. The caller must call
+   * `keep` or `giveBack` later.
+   */
   reserve(isInternal: boolean): ReservedKey | null {
     const pool = this.pools[this.pools.preSplit.size > 0 ? 'preSplit' : isInternal ? 'change' : 'receive'];
     for (const [index, key] of pool) {
@@ -134,7 +141,7 @@ export class Keypool {
     batch.del(indexKey(index));
   }
 
-  /** Returns a reserved key to the pool, unless the pool was cleared meanwhile. */
+  /** Returns a reserved key to its pool, unless the pool was cleared after the key was taken. */
   giveBack({ index, key }: ReservedKey): void {
     this.reserved.delete(index);
     if (index <= this.forgotten) return;
@@ -144,7 +151,7 @@ export class Keypool {
     pool.sort();
   }
 
-  /** Whether two pools have a key in common, which both would hand out. */
+  /** Whether the pools of two wallets have a key in common, which both wallets would hand out. */
   sharesWith(other: Keypool): boolean {
     for (const pool of Object.values(this.pools))
       for (const [, { publicKey }] of pool) if (other.has(idOf(publicKey))) return true;
@@ -155,7 +162,7 @@ export class Keypool {
     return this.indexOf(toLatin1(keyId)) !== undefined;
   }
 
-  /** Marks a key that was seen in a transaction, and all earlier ones of its pool, as used. Returns them. */
+  /** Marks a key that was seen in a transaction as used, and also all earlier keys of its pool. Returns these keys. */
   markUsed(batch: WalletBatch, keyId: Bytes): PoolKey[] {
     const index = this.indexOf(toLatin1(keyId));
     if (index === undefined) return [];
@@ -172,7 +179,7 @@ export class Keypool {
     return used;
   }
 
-  /** Makes all keys for addresses available for change too. Source: `MarkPreSplitKeys`. */
+  /** Makes all address keys in the pool usable for change too. Source: `MarkPreSplitKeys`. */
   markPreSplit(batch: WalletBatch): void {
     for (const [index, key] of this.pools.receive) {
       const marked: PoolKey = { ...key, isPreSplit: true };
@@ -183,7 +190,7 @@ export class Keypool {
     this.pools.preSplit.sort();
   }
 
-  /** Removes all keys from the pool, also reserved ones. They stay keys of the wallet, but are not handed out. */
+  /** Removes all keys from the pools, including reserved keys. The wallet keeps the keys, but does not hand them out. */
   clear(batch: WalletBatch): void {
     for (const index of this.reserved) batch.del(indexKey(index));
     this.forgotten = this.highest;

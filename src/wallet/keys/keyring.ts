@@ -1,7 +1,8 @@
 /**
- * The keys and scripts of a wallet: private keys in clear or encrypted, watch-only public keys and scripts, and their
- * origins. Changes are applied to memory at once, and to disk with the batch to which they are added. Owns locking and
- * unlocking, not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp, wallet/wallet.cpp.
+ * The keys and scripts of a wallet: private keys (encrypted or unencrypted), watch-only public keys and scripts, and their
+ * origins. A change is applied to memory immediately, and to disk when the batch to which it was added is written. Handles
+ * locking and unlocking, but not passphrases (`encryption/`). Source: lbrycrd keystore.cpp, wallet/crypter.cpp,
+ * wallet/wallet.cpp.
  */
 import { COMPRESSED_KEY_SIZE, hasPublicKeySize, UNCOMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { hash160, sha256 } from '../../crypto/hash.js';
@@ -36,23 +37,26 @@ import { packOwn, packPool, type PoolLists } from './packKeys.js';
 import { WatchedScripts } from './watchedScripts.js';
 import type { KnownScripts } from './scriptFilter.js';
 
-/** A row that cannot be parsed, or contradicts another. The wallet is not loaded. */
+/** Thrown if a row of the wallet file cannot be parsed or contradicts another row. The wallet is then not loaded. */
 export class WalletRowError extends Error {
   override readonly name = 'WalletRowError';
 }
 
-/** Data about the keys in a wallet image, besides the columns (`KeyColumns`, and `idWords` of all ids). */
+/** Data about the keys that a wallet image contains besides the columns (`KeyColumns`, and `idWords`). */
 export interface KeyringNotes {
   readonly isEncrypted: boolean;
-  /** See `firstKeySec`; null without keys. */
+  /** Value of `firstKeySec`; null if the wallet has no keys. */
   readonly earliestSec: number | null;
   readonly idCount: number;
 }
 
-/** Called when keys or scripts were added, with the hashes of destinations that may now be the wallet's, or null if unknown. */
+/**
+ * Called when keys or scripts were added. `hashes`: hashes of the destinations that may belong to the wallet from now on;
+ * null if they are unknown.
+ */
 export type KeysCame = (hashes: readonly Bytes[] | null) => void;
 
-/** Columns of empty pools. */
+/** Columns of a wallet whose pools are empty. */
 const NO_POOL = {
   poolIndexes: new Float64Array(0),
   poolSecs: new Float64Array(0),
@@ -61,46 +65,46 @@ const NO_POOL = {
   change: new Uint32Array(0),
   preSplit: new Uint32Array(0),
 };
-/** The script of the P2WPKH output of a key. */
+/** Output script that pays to a key by P2WPKH. */
 const witnessScriptOf = (keyId: Bytes): Buffer =>
   scriptForDestination({ type: 'witness_v0_keyhash', hash: keyId });
-/** Empty set of scripts, for keys in the script itself. */
+/** Empty set of known scripts, to find only keys that are in a script itself. */
 const NO_SCRIPTS = { script: () => null };
-/** Scratch memory for the witness script of a key. */
+/** Scratch buffer for the P2WPKH script of a key. */
 const WITNESS_SCRIPT = witnessScriptOf(Buffer.alloc(20));
 
 export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly slab = keyMemory.take();
   private readonly keys = new KeyTable();
   private readonly scripts = new Map<string, Buffer>();
-  /** The key of the last loaded row, with its id. */
+  /** Public key of the last loaded row. Its id follows. */
   private readonly latestKey = Buffer.alloc(UNCOMPRESSED_KEY_SIZE);
   private latestKeyId: Buffer = Buffer.alloc(0);
   private latestId = '';
-  /** Maps the id of a key's P2WPKH script to the key id, from which the script follows. */
+  /** Key ids by the id of the key's P2WPKH script. The script itself is computed from the key id. */
   private readonly witnessKeys = new WitnessKeys();
-  /** Ids of `keys`, `scripts` and `witnessKeys`. */
+  /** Filter with the ids of `keys`, `scripts` and `witnessKeys`. */
   private readonly ids = new PrefixFilter(() => this.allIds());
   private readonly watched = new WatchedScripts(this.slab, (publicKey, keyId) =>
     this.learnWitnessScript(publicKey, keyId, toLatin1(keyId)),
   );
   private readonly origins = new KeyOrigins();
-  /** Encrypted keys that do not match their public keys. */
+  /** Encrypted private keys that do not match their public keys. */
   private readonly damaged = new Set<OwnKey>();
   private encrypted = false;
   private masterKey: Buffer | null = null;
-  /** Decrypted keys that were used since the wallet was unlocked. */
+  /** Decrypted keys that were used since the wallet was unlocked. They are wiped when the wallet is locked. */
   private readonly lent = new Map<OwnKey, Buffer>();
-  /** Whether all encrypted keys were compared with their public keys since the start. */
+  /** Whether all encrypted keys have been compared with their public keys since the start. */
   private isChecked = false;
   private earliestSec = Infinity;
   private changes = 0;
-  /** Keys added during a task of `addedBy`. */
+  /** Ids of the keys that were added during a task of `addedBy`; null otherwise. */
   private added: Buffer[] | null = null;
-  /** Ids of the keys that `scripts` refer to; null until computed. */
+  /** Ids of the keys to which `scripts` refer; null until computed. */
   private scriptKeys: Set<string> | null = null;
   private readonly came: KeysCame;
-  /** Reads a row from disk by its key. */
+  /** Reads a row of the wallet file by its key. */
   private readonly readRow: (key: string) => Buffer | undefined;
   private packed: { readonly keys: PackedKeys; readonly isEncrypted: boolean } | null = null;
 
@@ -112,7 +116,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.readRow = readRow;
   }
 
-  // Whose it is.
+  // Queries about keys and scripts.
 
   hasKey(keyId: Bytes): boolean {
     return this.keys.has(toLatin1(keyId));
@@ -141,7 +145,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.ids.mayHave(bytes, start);
   }
 
-  /** The words of the `PrefixFilter` behind `mayKnowId`. They change when a key or script is added. */
+  /** The words of the `PrefixFilter` that `mayKnowId` uses. They change when a key or script is added. */
   get idWords(): Uint32Array {
     return this.ids.words;
   }
@@ -161,8 +165,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Null for unknown keys, and for all keys of a locked wallet. The returned memory belongs to the keyring, which wipes it
-   * when the wallet is locked. Callers must not store it.
+   * Null for an unknown key, and for all keys while the wallet is locked. The memory of the result belongs to the keyring,
+   * which wipes it when the wallet is locked. So callers must not store the key.
    */
   signingKey(keyId: Bytes): SigningKey | null {
     const own = this.keys.get(toLatin1(keyId));
@@ -181,12 +185,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return clear;
   }
 
-  /** Changes whenever a key or script was added or removed, so that other outputs are the wallet's or watched. */
+  /** Number that changes whenever a key or script was added or removed. Ownership of outputs may then differ. */
   get revision(): number {
     return this.changes;
   }
 
-  /** Ids of all keys, latin1. */
+  /** Ids of all keys, as latin1. */
   keyIds(): Iterable<string> {
     return this.keys.keys();
   }
@@ -195,7 +199,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.keys.size;
   }
 
-  /** Known scripts by id, including the P2WPKH scripts of known keys. */
+  /** Iterates over the known scripts with their ids, including the P2WPKH scripts of known keys. */
   *allScripts(): Generator<[id: string, script: Buffer]> {
     for (const [id, keyId] of this.witnessKeys.entries()) yield [id, witnessScriptOf(fromLatin1(keyId))];
     for (const entry of this.scripts) if (!this.witnessKeys.has(entry[0])) yield entry;
@@ -205,29 +209,29 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.watched.all();
   }
 
-  /** Origin of a key; null if unknown. */
+  /** Origin (creation time and derivation path) of a key; null if unknown. */
   metadata(keyId: Bytes): KeyMetadata | null {
     return this.origins.get(toLatin1(keyId));
   }
 
-  /** The same for a watched script, by its id. */
+  /** Metadata of a watched script by its id; null if unknown. */
   watchedMetadata(scriptId: Bytes): KeyMetadata | null {
     return this.watched.metadata(scriptId);
   }
 
-  /** Birth time of the oldest key; 1 if unknown, `Infinity` without keys. Source: `nTimeFirstKey`. */
+  /** Creation time of the oldest key in seconds since 1970; 1 if unknown, `Infinity` without keys. Source: `nTimeFirstKey`. */
   get firstKeySec(): number {
     return this.earliestSec;
   }
 
   private noteTime(createdSec: number): void {
-    // A key of unknown age may be as old as the chain.
+    // A key with an unknown creation time may be as old as the chain.
     this.earliestSec = createdSec <= 1 ? 1 : Math.min(this.earliestSec, createdSec);
   }
 
   // Changes.
 
-  /** Adds a key. The wallet must not be locked. If the key was watched, it is now owned instead. */
+  /** Adds a key. The wallet must not be locked. If the key was watched, the wallet now owns it. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
     assert(!this.isLocked, 'a key was added to a locked wallet');
     const keyId = idOf(publicKey);
@@ -246,7 +250,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
     this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
     this.unwatch(batch, scriptForPublicKey(publicKey));
-    // Outputs to a script that contains the key may be the wallet's now.
+    // If a known script contains the key, outputs to that script may belong to the wallet from now on.
     this.came(this.namedInScripts().has(id) ? null : [keyId, hash160(witnessScriptOf(keyId))]);
   }
 
@@ -262,7 +266,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     for (const keyId of keyIdsOf(NO_SCRIPTS, script)) named.add(toLatin1(keyId));
   }
 
-  /** Runs a task and returns the ids of the keys that it added. */
+  /** Runs a task. Returns the ids of the keys that the task added. */
   addedBy(task: () => void): Buffer[] {
     const added: Buffer[] = [];
     this.added = added;
@@ -274,7 +278,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return added;
   }
 
-  /** Adds a redeem or witness script; false if it is too long for a push. */
+  /** Adds a redeem or witness script. Returns false if the script is too long to be pushed on the stack. */
   addScript(batch: WalletBatch, script: Bytes): boolean {
     if (script.length > MAX_SCRIPT_ELEMENT_SIZE) return false;
     const id = hash160(script);
@@ -284,12 +288,13 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.changes++;
     batch.put(recordKey('cscript', id), bytesKey(script));
     const program = scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) });
-    // Outputs may pay to it by P2SH, P2WSH, and P2WSH in P2SH; a witness program also directly.
+    // Outputs may pay to the script by P2SH, P2WSH, and P2WSH in P2SH. If it is a witness program, outputs may also pay to
+    // it directly.
     this.came([id, program.subarray(2), hash160(program), script.subarray(2)]);
     return true;
   }
 
-  /** Watches an output script; if it is a bare public key script, also adds the key. */
+  /** Watches an output script. If the script is a bare public key script, its key is added too. */
   watch(batch: WalletBatch, script: Bytes, metadata: KeyMetadata): void {
     this.watched.watch(batch, script, metadata);
     this.changes++;
@@ -297,7 +302,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.came(null);
   }
 
-  /** Records when a script was added that is not itself watched. */
+  /** Records the time when a script was added. The script itself is not watched. */
   noteScriptTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
     this.watched.noteTime(batch, script, createdSec);
     this.noteTime(createdSec);
@@ -309,7 +314,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Adds the P2WPKH script of a key, so that such outputs are found, bare or in P2SH. Source:
+   * Adds the P2WPKH script of a key, so that outputs to it are recognized, directly or in P2SH. Source:
    * `ImplicitlyLearnRelatedKeyScripts`.
    */
   private learnWitnessScript(publicKey: Bytes, keyId: Bytes, id: string): void {
@@ -330,7 +335,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.encrypted && this.masterKey === null;
   }
 
-  /** Encrypts the secrets in advance for `encrypt`, without changing the keyring. */
+  /** Encrypts all private keys in advance, for a later call of `encrypt`. Does not change the keyring. */
   *encryptedSecrets(masterKey: Bytes): Slices<Map<string, Buffer>> {
     const hidden = new Map<string, Buffer>();
     for (const [id, { publicKey, secret }] of this.keys.entries()) {
@@ -341,8 +346,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Encrypts every key with a master key, which the keyring then stores. Secrets in `ready` are already encrypted. If the
-   * batch fails, the wallet must not be used any more.
+   * Encrypts every key with a master key, which the keyring then stores. `ready` contains keys that are already encrypted.
+   * If writing the batch fails, the wallet must not be used any more.
    */
   encrypt(batch: WalletBatch, masterKey: Bytes, ready: ReadonlyMap<string, Buffer> = new Map()): void {
     assert(!this.encrypted, 'a wallet was encrypted twice');
@@ -359,7 +364,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.isChecked = true;
   }
 
-  /** Makes private keys available. False, without changes, if `isMasterKey` is false. The master key is copied. */
+  /** Makes private keys available. If `isMasterKey` returns false, returns false without changes. The master key is copied. */
   *unlock(masterKey: Bytes): Slices<boolean> {
     if (!(yield* this.isMasterKey(masterKey))) return false;
     this.lock();
@@ -368,8 +373,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Whether a master key decrypts the private keys; a wrong one decrypts none of them. Does not lock or unlock. The first
-   * call compares every key with its public key: a key that does not match is corrupt, and not available.
+   * Whether a master key decrypts the private keys. A wrong master key decrypts none of them. Does not lock or unlock the
+   * wallet. The first call compares every key with its public key. A key that does not match is corrupt and not available.
    */
   *isMasterKey(masterKey: Bytes): Slices<boolean> {
     assert(this.encrypted, 'a wallet has no master key that is not encrypted');
@@ -387,12 +392,12 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return true;
   }
 
-  /** Number of known corrupt private keys. In an encrypted wallet they are known after the first unlock. */
+  /** Number of private keys that are known to be corrupt. In an encrypted wallet they are detected by the first unlock. */
   get corruptKeys(): number {
     return this.damaged.size;
   }
 
-  /** Wipes the master key and all decrypted keys. */
+  /** Overwrites the master key and all decrypted keys in memory. */
   lock(): void {
     for (const clear of this.lent.values()) clear.fill(0);
     this.lent.clear();
@@ -400,17 +405,17 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.masterKey = null;
   }
 
-  /** Closes the keyring: its keys are not counted in `getmemoryinfo` any more. */
+  /** Closes the keyring. Afterwards `getmemoryinfo` does not count its keys any more. */
   close(): void {
     this.lock();
     keyMemory.giveBack(this.slab);
   }
 
-  // Reading what is on disk.
+  // Loading data from disk.
 
   /**
-   * Starts with the data of a wallet image; newer rows are then added by `load`. The columns must not be used by the caller
-   * afterwards.
+   * Initializes the keyring with the data of a wallet image. Afterwards `load` adds newer rows. The caller must not use the
+   * columns any more.
    */
   begin(packed: PackedKeys, { isEncrypted, earliestSec, idCount }: KeyringNotes, idWords: Uint32Array): void {
     this.packed = { keys: packed, isEncrypted };
@@ -422,7 +427,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.origins.begin(packed, this.readRow);
   }
 
-  /** Reads a key from its row. Throws `WalletRowError` if it is missing or corrupt. */
+  /** Reads a key from its row on disk. Throws `WalletRowError` if the row is missing or corrupt. */
   private readOwn(packed: PackedKeys, number: number): OwnKey {
     const publicKey = packed.publicKey(number);
     const kind = KEY_ROW_KINDS[packed.columns.rowKinds[number]!]!;
@@ -436,7 +441,10 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return own;
   }
 
-  /** The present data for `begin`; null if the rows (`hasRow`, by their keys) do not match it. */
+  /**
+   * The current data of the keyring, for `begin` of a later start. Null if the rows on disk do not match the data. `hasRow`
+   * tells whether a row exists.
+   */
   *image(
     pools: PoolLists,
     hasRow: (key: string) => boolean,
@@ -469,7 +477,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     });
   }
 
-  /** Loads a row of a key or script; false for other kinds. Throws `WalletRowError`. */
+  /** Loads a row of a key or script. Returns false for other row types. Throws `WalletRowError`. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     switch (kind) {
       case 'key':
@@ -500,11 +508,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     }
   }
 
-  /** Call after all rows were loaded. Keys of unknown age may be as old as the chain. */
+  /** Must be called after all rows were loaded. Keys with an unknown creation time may be as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {
-        // A clear key beside encrypted ones means that an encryption was interrupted.
+        // If a wallet contains both unencrypted and encrypted keys, an encryption was interrupted.
         if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
       }
     }
@@ -533,7 +541,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.learnWitnessScript(publicKey, this.latestKeyId, id);
   }
 
-  /** The id of a key. The id of the previous row is cached, because its key is often the same. */
+  /** The id of a public key. The result for the previous row is cached, because successive rows often have the same key. */
   private loadedId(publicKey: Bytes): string {
     const { latestKey } = this;
     if (
@@ -548,19 +556,19 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 }
 
-/** A master key that decrypts none of this many keys counts as wrong. Arbitrary. */
+/** Number of keys that are tried. If a master key decrypts none of them, the master key counts as wrong. Arbitrary. */
 const MOST_DAMAGED = 64;
 
-/** The private key in a row. Throws `WalletRowError`. */
+/** Parses the private key in a row. Throws `WalletRowError`. */
 function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer {
-  // After its version an old row has the key, two times and a comment.
+  // A row of the old type `wkey` contains the version, the key, two times and a comment.
   const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
   const secret = parseKeyRecord(row, publicKey);
   if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
   return secret;
 }
 
-/** The public key that follows the kind in the key of a row. */
+/** Parses the public key in the key of a row, after the row type. */
 function publicKeyOf(rest: Bytes): Bytes {
   const key = rest.subarray(1, 1 + rest[0]!);
   if (key.length !== rest[0] || !hasPublicKeySize(key))
@@ -568,5 +576,5 @@ function publicKeyOf(rest: Bytes): Bytes {
   return key;
 }
 
-/** The key id behind a name in `Keyring.keyIds`. */
+/** Converts a key id of `Keyring.keyIds` to bytes. */
 export const keyIdBytes = (id: string): Buffer => fromLatin1(id);

@@ -1,4 +1,7 @@
-/** Addresses out of the pool. Source: lbrycrd wallet/wallet.cpp `LearnRelatedScripts`, wallet/rpcwallet.cpp `getnewaddress`. */
+/**
+ * Creates addresses from keys of the pool. Source: lbrycrd wallet/wallet.cpp `LearnRelatedScripts`, wallet/rpcwallet.cpp
+ * `getnewaddress`.
+ */
 import { COMPRESSED_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import { hash160 } from '../../crypto/hash.js';
 import { encodeDestination } from '../../script/address.js';
@@ -8,7 +11,10 @@ import type { Bytes } from '../../util/bytes.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Stores the witness program of a key, so that older programs that open the wallet find outputs to it. */
+/**
+ * Stores the witness program of a key in the wallet file, so that older programs that open the wallet recognize outputs to
+ * it.
+ */
 export function learnRelatedScripts(
   wallet: Wallet,
   batch: WalletBatch,
@@ -20,7 +26,10 @@ export function learnRelatedScripts(
   wallet.keyring.addScript(batch, program);
 }
 
-/** A new address, which is on disk when it resolves; null if the pool is empty and no key can be created. */
+/**
+ * Creates a new address. The address is on disk when the promise resolves. Null if the pool is empty and no key can be
+ * created.
+ */
 export async function newAddress(
   wallet: Wallet,
   type: OutputType,

@@ -6,7 +6,7 @@ import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';
 
-/** Whether the wallet has the key, with either form of its public key. Source: `HaveKey`. */
+/** Whether the wallet has a private key, with the compressed or the uncompressed form of its public key. Source: `HaveKey`. */
 export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): boolean {
   return [true, false].some((isCompressed) =>
     keyring.hasKey(hash160(ecdsaBackend().publicKeyOf(privateKey, isCompressed))),
@@ -14,8 +14,8 @@ export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): b
 }
 
 /**
- * Sets the seed of future keys: the given one, which is wiped, or a random one. With `renewsPool` the present keys of the
- * pool are not handed out any more. The wallet must be unlocked. On disk when it resolves.
+ * Sets the seed for future keys: the caller's seed, which is wiped, or a random seed. With `renewsPool` the current keys of
+ * the pool are not handed out any more. The wallet must be unlocked. The change is on disk when the promise resolves.
  */
 export async function setNewSeed(
   wallet: Wallet,

@@ -1,11 +1,14 @@
-/** A key of a wallet as it is in memory. */
+/** The in-memory form of a wallet's key pair. */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../../crypto/ecdsaEncoding.js';
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import type { Slab } from '../../util/slab.js';
 import { decryptSecret } from '../encryption/cipher.js';
 
-/** Both parts are adjacent in one buffer, shared with other keys, since there may be a hundred thousand. */
+/**
+ * A public key and its private key, which are adjacent in one buffer. The buffer is shared with other keys, because a wallet
+ * may have a hundred thousand.
+ */
 export class OwnKey {
   private readonly piece: Buffer;
   private readonly at: number;
@@ -23,19 +26,19 @@ export class OwnKey {
     return this.piece.subarray(this.at, this.at + this.publicBytes);
   }
 
-  /** 32 bytes in clear, or the result of `encryptSecret`. */
+  /** The private key: 32 bytes if unencrypted, otherwise the result of `encryptSecret`. */
   get secret(): Buffer {
     const at = this.at + this.publicBytes;
     return this.piece.subarray(at, at + this.secretBytes);
   }
 
-  /** Whether the secret is in clear. */
+  /** Whether the private key is unencrypted. */
   get isClear(): boolean {
     return this.secretBytes === 32;
   }
 }
 
-/** Whether a master key decrypts a key, and the result matches its public key. */
+/** Whether `masterKey` decrypts the private key, and the result matches the public key. */
 export function opensKey({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
   const clear = decryptSecret(secret, publicKey, masterKey);
   if (clear === null) return false;

@@ -1,4 +1,4 @@
-/** Packs a wallet's keys and pools into columns (`packedKeys.ts`) for the wallet image. */
+/** Packs a wallet's keys and pools into typed arrays (columns, `packedKeys.ts`) for the wallet image. */
 import { enterSlot, slotsFor, wordOf } from '../../util/hashSlots.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
@@ -13,11 +13,11 @@ export type PoolLists = Readonly<
   Record<'receive' | 'change' | 'preSplit', Iterable<[index: number, key: PoolKey]>>
 >;
 
-/** Source of the keys to pack. `hasRow`: whether a row is on disk, by its key. */
+/** The keys to pack. `hasRow` tells whether the wallet file contains a row with this key. */
 export interface KeySource {
   readonly ids: readonly string[];
   publicKey(id: string): Bytes;
-  /** Ids of P2WPKH scripts, with the ids of their keys. */
+  /** Ids of P2WPKH scripts with the ids of their keys. */
   readonly scripts: Iterable<readonly [scriptId: string, keyId: string]>;
   hasRow(key: string): boolean;
 }
@@ -28,7 +28,7 @@ type PoolColumns = Pick<
   'poolIndexes' | 'poolSecs' | 'poolFlags' | 'receive' | 'change' | 'preSplit'
 >;
 
-/** Null if a key has no row. */
+/** Packs the keys into columns. Null if a key has no row. */
 export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices<OwnColumns | null> {
   const count = ids.length;
   const numbers = new Map(ids.map((id, number) => [id, number]));
@@ -48,7 +48,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   for (const [n, key] of keys.entries()) {
     if (n % KEYS_AT_ONCE === 0) yield;
     const rest = toLatin1(bytesKey(key));
-    // The reference writes the newer kinds; if a key has two rows, the later kind counts.
+    // The reference writes the newer row types. If a key has two rows, the later type in this order is used.
     const kind = [2, 0, 1].find((one) => hasRow(recordKey(KEY_ROW_KINDS[one]!, rest)));
     if (kind === undefined) return null;
     columns.rowKinds[n] = kind;
@@ -57,7 +57,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   }
   for (const [scriptId, keyId] of scripts) {
     const n = numbers.get(keyId);
-    // The script of a watch-only key.
+    // The script belongs to a watch-only key, which is not packed.
     if (n === undefined) continue;
     columns.scriptIds.write(scriptId, n * KEY_ID_BYTES, 'latin1');
     enterSlot(columns.scriptSlots, wordOf(scriptId), n);
@@ -65,7 +65,10 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   return columns;
 }
 
-/** Null if a key in a pool is not in `find`, or occurs twice. `find`: the number of a key by its id. */
+/**
+ * Packs the pools into columns. Null if a pool key is not among the packed keys, or occurs twice. `find` returns the number
+ * of a key by its id.
+ */
 export function* packPool(
   count: number,
   find: (id: string) => number,
@@ -81,7 +84,7 @@ export function* packPool(
     const numbers: number[] = [];
     for (const [index, { createdSec, publicKey, isInternal, isPreSplit }] of pool) {
       const n = find(toLatin1(idOf(publicKey)));
-      // 0 means that the key is not in a pool.
+      // A pool index of 0 means that the key is not in a pool.
       if (n < 0 || columns.poolIndexes[n] !== 0 || index <= 0) return null;
       columns.poolIndexes[n] = index;
       columns.poolSecs[n] = createdSec;

@@ -1,35 +1,35 @@
 /**
- * The keys of a wallet as columns outside the JavaScript heap, in the form of the wallet image (`store/walletImage.ts`): public keys,
- * ids, positions in the pool. Private keys stay on disk until their first use. Owns the lookup by key id and by P2WPKH script id.
- * Immutable.
+ * The keys of a wallet as typed arrays (columns) outside the JavaScript heap, in the format of the wallet image
+ * (`store/walletImage.ts`): public keys, ids, positions in the pool. Private keys stay on disk until their first use.
+ * Supports lookup by key id and by P2WPKH script id. Immutable.
  */
 import { findText, wordAt } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
 
 export const KEY_ID_BYTES = 20;
-/** The kinds of rows with a key, in the order of `rowKinds`. */
+/** The row types that contain a key. `rowKinds` contains indexes of this list. */
 export const KEY_ROW_KINDS = ['key', 'wkey', 'ckey'] as const;
 
-/** Keys are numbered from 0. */
+/** Columns with one entry for each key. Keys are numbered from 0. */
 export interface KeyColumns {
-  /** Offsets of the public keys, and the end of the last. */
+  /** Offset of each public key in `publicBytes`, and the end of the last one. */
   readonly publicStarts: Uint32Array;
   readonly publicBytes: Uint8Array;
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
-  /** Ids of the P2WPKH scripts; zeros for keys without one. */
+  /** Id of the P2WPKH script of each key; zeros for keys without such a script. */
   readonly scriptIds: Uint8Array;
   readonly scriptSlots: Int32Array;
   /** See `KEY_ROW_KINDS`. */
   readonly rowKinds: Uint8Array;
-  /** 1 if a row has the creation time of the key. */
+  /** 1 if the wallet file has a row with the creation time of the key, otherwise 0. */
   readonly hasOrigin: Uint8Array;
-  /** Pool index and creation time of keys in a pool; 0 for others. */
+  /** Pool index and creation time of each key; 0 for keys that are not in a pool. */
   readonly poolIndexes: Float64Array;
   readonly poolSecs: Float64Array;
   /** See `poolList.ts`. */
   readonly poolFlags: Uint8Array;
-  /** Numbers of the keys in each pool, in order of pool index. */
+  /** Numbers of the keys in each pool, by ascending pool index. */
   readonly receive: Uint32Array;
   readonly change: Uint32Array;
   readonly preSplit: Uint32Array;
@@ -52,12 +52,12 @@ export class PackedKeys {
     this.scriptIds = asBuffer(c.scriptIds);
   }
 
-  /** The number of a key by its id (latin1); −1 for none. */
+  /** Number of the key with this id (latin1); −1 if it is not found. */
   find(id: string): number {
     return findText(this.columns.idSlots, this.columns.ids, KEY_ID_BYTES, id);
   }
 
-  /** The same by the id of its P2WPKH script. */
+  /** Number of the key whose P2WPKH script has this id; −1 if it is not found. */
   findScript(scriptId: string): number {
     return findText(this.columns.scriptSlots, this.columns.scriptIds, KEY_ID_BYTES, scriptId);
   }

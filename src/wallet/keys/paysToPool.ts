@@ -1,11 +1,11 @@
-/** Whether a destination is that of a key in the pool: a payment to it uses the key up. */
+/** Tells whether a destination belongs to a key in the pool. A payment to such a destination marks the key as used. */
 import { scriptForDestination } from '../../script/standard.js';
 import { keyedDestination } from '../destinationKey.js';
 import { keyIdsOf } from './affectedKeys.js';
 import type { Keypool } from './keypool.js';
 import type { Keyring } from './keyring.js';
 
-/** `to`: a `destinationKey`; empty for none. */
+/** `to`: a `destinationKey`; empty if the output has no destination. */
 export function paysToPool(keyring: Keyring, keypool: Keypool, to: string): boolean {
   if (to === '') return false;
   const destination = keyedDestination(to);

@@ -1,6 +1,6 @@
 /**
- * The keys of one pool in ascending order of pool index. Keys from the wallet image are in columns (`packedKeys.ts`) and
- * read one by one.
+ * The keys of one pool in ascending order of pool index. Keys from the wallet image stay in typed arrays (`packedKeys.ts`)
+ * and are read one by one.
  */
 import type { PoolKey } from './keyRecords.js';
 import type { PackedKeys } from './packedKeys.js';
@@ -10,13 +10,13 @@ export const IS_INTERNAL = 1;
 export const IS_PRE_SPLIT = 2;
 
 export class PoolList implements Iterable<[index: number, key: PoolKey]> {
-  /** In ascending order. */
+  /** Keys in memory by pool index, in ascending order. */
   private readonly held = new Map<number, PoolKey>();
   private packed: PackedKeys | null = null;
-  /** Key numbers in `packed`, by ascending pool index. Entries before `from` were deleted. */
+  /** `numbers`: numbers of the keys in `packed`, by ascending pool index. `from`: entries before this position were deleted. */
   private numbers: Uint32Array = new Uint32Array(0);
   private from = 0;
-  /** Pool indexes of deleted entries at or after `from`. */
+  /** Pool indexes of deleted entries at or after position `from`. */
   private readonly gone = new Set<number>();
 
   begin(packed: PackedKeys, numbers: Uint32Array): void {
@@ -32,7 +32,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     return this.packed!.columns.poolIndexes[this.numbers[place]!]!;
   }
 
-  /** Position of a pool index in the columns; −1 if absent or deleted. */
+  /** Position in `numbers` of a pool index; −1 if it is absent or deleted. */
   private placeOf(index: number): number {
     let [low, high] = [this.from, this.numbers.length];
     while (low < high) {
@@ -69,7 +69,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     const place = this.placeOf(index);
     if (place < 0) return;
     this.gone.add(index);
-    // Keys are mostly taken from the front.
+    // Keys are mostly deleted from the front, so `from` advances.
     while (this.from < this.numbers.length && this.gone.delete(this.indexAt(this.from))) this.from++;
   }
 
@@ -80,14 +80,14 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     this.from = 0;
   }
 
-  /** Sorts the keys in memory, after a key was added out of order. */
+  /** Sorts the keys in memory. Needed after keys were added out of order. */
   sort(): void {
     const sorted = [...this.held].sort(([a], [b]) => a - b);
     this.held.clear();
     for (const [index, key] of sorted) this.held.set(index, key);
   }
 
-  /** Yields entries by index; may end early if a later one is deleted during the iteration. */
+  /** Yields entries by ascending pool index. The iteration may end early if a later entry is deleted in between. */
   *[Symbol.iterator](): Generator<[index: number, key: PoolKey]> {
     const held = this.held[Symbol.iterator]();
     let next = held.next();
@@ -96,13 +96,13 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
       if (this.gone.has(index)) continue;
       for (; next.done !== true && next.value[0] < index; next = held.next()) yield next.value;
       yield [index, this.packedKey(place)];
-      // A deletion during the iteration only moves the start.
+      // A deletion during the iteration only advances `from`.
       place = Math.max(place, this.from - 1);
     }
     for (; next.done !== true; next = held.next()) yield next.value;
   }
 
-  /** Keys that are not in the columns. */
+  /** The keys that are not in `packed`. */
   inMemory(): Iterable<[index: number, key: PoolKey]> {
     return this.held;
   }

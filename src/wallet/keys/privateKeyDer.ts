@@ -1,6 +1,6 @@
 /**
- * Private keys as the reference stores them: the DER form of SEC 1 with the parameters of the curve spelled out. Source: SEC 1
- * C.4; lbrycrd key.cpp `ec_privkey_export_der`, `ec_privkey_import_der`.
+ * Encodes and decodes private keys in the form in which the reference stores them: the DER format of SEC 1 with explicit
+ * curve parameters. Source: SEC 1 C.4; lbrycrd key.cpp `ec_privkey_export_der`, `ec_privkey_import_der`.
  */
 import { COMPRESSED_KEY_SIZE, PRIVATE_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -17,7 +17,7 @@ const TAG = {
 
 const hex = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
-/** DER item: tag, length in its shortest form, contents. */
+/** Encodes a DER item: tag, length in its shortest form, contents. */
 function item(tag: number, ...parts: readonly Bytes[]): Buffer {
   const contents = Buffer.concat(parts);
   const { length } = contents;
@@ -33,7 +33,7 @@ function item(tag: number, ...parts: readonly Bytes[]): Buffer {
 }
 
 const ONE = item(TAG.integer, Buffer.of(1));
-/** The prime of secp256k1's field, and the order of its generator, as positive integers. */
+/** The prime of secp256k1's field, and the order of its generator, as DER-encoded positive integers. */
 const PRIME = hex('00fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f');
 const ORDER = hex('00fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141');
 const GENERATOR_X = hex('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
@@ -41,9 +41,12 @@ const GENERATOR_Y = hex('483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08
 /** `prime-field` (1.2.840.10045.1.1). */
 const PRIME_FIELD = item(TAG.oid, hex('2a8648ce3d0101'));
 
-/** Field, curve (a = 0, b = 7), generator in the form of the public key, order, cofactor. */
+/**
+ * Encodes the curve parameters: field, curve (a = 0, b = 7), generator (compressed or uncompressed like the public key),
+ * order, cofactor.
+ */
 function parameters(isCompressed: boolean): Buffer {
-  // The generator's second coordinate is even.
+  // The y coordinate of the generator is even, so its compressed form begins with 2.
   const generator = isCompressed
     ? Buffer.concat([Buffer.of(2), GENERATOR_X])
     : Buffer.concat([Buffer.of(4), GENERATOR_X, GENERATOR_Y]);
@@ -58,7 +61,7 @@ function parameters(isCompressed: boolean): Buffer {
   );
 }
 
-/** The stored form of a key pair: 214 bytes, or 279 with an uncompressed public key. */
+/** Encodes a key pair: 214 bytes, or 279 with an uncompressed public key. */
 export function formatPrivateKeyDer(privateKey: Bytes, publicKey: Bytes): Buffer {
   const secret = item(TAG.octets, privateKey);
   const der = item(
@@ -72,9 +75,9 @@ export function formatPrivateKeyDer(privateKey: Bytes, publicKey: Bytes): Buffer
   return der;
 }
 
-/** A copy of the 32 bytes of the private key; null if there are none. */
+/** Returns a copy of the 32 bytes of the private key; null if `der` does not contain one. */
 export function parsePrivateKeyDer(der: Bytes): Buffer | null {
-  // Tag and length of the outer sequence.
+  // Skips tag and length of the outer sequence.
   if (der[0] !== TAG.sequence || der.length < 2) return null;
   const lengthBytes = der[1]! < 0x80 ? 0 : der[1]! & 0x7f;
   if (lengthBytes > 2) return null;

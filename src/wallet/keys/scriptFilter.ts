@@ -1,25 +1,26 @@
 /**
- * A fast filter on raw output scripts: whether a script could be the wallet's. It excludes nearly all outputs of a block
- * without parsing; `isMine` decides the rest.
+ * A fast check of raw output scripts: whether a script could belong to the wallet. It excludes nearly all outputs of a block
+ * without parsing them. `isMine` checks the remaining outputs exactly.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { toLatin1 } from '../../util/bytes.js';
 
-/** Ids are latin1 strings. */
+/** Access to the wallet's keys and scripts by id. Ids are latin1 strings. */
 export interface KnownScripts {
   knowsKeyId(id: string): boolean;
   knowsScriptId(id: string): boolean;
-  /** Whether any script is watched as a whole, and whether this script is. */
+  /** `watchesScripts`: whether any output script is watched as a whole. `isWatched`: whether this script is watched. */
   readonly watchesScripts: boolean;
   isWatched(script: Buffer): boolean;
-  /** False only if no known id of a key or script starts with the twelve bytes at `start`. */
+  /** Returns false only if no known id of a key or script starts with the twelve bytes at `start`. */
   mayKnowId(bytes: Uint8Array, start: number): boolean;
 }
 
 /**
- * `couldBeMine` for a script within other bytes. The usual forms are checked there, without creating a string or a view.
+ * Variant of `couldBeMine` for a script that is part of a larger buffer. Usual forms are checked in place, without creating
+ * a string or a view.
  */
 export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, length: number): boolean {
   if (!known.watchesScripts) {
@@ -29,7 +30,7 @@ export function couldPayTo(known: KnownScripts, raw: Buffer, start: number, leng
   return couldBeMine(known, raw.subarray(start, start + length));
 }
 
-/** Offset of the 20-byte hash in a P2PKH, P2SH or P2WPKH script; 0 for other scripts. */
+/** Offset of the 20-byte hash within a P2PKH, P2SH or P2WPKH script; 0 for other scripts. */
 function hashOffset(raw: Buffer, start: number, length: number): number {
   const first = raw[start];
   if (length === 25)
@@ -38,7 +39,7 @@ function hashOffset(raw: Buffer, start: number, length: number): number {
   return length === 22 && first === 0 && raw[start + 1] === 20 ? 2 : 0;
 }
 
-/** False only if the script is neither the wallet's nor watched. */
+/** Returns false only if the wallet neither owns nor watches the script. */
 export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
   if (known.watchesScripts && known.isWatched(script)) return true;
   const first = script[0];
@@ -58,7 +59,7 @@ export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
     case 22:
       if (first !== 0 || script[1] !== 20) break;
       if (known.knowsKeyId(script.toString('latin1', 2, 22))) return true;
-      // The script may be that of a watch-only key.
+      // The script may be the P2WPKH script of a watch-only key.
       return known.watchesScripts && known.knowsScriptId(toLatin1(hash160(script)));
     case 34:
       if (first === 0 && script[1] === 32)
@@ -71,6 +72,6 @@ export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
       break;
     default:
   }
-  // Bare multisig counts as not owned; other scripts are only watched.
+  // Bare multisig counts as not owned. Other scripts can only be watched, which was checked above.
   return false;
 }

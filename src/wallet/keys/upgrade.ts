@@ -1,12 +1,12 @@
 /**
- * Upgrades an older wallet: to keys from a seed, and to a separate chain for change. Source: lbrycrd
+ * Upgrades an older wallet: to keys derived from a seed, and to a separate chain for change keys. Source: lbrycrd
  * wallet/wallet.cpp `CreateWalletFromFile`, `MarkPreSplitKeys`.
  */
 import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';
 import { WalletRowError } from './keyring.js';
 
-/** Throws `WalletRowError` if the upgrade fails; the wallet is then unchanged. */
+/** Upgrades the wallet to version `wanted`. Throws `WalletRowError` if the upgrade fails; the wallet is then unchanged. */
 export async function upgradeWallet(wallet: Wallet, wanted: number): Promise<void> {
   const { version, hd, keypool, logName, node } = wallet;
   if (wanted < version) throw new WalletRowError('Cannot downgrade wallet');

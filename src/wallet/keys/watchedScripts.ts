@@ -1,6 +1,7 @@
 /**
- * Watch-only output scripts of a wallet, the public keys in them, and the times when scripts were added. Changes are applied
- * to memory at once, and to disk with the batch. Source: lbrycrd keystore.cpp `AddWatchOnly`, wallet/wallet.cpp.
+ * Watch-only output scripts of a wallet, the public keys in them, and the times when scripts were added. A change is applied
+ * to memory immediately, and to disk when its batch is written. Source: lbrycrd keystore.cpp `AddWatchOnly`,
+ * wallet/wallet.cpp.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { solveScript } from '../../script/standard.js';
@@ -27,7 +28,7 @@ export class WatchedScripts {
   private readonly times = new SpreadMap<KeyMetadata>();
   private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
 
-  /** `learnKey` is called for keys of watched bare public key scripts. */
+  /** `learnKey` is called for the public keys of watched bare public key scripts. */
   constructor(slab: Slab, learnKey: (publicKey: Bytes, keyId: Buffer) => void) {
     this.slab = slab;
     this.learnKey = learnKey;
@@ -45,12 +46,12 @@ export class WatchedScripts {
     return this.scripts.values();
   }
 
-  /** A key in a watched script, by its id (latin1). */
+  /** Public key in a watched script, by its id (latin1). */
   publicKey(id: string): Bytes | undefined {
     return this.keys.get(id);
   }
 
-  /** When a script was added, by its id. */
+  /** Metadata with the time when a script was added, by the id of the script; null if unknown. */
   metadata(scriptId: Bytes): KeyMetadata | null {
     return this.times.get(toLatin1(scriptId)) ?? null;
   }
@@ -61,7 +62,7 @@ export class WatchedScripts {
     batch.put(recordKey('watchs', bytesKey(script)), WATCHED_VALUE);
   }
 
-  /** Records when a script was added that is not itself watched. */
+  /** Records the time when a script was added. The script itself is not watched. */
   noteTime(batch: WalletBatch, script: Bytes, createdSec: number): void {
     this.setMetadata(batch, script, plainMetadata(createdSec));
   }
@@ -88,12 +89,12 @@ export class WatchedScripts {
     this.learnKey(key, keyId);
   }
 
-  /** Loads a row `watchs`. */
+  /** Loads a row of type `watchs` (a watched script). */
   load(rest: Bytes, value: Bytes): void {
     if (equalBytes(value, WATCHED_VALUE)) this.learn(new Reader(rest).varBytes());
   }
 
-  /** Loads a row `watchmeta`; returns the time when the script was added. */
+  /** Loads a row of type `watchmeta`. Returns the time when the script was added. */
   loadTime(rest: Bytes, value: Bytes): number {
     const metadata = parseKeyMetadata(value);
     this.times.set(toLatin1(hash160(new Reader(rest).varBytes())), metadata);
@@ -101,7 +102,7 @@ export class WatchedScripts {
   }
 }
 
-/** The public key of a bare public key script; null for other scripts and for invalid points. */
+/** The public key in a bare public key script. Null for other scripts and for invalid curve points. */
 function publicKeyIn(script: Bytes): Bytes | null {
   const template = solveScript(script);
   if (template.type !== 'pubkey') return null;

@@ -1,7 +1,8 @@
 /**
- * Accounts as lbcwallet has them: numbered, named, each with addresses of its own. Here they are notes in the address book:
- * an address without a note belongs to the first account, `default`. They are not key chains, nor the deprecated accounts,
- * which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
+ * Accounts as lbcwallet has them: each has a number, a name and its own addresses. Here accounts are stored as notes in the
+ * address book. An address without such a note belongs to the first account, `default`. These accounts are neither key
+ * chains nor lbrycrd's deprecated accounts, which are labels. Source: lbcwallet waddrmgr/manager.go,
+ * waddrmgr/scoped_manager.go.
  */
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -13,11 +14,14 @@ export const IMPORTED_ACCOUNT = 0x7fffffff;
 export const DEFAULT_ACCOUNT_NAME = 'default';
 export const IMPORTED_ACCOUNT_NAME = 'imported';
 
-/** Name of a note without an address, followed by the account number. The value is the account name. */
+/**
+ * Name of the note that stores an account: this text and the account number. The note belongs to the empty address. Its
+ * value is the account name.
+ */
 const NAME_NOTE = 'lbcd account ';
 const NO_ADDRESS = '';
 
-/** The account does not exist or cannot be created. The message is lbcwallet's. */
+/** Thrown if an account does not exist or cannot be created. The message is that of lbcwallet. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
 }
@@ -27,7 +31,7 @@ export interface LbcdAccount {
   readonly name: string;
 }
 
-/** A view of the notes; built for each call. */
+/** Access to the accounts in the address book. An object is created for each call. */
 export class LbcdAccounts {
   private readonly wallet: Wallet;
 
@@ -35,7 +39,7 @@ export class LbcdAccounts {
     this.wallet = wallet;
   }
 
-  /** Accounts by number: `default` first, `imported` last. */
+  /** Accounts in the order of their numbers: `default` first, `imported` last. */
   list(): LbcdAccount[] {
     const named = new Map([[DEFAULT_ACCOUNT, DEFAULT_ACCOUNT_NAME]]);
     for (const [note, name] of this.wallet.book.notesOf(NO_ADDRESS) ?? [])
@@ -44,7 +48,7 @@ export class LbcdAccounts {
     return [...named].map(([number, name]) => ({ number, name })).sort((a, b) => a.number - b.number);
   }
 
-  /** Throws `AccountError` for an unknown account name. */
+  /** Number of the account with this name. Throws `AccountError` for an unknown name. */
   numberOf(name: string): number {
     const found = this.find(name);
     if (found === undefined) throw new AccountError(`account name '${name}' not found`);
@@ -59,17 +63,17 @@ export class LbcdAccounts {
     return this.list().find((account) => account.name === name);
   }
 
-  /** The account of an address, also of an address of others. */
+  /** Account number of an address. The address need not belong to the wallet. */
   ofAddress(address: string): number {
     return Number(this.wallet.book.notesOf(address)?.get(ACCOUNT_NOTE) ?? DEFAULT_ACCOUNT);
   }
 
-  /** The same for a destination key (`destinationKey`); the first account for an empty key. */
+  /** Account number of a destination (`destinationKey`); the first account for an empty key. */
   ofDestination(key: string): number {
     return assignedOf(this.wallet).accountOf(key) ?? DEFAULT_ACCOUNT;
   }
 
-  /** Addresses of all accounts except the first, with the account number. */
+  /** Iterates over the addresses of all accounts except the first, with the account numbers. */
   *assigned(): Generator<[address: string, number: number]> {
     for (const [address, number] of this.wallet.book.noted(ACCOUNT_NOTE)) yield [address, Number(number)];
   }
@@ -79,7 +83,7 @@ export class LbcdAccounts {
     this.wallet.book.note(batch, address, ACCOUNT_NOTE, `${number}`);
   }
 
-  /** Throws `AccountError` for an existing, empty or reserved name. Source: `NewAccount`. */
+  /** Creates an account. Throws `AccountError` for an existing, empty or reserved name. Source: `NewAccount`. */
   create(batch: WalletBatch, name: string): void {
     refuseName(name);
     this.refuseTaken(name);
@@ -87,7 +91,7 @@ export class LbcdAccounts {
     this.setName(batch, last + 1, name);
   }
 
-  /** Throws `AccountError`. Source: `RenameAccount`. */
+  /** Renames an account. Throws `AccountError`. Source: `RenameAccount`. */
   rename(batch: WalletBatch, oldName: string, newName: string): void {
     const number = this.numberOf(oldName);
     if (number === IMPORTED_ACCOUNT) throw new AccountError('reserved account cannot be renamed');

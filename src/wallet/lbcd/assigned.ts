@@ -1,11 +1,11 @@
 /**
- * Maps between destinations and accounts of lbcwallet, except the first account. Built from the notes of the address book.
+ * Maps between destinations and lbcwallet accounts, built from the notes of the address book. The first account is left out.
  */
 import { decodeDestination } from '../../script/address.js';
 import { destinationKey } from '../destinationKey.js';
 import type { Wallet } from '../wallet.js';
 
-/** Name of a note on an address. The value is the account number. */
+/** Name of the note that assigns an address to an account. The value is the account number. */
 export const ACCOUNT_NOTE = 'lbcd account';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -40,12 +40,12 @@ class Assigned {
     else others.add(key);
   }
 
-  /** The account of a destination (`destinationKey`); undefined for the first account. */
+  /** Account number of a destination (`destinationKey`); undefined for the first account. */
   accountOf(destination: string): number | undefined {
     return this.accounts.get(destination);
   }
 
-  /** The destinations of an account other than the first. */
+  /** Destinations that are assigned to an account other than the first. */
   of(account: number): ReadonlySet<string> {
     return this.destinations.get(account) ?? NONE;
   }
@@ -53,7 +53,7 @@ class Assigned {
 
 const OPEN = new WeakMap<Wallet, Assigned>();
 
-/** Assigned destinations of an open wallet, kept up to date. */
+/** The destination map of an open wallet. It is kept up to date. */
 export function assignedOf(wallet: Wallet): Assigned {
   let assigned = OPEN.get(wallet);
   if (assigned === undefined) OPEN.set(wallet, (assigned = new Assigned(wallet)));

@@ -1,6 +1,6 @@
 /**
- * Balances and received amounts by account, with the rules of lbcwallet: claims and supports are stakes, which do not count
- * in balances. Source: lbcwallet wtxmgr/tx.go `Balance`, wallet/wallet.go `CalculateAccountBalances`,
+ * Balances and received amounts by account, with the rules of lbcwallet: amounts in claims and supports ("stakes") do not
+ * count in balances. Source: lbcwallet wtxmgr/tx.go `Balance`, wallet/wallet.go `CalculateAccountBalances`,
  * `TotalReceivedForAccounts`.
  */
 import type { Slices } from '../../util/slices.js';
@@ -23,7 +23,7 @@ export interface LbcdCoin {
 /** Whether a transaction counts: it is neither abandoned nor in conflict with a block. */
 export const isAlive = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
-/** Unspent outputs of the wallet's own keys. */
+/** Unspent outputs that the wallet's own keys can spend. */
 export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
   for (const [key, output] of ledger.unspentOutputs()) {
     if ((output.mine & MINE.spendable) === 0) continue;
@@ -35,14 +35,14 @@ export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
   }
 }
 
-/** Balance of a group of coins. Source: `Balances`. */
+/** Balance of a group of coins in satoshis. Source: `Balances`. */
 export interface LbcdBalance {
-  /** Sum including unconfirmed and immature outputs. */
+  /** Sum of all outputs, including unconfirmed and immature ones. */
   totalSat: bigint;
   spendableSat: bigint;
 }
 
-/** Balances by the key that `keyOf` gives for a coin. */
+/** Balances of groups of coins. `keyOf` returns the group of a coin. */
 export function balancesBy<K>(
   ledger: Ledger,
   minDepth: number,
@@ -60,7 +60,10 @@ export function balancesBy<K>(
   return balances;
 }
 
-/** The whole wallet's balance without locked outputs, and the amount in claims and supports. Source: wtxmgr `Balance`. */
+/**
+ * The balance of the whole wallet without locked outputs, and the amount in its claims and supports. Source: wtxmgr
+ * `Balance`.
+ */
 export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: bigint; stakedSat: bigint } {
   let balanceSat = 0n;
   let stakedSat = 0n;
@@ -72,16 +75,16 @@ export function walletBalance(wallet: Wallet, minDepth: number): { balanceSat: b
   return { balanceSat, stakedSat };
 }
 
-/** Payments to a destination of the wallet. */
+/** Sum of the payments to one destination of the wallet. */
 export interface Received {
   sumSat: bigint;
-  /** Depth of the latest payment. */
+  /** Number of confirmations of the latest payment. */
   depth: number;
-  /** Transactions, each once, the oldest first (`Entry.key`). */
+  /** Ids of the paying transactions (`Entry.key`), without duplicates, the oldest first. */
   readonly txKeys: string[];
 }
 
-/** All amounts received with this many confirmations, spent or not, by destination (`destinationKey`). */
+/** Received amounts with at least `minDepth` confirmations, spent or not, by destination (`destinationKey`). */
 export function* receivedByDestination(ledger: Ledger, minDepth: number): Slices<Map<string, Received>> {
   const sums = new Map<string, Received>();
   let looked = 0;

@@ -1,6 +1,6 @@
 /**
- * Transactions of a wallet as lbcwallet lists them: an item for each sent output, one for each received output, and two for
- * an output that was received and spent again. Source: lbcwallet wallet/wallet.go `listTransactions`.
+ * Transactions of a wallet as lbcwallet lists them: one item for each sent output, and one for each received output. A
+ * received output that was spent later has both items. Source: lbcwallet wallet/wallet.go `listTransactions`.
  */
 import { encodeDestination } from '../../script/address.js';
 import { extractDestination } from '../../script/standard.js';
@@ -17,22 +17,22 @@ export interface LbcdItem {
   readonly entry: Entry;
   readonly n: number;
   readonly category: LbcdCategory;
-  /** Null for scripts without one. */
+  /** Address of the output; null for scripts without an address. */
   readonly address: string | null;
-  /** The account of the address; empty for addresses of others. */
+  /** Account name of the address; empty for addresses of others. */
   readonly account: string;
-  /** Negative for sent amounts. */
+  /** Amount of the output in satoshis; negative for sent outputs. */
   readonly valueSat: bigint;
-  /** At most 0, and 0 if an input is not the wallet's; null for received outputs. */
+  /** Fee of the transaction as a number at most 0; 0 if an input does not belong to the wallet. Null for received outputs. */
   readonly feeSat: bigint | null;
 }
 
-/** Amounts of a transaction from the wallet's view: inputs, outputs, fee. */
+/** Amounts of a transaction as seen by the wallet: inputs, outputs, fee. */
 export interface LbcdSums {
   readonly debitSat: bigint;
-  /** Number of inputs that are the wallet's. */
+  /** Number of inputs that belong to the wallet. */
   readonly debits: number;
-  /** At least 0; 0 if an input is not the wallet's. */
+  /** Fee, at least 0; 0 if an input does not belong to the wallet. */
   readonly feeSat: bigint;
 }
 
@@ -63,7 +63,10 @@ export class LbcdHistory {
     return blocksToMaturity(this.wallet.ledger, entry) > 0 ? 'immature' : 'generate';
   }
 
-  /** Own outputs to an address that was never handed out, except stakes. Source: the flag `Change` of credits. */
+  /**
+   * Whether an own output is change: its address was never handed out, and it is not a claim or support. Source: the flag
+   * `Change` of credits.
+   */
   isChange(output: OwnOutput, address: string | null): boolean {
     if ((output.mine & MINE_STAKE) !== 0) return false;
     return address === null || this.wallet.book.find(address) === undefined;
@@ -78,7 +81,7 @@ export class LbcdHistory {
     return address === null ? '' : (this.names.get(this.accounts.ofAddress(address)) ?? '');
   }
 
-  /** The items of a transaction for one account, or for all if `account` is `*`. */
+  /** Lists the items of a transaction for one account, or for all accounts if `account` is `*`. */
   *items(entry: Entry, account: string): Generator<LbcdItem> {
     const { ledger } = this.wallet;
     const { outputs } = ledger.transaction(entry);
@@ -87,7 +90,7 @@ export class LbcdHistory {
     for (const [n, { script, value }] of outputs.entries()) {
       const address = this.addressOf(script);
       const credit = own.get(n);
-      // The outputs of a coinbase are not change, even though the keys were never shown.
+      // Outputs of a coinbase do not count as change, although their addresses were never handed out.
       if (credit !== undefined && !entry.isCoinbase && debits > 0 && this.isChange(credit, address)) continue;
       const name = credit === undefined ? '' : this.accountName(address);
       if (account !== '*' && account !== name) continue;

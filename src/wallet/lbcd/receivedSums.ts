@@ -1,6 +1,6 @@
 /**
- * Received amounts of lbcwallet accounts, updated incrementally: all payments to keys of an account. Source: lbcwallet
- * wallet/wallet.go `TotalReceivedForAccounts`, `TotalReceivedForAddr`.
+ * Computes the received amounts of lbcwallet accounts: the sum of all payments to keys of an account. The sums are updated
+ * incrementally. Source: lbcwallet wallet/wallet.go `TotalReceivedForAccounts`, `TotalReceivedForAddr`.
  */
 import { MINE } from '../keys/isMine.js';
 import type { Entry } from '../ledger/entry.js';
@@ -16,7 +16,7 @@ interface Received {
   readonly outputs: readonly (readonly [account: number, sat: bigint])[];
 }
 
-/** Amount that an account received, and the confirmations of the latest payment; 0 without one. */
+/** Amount that an account received. `depth`: number of confirmations of the latest payment; 0 without a payment. */
 export interface AccountReceived {
   readonly sumSat: bigint;
   readonly depth: number;
@@ -50,7 +50,7 @@ class ReceivedSums extends RunningSums<Received> {
     for (const [account, sat] of outputs) this.sums.get(account)!.take(height, sat);
   }
 
-  /** `refresh` comes before. */
+  /** Amount that an account received with at least `minDepth` confirmations. `refresh` must be called before. */
   received(account: number, minDepth: number): AccountReceived {
     const { ledger, followedHeight } = this.wallet;
     const confirmed = this.sums.get(account)?.upTo(this.heightOfDepth(minDepth)) ?? null;
@@ -70,7 +70,7 @@ class ReceivedSums extends RunningSums<Received> {
 
 const OPEN = new WeakMap<Wallet, ReceivedSums>();
 
-/** Sums of an open wallet, computed at first use. */
+/** The received amounts of an open wallet, computed on first use. */
 export function receivedSumsOf(wallet: Wallet): ReceivedSums {
   let sums = OPEN.get(wallet);
   if (sums === undefined) OPEN.set(wallet, (sums = new ReceivedSums(wallet)));

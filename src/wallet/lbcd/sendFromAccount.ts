@@ -1,6 +1,6 @@
 /**
- * Pays with the coins of one account, the largest first, as lbcwallet does. A payment that the mempool rejects is abandoned.
- * Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
+ * Pays with the coins of one account, the largest coins first, as lbcwallet does. A payment that the mempool rejects is
+ * abandoned. Source: lbcwallet rpc/legacyrpc/methods.go `sendPairs`, wallet/createtx.go `txToOutputs`.
  */
 import { scriptForDestination } from '../../script/standard.js';
 import { destinationForKey } from '../../signing/outputType.js';
@@ -23,12 +23,15 @@ import { lbcdCoins } from './coins.js';
 const FEE_RATE_PER_KB = 1000n;
 const LACKS = 'Insufficient funds';
 
-/** A payment is not possible. The message is lbcwallet's. */
+/** Thrown if a payment is not possible. The message is that of lbcwallet. */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
 }
 
-/** Sends a transaction; resolves with its id, in wire order. Rejects with `PaymentError`. The wallet must be unlocked. */
+/**
+ * Creates and sends a transaction. Resolves with its txid in wire order. Rejects with `PaymentError`. The wallet must be
+ * unlocked.
+ */
 export function sendFromAccount(
   wallet: Wallet,
   recipients: readonly Recipient[],
@@ -69,14 +72,14 @@ async function create(
       if (!(error instanceof SpendError)) throw error;
       if (error.message === 'Transaction amount too small')
         throw new PaymentError('transaction output is dust');
-      // Another coin may be enough to pay the fee.
+      // With one more coin the inputs may be sufficient for the fee.
       if (error.message !== LACKS) throw new PaymentError(error.message);
     }
   }
   throw new PaymentError('insufficient funds available to construct transaction');
 }
 
-/** The largest first. */
+/** Spendable coins of an account, the largest first. */
 function accountCoins(
   wallet: Wallet,
   account: number,
@@ -96,7 +99,7 @@ function accountCoins(
   }
 }
 
-/** Change goes to an address of the same account; for the first account to any new address. */
+/** Output script for change: an address of the same account, or any new address for the first account. */
 async function accountChange(wallet: Wallet, account: number): Promise<Bytes | null> {
   if (account === DEFAULT_ACCOUNT) return null;
   const publicKey = await wallet.keys.take(true);

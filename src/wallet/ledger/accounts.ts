@@ -1,6 +1,6 @@
 /**
- * Moves between deprecated accounts without a transaction (`move`), and the keys of accounts. Source:
- * lbrycrd wallet/wallet.h `CAccountingEntry`, `CAccount`.
+ * Moves between the deprecated accounts without a transaction (`move`), and the public keys of the accounts' addresses.
+ * Source: lbrycrd wallet/wallet.h `CAccountingEntry`, `CAccount`.
  */
 import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -8,14 +8,14 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 
-/** One side of a move between accounts. */
+/** One of the two entries that a move between accounts creates. */
 export interface AccountingEntry {
   readonly account: string;
   readonly creditDebitSat: bigint;
   readonly timeSec: number;
   readonly otherAccount: string;
   readonly comment: string;
-  /** Position in the order of all transactions. */
+  /** Position of the entry in the order of all transactions and moves. */
   readonly orderPos: number;
   readonly number: bigint;
 }
@@ -26,20 +26,20 @@ const text = (reader: Reader): string => reader.varBytes().toString('utf8');
 export class Accounts {
   private entries: AccountingEntry[] = [];
   private readonly byAccount = new Map<string, AccountingEntry[]>();
-  /** Balance of each account from moves alone. */
+  /** Balance of each account, counting only moves. */
   private readonly sums = new Map<string, bigint>();
   private isOrdered = true;
   private lastNumber = 0n;
-  /** Key of the last address shown for an account. */
+  /** Public key of the last address that was returned for each account. */
   private readonly keys = new Map<string, Buffer>();
 
-  /** All entries in order of creation. */
+  /** All entries in the order of creation. */
   all(): readonly AccountingEntry[] {
     this.order();
     return this.entries;
   }
 
-  /** Entries of one account, in the same order. */
+  /** Entries of one account in the order of creation. */
   of(account: string): readonly AccountingEntry[] {
     this.order();
     return this.byAccount.get(account) ?? [];
@@ -61,17 +61,17 @@ export class Accounts {
     this.sums.set(account, this.creditDebitSat(account) + creditDebitSat);
   }
 
-  /** Balance of an account from moves alone. */
+  /** Balance of an account in satoshis, counting only moves. */
   creditDebitSat(account: string): bigint {
     return this.sums.get(account) ?? 0n;
   }
 
-  /** The same for all accounts with moves. */
+  /** Balances of all accounts that have moves, counting only moves. */
   balances(): Iterable<[account: string, sat: bigint]> {
     return this.sums;
   }
 
-  /** The public key of an account's address; null if none was shown. */
+  /** The public key of an account's address; null if no address was returned yet. */
   publicKey(account: string): Bytes | null {
     return this.keys.get(account) ?? null;
   }
@@ -89,7 +89,7 @@ export class Accounts {
     batch.put(recordKey('acentry', key), formatEntry(entry));
   }
 
-  /** Loads a row; false if it is of another kind. */
+  /** Loads a row. Returns false if the row has another type. */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
     if (kind === 'acc') {
       const publicKey = new Reader(value, 4).varBytes();
@@ -107,7 +107,7 @@ export class Accounts {
   }
 }
 
-/** The comment is followed by a zero byte and a map of notes; one of them is the position in the order. */
+/** A zero byte and a map of notes follow the comment. One of the notes is the position in the order. */
 function formatEntry(entry: Omit<AccountingEntry, 'number'>): Buffer {
   const notes = new Writer()
     .compactSize(1)

@@ -1,6 +1,7 @@
 /**
- * Unspent outputs of a wallet with their confirmation state, and balances. The cost is proportional to the number of unspent
- * outputs, not to the history. Source: lbrycrd wallet/wallet.cpp `GetBalance`, `IsTrusted`, `AvailableCoins`.
+ * Computes the balances of a wallet, and lists its unspent outputs with their confirmation state. The cost is proportional
+ * to the number of unspent outputs, not to the history. Source: lbrycrd wallet/wallet.cpp `GetBalance`, `IsTrusted`,
+ * `AvailableCoins`.
  */
 import { COINBASE_MATURITY } from '../../consensus/limits.js';
 import { MINE } from '../keys/isMine.js';
@@ -10,9 +11,9 @@ import type { UnspentOutputs } from './spentOutputs.js';
 import { REPLACED_BY, REPLACES } from './txRecord.js';
 
 export interface BalanceOptions {
-  /** Whether own change counts before it is confirmed (`-spendzeroconfchange`). */
+  /** Whether the wallet's own change counts before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
-  /** Whether the lock time of a transaction allows it in the next block. */
+  /** Whether the lock time of a transaction allows it to be in the next block. */
   isFinal(entry: Pick<Entry, 'lockTime'>): boolean;
 }
 
@@ -22,22 +23,22 @@ export interface OwnCoin {
   readonly key: string;
   readonly entry: Entry;
   readonly output: OwnOutput;
-  /** Confirmations; negative for conflicting transactions. */
+  /** Number of confirmations; negative if the transaction conflicts with a block. */
   readonly depth: number;
-  /** Whether it may be spent now: it is confirmed, or change of the wallet's own transactions. */
+  /** Whether the output may be spent now: it is confirmed, or it is change of the wallet's own transaction. */
   readonly isTrusted: boolean;
 }
 
-/** Sums in satoshis of spendable and of watch-only outputs. */
+/** Sums in satoshis over outputs. `trusted`: outputs that may be spent now. */
 export interface Balance {
   readonly trusted: bigint;
-  /** In the mempool, received from others or dependent on unconfirmed outputs. */
+  /** Outputs of mempool transactions that were received from others or depend on unconfirmed outputs. */
   readonly pending: bigint;
-  /** Mined, but not yet mature. */
+  /** Outputs of confirmed coinbases that are not mature yet. */
   readonly immature: bigint;
 }
 
-/** Blocks until a coinbase can be spent; 0 for others. Source: `GetBlocksToMaturity`. */
+/** Number of blocks until a coinbase can be spent; 0 for other transactions. Source: `GetBlocksToMaturity`. */
 export function blocksToMaturity(ledger: Ledger, entry: Entry): number {
   return entry.isCoinbase ? Math.max(0, COINBASE_MATURITY + 1 - ledger.depth(entry)) : 0;
 }
@@ -55,13 +56,16 @@ export function isTrusted(ledger: Ledger, entry: Entry, options: BalanceOptions)
   );
 }
 
-/** Unspent outputs: all, in the order in which they were received, or those in `outputs`. */
+/**
+ * Unspent outputs of the wallet with their state. By default all, in the order in which they were received; otherwise those
+ * in `outputs`.
+ */
 export function* ownCoins(
   ledger: Ledger,
   options: BalanceOptions,
   outputs: UnspentOutputs = ledger.unspentOutputs(),
 ): Generator<OwnCoin> {
-  // Successive outputs often belong to the same transaction.
+  // Caches the state of the last transaction, because successive outputs often belong to the same one.
   let last: { entry: Entry; depth: number; trusted: boolean } | null = null;
   for (const [key, output] of outputs) {
     const txKey = txKeyOf(key);
@@ -74,8 +78,8 @@ export function* ownCoins(
 }
 
 /**
- * Sums over all unspent outputs, or over `outputs`, with any of the flags of `filter`. `minDepth` applies to trusted
- * outputs.
+ * Sums over all unspent outputs, or over `outputs`. Only outputs with a flag of `filter` count. Of the trusted outputs only
+ * those with `minDepth` confirmations count.
  */
 export function balance(
   ledger: Ledger,
@@ -118,41 +122,44 @@ function balanceOf(
   return { trusted, pending, immature };
 }
 
-/** Sum of pending spendable outputs. The cost is proportional to the number of unconfirmed transactions. */
+/**
+ * Sum in satoshis of the pending outputs that the wallet can spend. The cost is proportional to the number of unconfirmed
+ * transactions.
+ */
 export function pendingSat(ledger: Ledger, options: BalanceOptions): bigint {
   return balance(ledger, options, MINE.spendable, 0, ledger.unspentUnsettled()).pending;
 }
 
-/** Sums of claims and of supports. The cost is proportional to their number. */
+/** Sums in satoshis of the unspent claims and of the unspent supports. The cost is proportional to their number. */
 export function stakedSat(ledger: Ledger, options: BalanceOptions): { claims: bigint; supports: bigint } {
   const of = (flag: number): bigint => balance(ledger, options, flag, 0, ledger.unspentStakes()).trusted;
   return { claims: of(MINE.claim), supports: of(MINE.support) };
 }
 
-/** Conditions for a coin to be spent by a new transaction. */
+/** Conditions that a coin must meet to be spent by a new transaction. */
 export interface CoinBounds {
-  /** Excludes unconfirmed outputs of others and of replacement transactions. */
+  /** Excludes unconfirmed outputs of others, and outputs of replacement transactions. */
   readonly onlySafe: boolean;
   readonly minDepth: number;
   readonly maxDepth: number;
   readonly minValueSat: bigint;
   readonly maxValueSat: bigint;
-  /** Allowed destinations (`destinationKey`); null for all. */
+  /** Destinations (`destinationKey`) whose coins may be spent; null for all. */
   readonly destinations: ReadonlySet<string> | null;
 }
 
 export interface CoinFilter extends CoinBounds {
   isLocked(key: string): boolean;
-  /** Whether a coin was selected by its key. Claims and supports are excluded otherwise. */
+  /** Whether the caller selected a coin explicitly, by its key. Claims and supports are spent only if selected. */
   isChosen(key: string): boolean;
 }
 
-/** Whether an unconfirmed transaction replaces another or may be replaced. */
+/** Whether a transaction replaces another transaction or was replaced. */
 function isReplaceable({ row }: Entry): boolean {
   return row.notes.has(REPLACES) || row.notes.has(REPLACED_BY);
 }
 
-/** Source: `AvailableCoins`, except for conditions that depend on keys. */
+/** Coins that meet the conditions of `filter`. Conditions that depend on keys are not checked. Source: `AvailableCoins`. */
 export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: CoinFilter): OwnCoin[] {
   const coins: OwnCoin[] = [];
   for (const coin of ownCoins(ledger, options, ledger.unspentOutputs(filter.destinations))) {
@@ -171,7 +178,7 @@ export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: Co
   return coins;
 }
 
-/** Sorts coins like the reference: by transaction id in wire order, then by output number. */
+/** Sorts coins in the order of the reference: by transaction id in wire order, then by output number. */
 export function inIdOrder(coins: readonly OwnCoin[]): OwnCoin[] {
   return coins
     .map((coin) => ({ coin, id: txKeyOf(coin.key), n: outputNumber(coin.key) }))

@@ -1,4 +1,4 @@
-/** The wallet's transactions by the block in their rows: the block that contains them or conflicts with them. */
+/** Index of the wallet's transactions by the block in their rows. This block contains the transaction or conflicts with it. */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { Entry } from './entry.js';
 import { EntryLists } from './entryLists.js';
@@ -9,11 +9,11 @@ const ABANDONED_KEY = toLatin1(ABANDONED);
 
 export class BlockEntries {
   private readonly lists = new EntryLists();
-  /** Cache: the last requested hash with its key. Successive transactions often have the same block. */
+  /** The block hash that was requested last, and its key. Successive transactions often have the same block. */
   private latest = { key: NO_BLOCK_KEY, hash: NO_BLOCK };
 
   /**
-   * The hash for a key (latin1) that entries should store: one shared object for each block, also for `NO_BLOCK` and
+   * The block hash object for a key (latin1). All transactions share one object for each block, also for `NO_BLOCK` and
    * `ABANDONED`.
    */
   hash(key: string): Bytes {
@@ -48,7 +48,7 @@ export class BlockEntries {
   }
 }
 
-/** A copy that does not keep a larger buffer alive. */
+/** A copy of the hash with its own memory, so that no larger buffer is kept alive. */
 function ownCopy(key: string): Bytes {
   return Uint8Array.prototype.slice.call(fromLatin1(key));
 }

@@ -1,16 +1,16 @@
-/** A transaction of the wallet as the ledger holds it in memory; its bytes stay on disk. */
+/** The in-memory form of a wallet's transaction in the ledger ("entry"). The serialized transaction stays on disk. */
 import type { Bytes } from '../../util/bytes.js';
 import type { TxRecord } from './txRecord.js';
 
 /** State of a transaction. */
 export type EntryState =
-  /** In a block of the active chain. */
+  /** The transaction is in a block of the active chain. */
   | 'confirmed'
-  /** Not in a block, and not in conflict with one. */
+  /** The transaction is not in a block, and does not conflict with one. */
   | 'unconfirmed'
-  /** Another transaction that spends the same output is in a block of the active chain. */
+  /** A block of the active chain contains another transaction that spends the same output. */
   | 'conflicted'
-  /** The owner has abandoned it. */
+  /** The user has abandoned the transaction. */
   | 'abandoned';
 
 /** An output that the wallet owns or watches. */
@@ -19,45 +19,51 @@ export interface OwnOutput {
   readonly valueSat: bigint;
   /** `MINE` flags. */
   readonly mine: number;
-  /** `destinationKey` of the receiver, also of a claim or support; empty without a destination. */
+  /**
+   * `destinationKey` of the receiver; for a claim or support, of the script after the claim prefix. Empty if the script has
+   * no destination.
+   */
   readonly to: string;
-  /** Whether its script is the standard script of the destination, without a claim and not a bare public key. */
+  /** Whether the script is the standard script of the destination, without a claim prefix and not a bare public key. */
   readonly isPlain: boolean;
 }
 
 export interface Entry {
-  /** Id in wire order, latin1. */
+  /** Transaction id in wire order, as latin1. */
   readonly key: string;
-  /** Data of the row; replaced as a whole. */
+  /** Data of the row. It is replaced as a whole when it changes. */
   row: Omit<TxRecord, 'tx'>;
-  /** Order, block and position from the row, without reading a row that is only on disk. */
+  /** `orderPos`, `blockHash` and `blockIndex` are fields of the row. They can be read here without reading the row from disk. */
   readonly orderPos: number;
   readonly blockHash: Bytes;
   readonly blockIndex: number;
   state: EntryState;
-  /** The height of the block that contains it or conflicts with it; −1 without one in the active chain. */
+  /**
+   * Height of the block that contains the transaction or conflicts with it; −1 if that block is not in the active chain or
+   * does not exist.
+   */
   height: number;
   inMempool: boolean;
   readonly isCoinbase: boolean;
-  /** Whether its row has a witness. */
+  /** Whether the stored transaction includes a witness. */
   hasWitness: boolean;
-  /** Height or time before which it cannot be mined; 0 if there is no limit. */
+  /** Height or time before which the transaction cannot be mined; 0 without a limit. */
   readonly lockTime: number;
   readonly inputs: readonly string[];
-  /** Number of outputs, including those of others. */
+  /** Number of all outputs, including those of others. */
   readonly outputCount: number;
-  /** Whether an output that the wallet cannot spend has a claim or support. */
+  /** Whether the transaction has a claim or support that the wallet cannot spend. */
   hasForeignStake: boolean;
   outputs: readonly OwnOutput[];
 }
 
-/** A sequence of entries, such as an array. */
+/** A sequence of entries that can be accessed by position, such as an array. */
 export interface EntrySequence {
   readonly length: number;
   at(place: number): Entry | undefined;
 }
 
-/** An entry that is completely in memory. */
+/** A transaction whose fields are all in memory. */
 export class HeldEntry implements Entry {
   readonly key: string;
   row: Entry['row'];
@@ -97,21 +103,21 @@ export class HeldEntry implements Entry {
   }
 }
 
-/** Data of a transaction in the ledger, apart from the row. */
+/** Fields of an entry that are computed from the transaction, not from the other data of its row. */
 export type TxSummary = Pick<
   Entry,
   'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
 >;
 
-/** The key of an output: txid and number as a latin1 string. Source: the wire format of an outpoint. */
+/** Key of an output: txid and output number as latin1, in the wire format of an outpoint. */
 export function outputKey(txKey: string, n: number): string {
   return txKey + String.fromCharCode(n & 0xff, (n >>> 8) & 0xff, (n >>> 16) & 0xff, n >>> 24);
 }
 
-/** The transaction that an output key names. */
+/** Transaction id in an output key (`outputKey`). */
 export const txKeyOf = (output: string): string => output.slice(0, 32);
 
-/** The number in an output key. */
+/** Output number in an output key (`outputKey`). */
 export function outputNumber(output: string): number {
   return (
     output.charCodeAt(32) +

@@ -1,7 +1,8 @@
 /**
  * The wallet's transactions with indexes by id, block, destination and order of arrival, and of unconfirmed ones and those
- * with claims. In a wallet opened from its image most of them are in columns (`sleepingTxs.ts`), the others in memory. A
- * transaction is loaded into memory before it changes (`wake`). `ledger.ts` owns the rules for their state.
+ * with claims. If the wallet was opened from its image file, most transactions stay in typed arrays (columns,
+ * `sleepingTxs.ts`); the others are in memory as objects. A transaction is loaded into memory before it changes (`wake`).
+ * `ledger.ts` contains the rules for the states of transactions.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { PrefixFilter } from '../../util/prefixFilter.js';
@@ -17,21 +18,24 @@ import type { SleepingTxs } from './sleepingTxs.js';
 import { SpentOutputs } from './spentOutputs.js';
 
 export class EntryIndex {
-  /** Entries in memory. */
+  /** Transactions that are in memory as objects, by id. */
   private readonly held = new Map<string, Entry>();
   private sleeping: SleepingTxs | null = null;
-  /** Ids of all entries, and of the transactions whose outputs they spend. */
+  /** Filter with the ids of all entries, and of the transactions whose outputs they spend. */
   readonly ids = new PrefixFilter(() => this.allIds());
   readonly spent = new SpentOutputs(this.held, this.ids);
   private readonly blocks = new BlockEntries();
   private readonly destinations = new EntryLists();
-  /** Entries by the deprecated account that paid. The unnamed account, which nearly all have, is left out. */
+  /**
+   * Transactions by the deprecated account that paid. Transactions of the unnamed account are left out, because nearly all
+   * transactions belong to it.
+   */
   readonly byPayer = new EntryLists();
-  /** Entries outside the active chain. */
+  /** Transactions that are not in a block of the active chain. */
   readonly loose = new Set<Entry>();
-  /** Entries in memory with a claim or support of the wallet, spent or not. */
+  /** Transactions in memory that contain a claim or support of the wallet, spent or not. */
   private readonly ownStakes = new Set<Entry>();
-  /** Entries with a claim or support that the wallet cannot spend. */
+  /** Transactions that contain a claim or support that the wallet cannot spend. */
   private readonly foreignStakes = new Set<Entry>();
   private readonly order = new OrderedEntries(this.held);
 
@@ -47,13 +51,13 @@ export class EntryIndex {
     return this.held.has(key) || (this.sleeping !== null && this.sleeping.find(key) >= 0);
   }
 
-  /** All entries, in no order. */
+  /** Iterates over all transactions, in undefined order. */
   *all(): Generator<Entry> {
     if (this.sleeping !== null) yield* this.sleeping.all();
     yield* this.held.values();
   }
 
-  /** Entries in memory, which include all that can change. */
+  /** Transactions in memory. All transactions that may change are among them. */
   awake(): IterableIterator<Entry> {
     return this.held.values();
   }
@@ -64,29 +68,29 @@ export class EntryIndex {
     yield* this.spent.spentKeys();
   }
 
-  /** Starts with transactions in columns. Call it before others are added. */
+  /** Initializes the index with the transactions in columns. Must be called before other entries are added. */
   begin(sleeping: SleepingTxs): void {
     this.sleeping = sleeping;
     this.spent.begin(sleeping);
     this.order.begin(sleeping);
   }
 
-  /** Those in columns that a scan of the blocks in which they are may skip; null for none. */
+  /** Transactions in columns that a scan of their blocks may skip; null if there are none. */
   get settledPayments(): SettledPayments | null {
     return this.sleeping?.payments ?? null;
   }
 
-  /** Whether all transactions in columns are still unchanged. */
+  /** Whether no transaction in columns has been loaded into memory or changed. */
   get isAsItBegan(): boolean {
     return this.sleeping !== null && this.sleeping.size === this.sleeping.txs.count;
   }
 
-  /** Whether the transactions in columns are still in the same blocks. */
+  /** Whether the transactions in columns are still in the same blocks of the active chain. */
   standsIn(heightOf: (hash: Bytes) => number): boolean {
     return this.sleeping === null || this.sleeping.standsIn(heightOf);
   }
 
-  /** Loads an entry into memory, so that it can change. */
+  /** Loads a transaction into memory, so that it can change. */
   wake(entry: Entry): void {
     const row = this.sleeping?.rowOf(entry) ?? -1;
     if (row < 0) return;
@@ -95,7 +99,7 @@ export class EntryIndex {
     this.spent.addSpender(entry);
   }
 
-  /** Loads all entries into memory. */
+  /** Loads all transactions into memory, in slices. */
   *wakeAll(): Slices<void> {
     if (this.sleeping === null) return;
     for (const entry of inSteps(this.sleeping.all())) {
@@ -104,22 +108,22 @@ export class EntryIndex {
     }
   }
 
-  /** All entries, the earliest first. */
+  /** All transactions in order of arrival, the earliest first. */
   inOrder(): OrderedEntries {
     return this.order.ready();
   }
 
-  /** The order must be computed again. */
+  /** Discards the computed order, so that it is computed again. */
   reorder(): void {
     this.order.forget();
   }
 
-  /** Computes the order of all entries. */
+  /** Computes the order of all transactions in slices. */
   sort(): Slices<void> {
     return this.order.sort();
   }
 
-  /** Entries whose rows have this block. */
+  /** Entries whose rows contain this block: it includes the transaction or conflicts with it. */
   inBlock(hash: Bytes): Entry[] {
     const held = this.blocks.of(hash);
     const asleep = this.sleeping?.txs.inBlock(toLatin1(hash));
@@ -133,12 +137,12 @@ export class EntryIndex {
     return count;
   }
 
-  /** The hash of a block as entries store it (`BlockEntries.hash`). */
+  /** The block hash object that all transactions share (`BlockEntries.hash`). */
   blockHash(key: string): Bytes {
     return this.blocks.hash(key);
   }
 
-  /** Entries with an own output to a destination. */
+  /** Transactions with an own output that pays to a destination. */
   payingTo(destination: string): readonly Entry[] {
     const held = this.destinations.of(destination);
     if (this.sleeping === null) return held;
@@ -146,7 +150,10 @@ export class EntryIndex {
     return asleep.length === 0 ? held : [...asleep, ...held];
   }
 
-  /** The stored string that equals a `destinationKey`, if there is one. */
+  /**
+   * The string that transactions store for a `destinationKey`; used to avoid duplicate strings. Undefined if no transaction
+   * pays to this destination.
+   */
   keptDestination(key: string): string {
     return this.destinations.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key;
   }
@@ -189,7 +196,7 @@ export class EntryIndex {
     this.order.forget();
   }
 
-  /** Sets the row of an entry. */
+  /** Replaces the row data of a transaction. */
   setRow(entry: Entry, row: Entry['row']): void {
     this.wake(entry);
     this.blocks.remove(entry);
@@ -201,7 +208,7 @@ export class EntryIndex {
     if (payer !== '') this.byPayer.add(payer, entry);
   }
 
-  /** Sets the own outputs of an entry. */
+  /** Replaces the own outputs of a transaction. */
   setOutputs(entry: Entry, outputs: readonly OwnOutput[], hasForeignStake: boolean): void {
     this.wake(entry);
     this.dropOutputs(entry);
@@ -224,7 +231,10 @@ export class EntryIndex {
     this.ownStakes.delete(entry);
   }
 
-  /** Entries with a claim or support in order of arrival; without `spent` only unspent ones. */
+  /**
+   * Transactions with a claim or support, in order of arrival. Without `spent` only transactions with an unspent claim or
+   * support.
+   */
   stakes(spent: boolean): Entry[] {
     const own = spent
       ? this.allOwnStakes()

@@ -1,13 +1,13 @@
-/** Transactions by a shared property, such as their block or a destination. */
+/** Lists of transactions by a shared property, such as their block or a destination. */
 import type { Entry } from './entry.js';
 
 const NONE: readonly Entry[] = [];
 
 export class EntryLists {
-  /** Entries by key; a single entry is stored without a list. */
+  /** Transactions by key. A single transaction is stored without a list. */
   private readonly lists = new Map<string, Entry | Entry[]>();
 
-  /** Entries in the order in which they were added. The caller must not change the list. */
+  /** Transactions in the order in which they were added. The caller must not change the list. */
   of(key: string): readonly Entry[] {
     const known = this.lists.get(key);
     if (known === undefined) return NONE;
@@ -19,7 +19,10 @@ export class EntryLists {
     return Array.isArray(known) ? known[0] : known;
   }
 
-  /** Adding the same entry twice in a row is ignored; otherwise it must not be in the list. */
+  /**
+   * Adds a transaction to the list of a key. Adding the last transaction once more is ignored. Otherwise the list must not
+   * contain the transaction yet.
+   */
   add(key: string, entry: Entry): void {
     const known = this.lists.get(key);
     if (known === undefined) this.lists.set(key, entry);

@@ -1,8 +1,8 @@
 /**
- * The transactions of a wallet and their states: which are in blocks, which conflict, and which outputs are spent. It
- * applies events of the chain and the mempool one by one. It has no keys, selects no coins and sends no transactions.
- * Changes are applied to memory at once, and to disk with the batch. Queries are in `ledgerReader.ts`. Source: lbrycrd
- * wallet/wallet.cpp.
+ * The transactions of a wallet and their states: which transactions are in blocks, which conflict with a block, and which
+ * outputs are spent. The ledger applies events of the chain and the mempool one by one. It has no keys, selects no coins and
+ * sends no transactions. A change is applied to memory immediately, and to disk when its batch is written. Queries are in
+ * `ledgerReader.ts`. Source: lbrycrd wallet/wallet.cpp.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { fromHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -40,7 +40,7 @@ export class Ledger extends LedgerReader {
   private readonly others = new OtherDestinations();
   private readonly summarizer: TxSummarizer;
   private mayOwnMore = false;
-  /** The image from which the wallet was opened; null if all rows were loaded. */
+  /** The wallet image from which the wallet was opened; null if all rows were loaded. */
   private image: { readonly columns: Columns; readonly notes: LedgerNotes } | null = null;
   private isLoaded = false;
 
@@ -49,21 +49,21 @@ export class Ledger extends LedgerReader {
     this.summarizer = new TxSummarizer(port, (key) => this.index.keptDestination(key), this.others);
   }
 
-  /** Whether a transaction spends an output of the wallet. */
+  /** Whether one of the inputs spends an output of the wallet. */
   private spendsOwn(inputs: readonly string[]): boolean {
     return inputs.some((input) => this.output(input) !== undefined);
   }
 
   // Taking in.
 
-  /** Loads a row with the id from its key. The order of rows does not matter. Call `loaded` after the last. */
+  /** Loads a row. `txKey` is the id in the row's key. Rows may be loaded in any order. Call `loaded` after the last row. */
   load(bytes: Buffer, txKey: string): void {
     const reader = new Reader(bytes);
     const summary = this.summarizer.read(reader);
     this.enter(txKey, summary, this.readDetails(reader));
   }
 
-  /** Parses the part of a row after the transaction. */
+  /** Parses the fields of a row that follow the transaction. */
   private readDetails(reader: Reader): Entry['row'] {
     return parseTxDetails(reader, () => {
       const at = reader.offset;
@@ -73,8 +73,8 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * Starts with the data of a wallet image; call it first. Newer rows then follow with `load` and `unload`, and `loaded`
-   * after the last. The columns must not be used by the caller afterwards.
+   * Initializes the ledger with the data of a wallet image. Must be called first. Newer rows follow with `load` and
+   * `unload`, and then `loaded` must be called. The caller must not use the columns afterwards.
    */
   begin(columns: Columns, notes: LedgerNotes): void {
     this.image = { columns, notes };
@@ -90,18 +90,18 @@ export class Ledger extends LedgerReader {
     );
     for (const id of notes.loose) {
       const key = toLatin1(fromHex(id));
-      // The row may have been deleted since; `unload` is then called for it.
+      // The row may have been deleted after the image was written. `unload` is called for such a row later.
       const bytes = this.rows.find(key);
       if (bytes !== undefined) this.load(bytes, key);
     }
   }
 
-  /** A row of the image was deleted or changed. */
+  /** Removes a transaction of the image whose row was deleted or changed. */
   unload(txKey: string): void {
     this.index.unload(txKey);
   }
 
-  /** Data of the ledger for a wallet image. Null before `loaded`, and while the data is not consistent. */
+  /** The ledger's data for a new wallet image. Null before `loaded`, and while the data is not consistent. */
   *imageParts(
     paysToPool: (to: string) => boolean,
   ): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
@@ -114,7 +114,7 @@ export class Ledger extends LedgerReader {
     this.nextOrderPos = Number(new Reader(value).i64());
   }
 
-  /** Computes the states of all transactions. Those without a position in the order get one by time. */
+  /** Computes the states of all transactions. Transactions without a position in the order get one, sorted by time. */
   *loaded(batch: WalletBatch): Slices<void> {
     // If the chain of the image is still active, its states are valid.
     if (!this.standsIn((hash) => this.port.heightOf(hash))) yield* this.index.wakeAll();
@@ -132,7 +132,7 @@ export class Ledger extends LedgerReader {
     }
     yield* this.settleAll();
     yield* this.index.sort();
-    // A transaction that spends an output of a conflicted one conflicts with the same block.
+    // If a transaction spends an output of a conflicting transaction, it conflicts with the same block.
     for (const entry of inSteps(this.index.awake())) {
       if (entry === null) yield;
       else if (entry.state === 'conflicted')
@@ -141,7 +141,7 @@ export class Ledger extends LedgerReader {
     this.isLoaded = true;
   }
 
-  /** Whether the settled transactions of the image are still in the same blocks. */
+  /** Whether the confirmed transactions of the image are still in the same blocks. */
   private standsIn(heightOf: (hash: Bytes) => number): boolean {
     if (this.image === null) return true;
     const { tip } = this.image.notes;
@@ -153,19 +153,19 @@ export class Ledger extends LedgerReader {
     return this.standsIn(heightOf) ? this.index.awake() : this.index.all();
   }
 
-  /** Computes the states of all entries in memory from their rows, and the unspent outputs. */
+  /** Computes the states of all transactions in memory from their rows, and the set of unspent outputs. */
   private *settleAll(): Slices<void> {
     this.loose.clear();
     let [hash, height]: [Bytes | null, number] = [null, -1];
     for (const entry of inSteps(this.index.awake())) {
       if (entry === null) {
         yield;
-        // The chain may have changed meanwhile.
+        // The chain may have changed during the yield, so the cached height is invalid.
         hash = null;
         continue;
       }
       const { row } = entry;
-      // Successive transactions often have the same block.
+      // The height of the last block is cached, because successive transactions often have the same block.
       if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
       entry.state = stateOf(row, height);
       entry.height = height;
@@ -176,7 +176,7 @@ export class Ledger extends LedgerReader {
     this.touch(null);
   }
 
-  /** Allocates the next position in the order of all transactions. */
+  /** Returns the next free position in the order of all transactions and moves. */
   takeOrderPos(batch: WalletBatch): number {
     const position = this.nextOrderPos++;
     batch.putLast(recordKey('orderposnext'), new Writer(8).i64(BigInt(this.nextOrderPos)).finish());
@@ -195,31 +195,31 @@ export class Ledger extends LedgerReader {
     return facts.summary(this.port.mineRevision, (bytes) => this.summarizer.read(new Reader(bytes)));
   }
 
-  /** Computes in advance the data that `add` needs. It does not change the ledger. */
+  /** Computes the data that `add` needs in advance. Does not change the ledger. */
   prepare(facts: TxFacts): void {
     this.summaryOf(facts);
     const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
 
-  /** The hash of a block as entries store it. */
+  /** The block hash object that all transactions share. */
   private keptHash(hash: Bytes): Bytes {
     return this.index.blockHash(toLatin1(hash));
   }
 
-  /** Sets the row of an entry and computes its state. */
+  /** Replaces the row data of a transaction, and computes the transaction's state. */
   private place(entry: Entry, row: Entry['row']): void {
     this.index.setRow(entry, row);
     this.settle(entry);
   }
 
-  /** Computes the state from the row. */
+  /** Computes the state of a transaction from its row. */
   private settle(entry: Entry): void {
     const height = this.namedHeight(entry.row);
     this.setState(entry, stateOf(entry.row, height), height);
   }
 
-  /** The height of the block in a row; −1 if that is not in the active chain. */
+  /** Height of the block in a row; −1 if the block is not in the active chain. */
   private namedHeight({ blockHash }: Entry['row']): number {
     return blockHash === NO_BLOCK || blockHash === ABANDONED ? -1 : this.port.heightOf(blockHash);
   }
@@ -242,14 +242,15 @@ export class Ledger extends LedgerReader {
     this.rows.write(batch, entry, tx);
   }
 
-  /** The rows of a batch are on disk and can be read from there. */
+  /** Called when a batch was written: its rows can now be read from disk. */
   committed(batch: WalletBatch): void {
     this.rows.committed(batch);
   }
 
   /**
-   * Adds or updates a transaction in a block, or in the mempool (`place` null). Returns its entry, or null if it is unknown
-   * and neither pays to the wallet nor spends its outputs. Source: `AddToWalletIfInvolvingMe`, `AddToWallet`.
+   * Adds or updates a transaction in a block, or in the mempool (`place` is null). Returns its entry. Returns null if the
+   * transaction is unknown, and neither pays to the wallet nor spends outputs of the wallet. Source:
+   * `AddToWalletIfInvolvingMe`, `AddToWallet`.
    */
   add(
     batch: WalletBatch,
@@ -295,7 +296,7 @@ export class Ledger extends LedgerReader {
     return entry;
   }
 
-  /** Whether the entry is already known at that position of that block, so that `add` would not change anything. */
+  /** Whether the transaction is already known at this position of this block, so that `add` would not change it. */
   isSettled(
     entry: Entry,
     { blockHash, index }: Pick<Place, 'blockHash' | 'index'>,
@@ -308,12 +309,15 @@ export class Ledger extends LedgerReader {
     return entry.isCoinbase || entry.inputs.every((input) => this.spent.isOnlySpender(input));
   }
 
-  /** Transactions for which the same holds whatever `hasWitness`, and that use no key of the pool; null for none. */
+  /**
+   * Transactions for which `isSettled` is true for any `hasWitness`, and which use no key of the pool; null if there are
+   * none.
+   */
   get settledPayments(): SettledPayments | null {
     return this.mayOwnMore ? null : this.index.settledPayments;
   }
 
-  /** Copies the owner's notes from an earlier transaction that differs only in its signatures. Source: `SyncMetaData`. */
+  /** Copies the user's notes from an earlier transaction that differs only in its signatures. Source: `SyncMetaData`. */
   private takeOverNotes(entry: Entry, tx: Transaction): void {
     const [first] = this.conflictsOf(entry).sort((a, b) => a.orderPos - b.orderPos);
     if (first === undefined || !isSame(unsignedId(tx), unsignedId(this.transaction(first)))) return;
@@ -337,7 +341,8 @@ export class Ledger extends LedgerReader {
     if (isFromMe && !row.isFromMe) next = { ...next, isFromMe: true };
     const summary = this.summaryOf(facts);
     const gainsWitness = summary.hasWitness && !entry.hasWitness;
-    // A transaction without witness has one serialization. With witness, the first one received is stored.
+    // A transaction without witness has only one serialization. If a version with witness exists, the first one received
+    // is stored.
     const stored = facts.stored?.entry === entry ? facts.stored.bytes : undefined;
     const bytes = entry.hasWitness ? stored : facts.bytes;
     if (gainsWitness) {
@@ -346,7 +351,7 @@ export class Ledger extends LedgerReader {
     }
     if (next === row) this.settle(entry);
     else this.place(entry, next);
-    // Keys may have been added since its outputs were checked.
+    // The outputs are checked again, because keys may have been added after the first check.
     this.setOutputs(entry, summary);
     if (next !== row || gainsWitness) this.write(batch, entry, bytes);
   }
@@ -355,9 +360,9 @@ export class Ledger extends LedgerReader {
     return smartTime(place.timeSec, nowSec, latestTimes(this.inOrder(), this.port.moves()));
   }
 
-  // What happens to what is known.
+  // Changes of known transactions.
 
-  /** A block was disconnected: its transactions are unconfirmed again, and conflicts with it end. */
+  /** Handles a disconnected block: its transactions become unconfirmed, and conflicts with the block end. */
   *disconnect(blockHash: Bytes): Slices<void> {
     for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
@@ -367,7 +372,7 @@ export class Ledger extends LedgerReader {
     }
   }
 
-  /** A block was connected (again): rows with this block are valid (again). */
+  /** Handles a connected block: transactions whose rows already contain this block become confirmed, or conflict with it. */
   *reconnect(blockHash: Bytes): Slices<void> {
     for (const entry of this.index.inBlock(blockHash)) {
       const { state } = entry;
@@ -388,8 +393,7 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * A block conflicts with a transaction, and so with all its descendants. Source:
-   * `MarkConflicted`.
+   * Marks a transaction and all its descendants as in conflict with a block. Source: `MarkConflicted`.
    */
   private markConflicted(batch: WalletBatch, first: Entry, blockHash: Bytes): void {
     const height = this.port.heightOf(blockHash);
@@ -400,7 +404,7 @@ export class Ledger extends LedgerReader {
     for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       if (seen.has(entry)) continue;
       seen.add(entry);
-      // If several blocks conflict, the deepest one is recorded.
+      // If a transaction conflicts with several blocks, the block with the most confirmations is recorded.
       if (depth >= this.depth(entry)) continue;
       this.place(entry, { ...entry.row, blockHash: this.keptHash(blockHash), index: -1 });
       this.write(batch, entry);
@@ -428,14 +432,14 @@ export class Ledger extends LedgerReader {
     }
   }
 
-  /** Adds notes to a transaction. */
+  /** Adds notes (key-value pairs) to a transaction. */
   note(batch: WalletBatch, entry: Entry, notes: ReadonlyMap<string, string>): void {
     this.index.wake(entry);
     entry.row = { ...entry.row, notes: new Map([...entry.row.notes, ...notes]) };
     this.write(batch, entry);
   }
 
-  /** Restores the data of a transaction that only the wallet has, not the chain. */
+  /** Restores the data of a transaction that is only in the wallet, not in the chain. */
   restore(
     batch: WalletBatch,
     entry: Entry,
@@ -447,7 +451,7 @@ export class Ledger extends LedgerReader {
     this.write(batch, entry);
   }
 
-  /** Deletes transactions (`removeprunedfunds`, `-zapwallettxes`). */
+  /** Deletes a transaction from the wallet (`removeprunedfunds`, `-zapwallettxes`). */
   remove(batch: WalletBatch, entry: Entry): void {
     this.changes++;
     this.touchFamily(entry);
@@ -456,19 +460,20 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * A key or script was added. Outputs to these hashes (20 or 32 bytes) may now be the wallet's; null if any output may.
+   * Must be called when a key or script was added. Outputs to `hashes` (20 or 32 bytes) may belong to the wallet from now
+   * on; null means any output.
    */
   keysCame(hashes: readonly Bytes[] | null): void {
     if (this.size > 0 && (hashes === null || hashes.some((hash) => this.others.has(hash))))
       this.mayOwnMore = true;
   }
 
-  /** Whether known outputs may have become the wallet's by added keys or scripts. */
+  /** Whether added keys or scripts may have made known outputs belong to the wallet. */
   get isOutdated(): boolean {
     return this.mayOwnMore;
   }
 
-  /** Checks the outputs of all transactions again if `isOutdated`. */
+  /** If `isOutdated`, checks again which outputs of known transactions belong to the wallet. */
   *reconsiderOutputs(): Slices<void> {
     if (!this.mayOwnMore) return;
     this.mayOwnMore = false;
@@ -496,7 +501,7 @@ function isSame(a: Bytes, b: Bytes): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** The state according to a row, if its block is at this height. */
+/** The state that a row implies if its block has this height in the active chain (−1 if it is not in the active chain). */
 function stateOf({ blockHash, index }: Entry['row'], height: number): EntryState {
   if (blockHash === ABANDONED) return 'abandoned';
   if (height < 0) return 'unconfirmed';

@@ -1,7 +1,7 @@
 /**
- * The part of the ledger in a wallet image (`store/walletImage.ts`): settled transactions as columns, the ids of the others, and
- * values that are expensive to recompute. No image is written while the node's chain differs from the chain that the ledger
- * has followed.
+ * The part of the ledger in a wallet image (`store/walletImage.ts`): settled (confirmed) transactions as typed arrays, the
+ * ids of the other transactions, and values that are expensive to recompute. No image is written while the node's chain
+ * differs from the chain that the wallet has followed.
  */
 import { fromLatin1, toHex, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
@@ -12,14 +12,17 @@ import type { LedgerPort } from './ledgerPort.js';
 import type { OtherDestinations } from './otherDestinations.js';
 import { packTxs } from './packTxs.js';
 
-/** Columns of the ledger besides those of `TxColumns`: `idWords` of `EntryIndex.ids`, `others` of `OtherDestinations`. */
+/**
+ * Data of the ledger in the image besides the columns. The columns are those of `TxColumns`, `idWords` of `EntryIndex.ids`,
+ * and `others` of `OtherDestinations`.
+ */
 export interface LedgerNotes {
   readonly nextOrderPos: number;
   readonly idCount: number;
   readonly otherCount: number;
-  /** The highest block with a settled transaction, in hex; null without one. */
+  /** The highest block that contains a settled transaction, in hex; null if no transaction is settled. */
   readonly tip: { readonly hash: string; readonly height: number } | null;
-  /** Ids of transactions that are not settled, in hex. */
+  /** Ids of the transactions that are not settled, in hex. */
   readonly loose: readonly string[];
 }
 
@@ -28,9 +31,9 @@ export interface LedgerSource {
   readonly port: LedgerPort;
   readonly nextOrderPos: number;
   readonly others: OtherDestinations;
-  /** Whether a destination (`destinationKey`) is that of a key in the pool. */
+  /** Whether a destination (`destinationKey`) belongs to a key in the pool. */
   paysToPool(to: string): boolean;
-  /** The image with which the wallet was opened. */
+  /** The image with which the wallet was opened; null without one. */
   readonly before: { readonly columns: Columns; readonly notes: LedgerNotes } | null;
 }
 
@@ -46,7 +49,7 @@ export function* ledgerImage(
   const settled = asBefore ? [] : yield* settledOf(source);
   if (settled === null) return null;
   const tip = asBefore ? before.notes.tip : tipOf(settled);
-  // The node's chain may differ from the chain that the ledger has followed.
+  // No image is written, because the node's chain may differ from the chain that the wallet has followed.
   if (tip !== null && source.port.heightOf(Buffer.from(tip.hash, 'hex')) !== tip.height) return null;
   const columns = asBefore
     ? { ...before.columns, ownLeft: index.spent.leftInColumns }
@@ -62,7 +65,7 @@ export function* ledgerImage(
   };
 }
 
-/** All settled transactions; null if one is not in the expected block. */
+/** All settled transactions in order; null if a transaction is not in the expected block. */
 function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
   const settled: Entry[] = [];
   let last: { hash: Bytes; height: number } | null = null;

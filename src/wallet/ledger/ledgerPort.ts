@@ -1,28 +1,28 @@
-/** The interface through which the ledger queries and notifies its environment. */
+/** The interface through which the ledger queries its environment and sends notifications. */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry } from './entry.js';
 import type { TxRecord } from './txRecord.js';
 
-/** Data that the ledger queries. */
+/** Data that the ledger needs from its environment. */
 export interface LedgerPort {
-  /** `MINE` flags of an output script. */
+  /** Ownership flags (`MINE`) of an output script. */
   mine(script: Bytes): number;
-  /** The same for the P2PKH script of a key id (latin1). */
+  /** Ownership flags (`MINE`) of the P2PKH script of a key id (latin1). */
   mineOfKeyHash(keyId: string): number;
-  /** Changes whenever `mine` may return another result. */
+  /** Number that changes whenever `mine` may return a different result. */
   readonly mineRevision: number;
-  /** Height of a block of the active chain (as far as the wallet has followed it), −1 for others. Wire order. */
+  /** Height of a block (hash in wire order) in the active chain as far as the wallet has followed it; −1 for other blocks. */
   heightOf(blockHash: Bytes): number;
-  /** Height up to which the wallet has followed the chain. */
+  /** Height of the last block that the wallet has applied. */
   readonly height: number;
   nowSec(): number;
-  /** The row of a transaction on disk. */
+  /** Reads the row of a transaction from disk. */
   readRow(key: string): Buffer | undefined;
-  /** Other items in the order of transactions, the latest last (`move`). */
+  /** Moves between accounts, which are part of the order of transactions, the latest last. */
   moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
-  /** Called when an entry starts or stops to conflict with a block, or is abandoned. */
+  /** Called when a transaction begins or ceases to conflict with a block, or is abandoned. */
   settledOtherwise(entry: Entry): void;
-  /** Called with the outputs (`outputKey`) that a new transaction spends, whatever its state. */
+  /** Called with the keys (`outputKey`) of the outputs that a new transaction spends, whatever the state of the transaction. */
   spentBy(inputs: readonly string[]): void;
 }
 
@@ -31,7 +31,7 @@ export interface Place {
   readonly blockHash: Bytes;
   readonly height: number;
   readonly timeSec: number;
-  /** Position among the block's transactions. */
+  /** Position of the transaction among the transactions of the block. */
   readonly index: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Read access to the transactions of a wallet: the list, their depths, and the spends. Changes are in `ledger.ts`. Source:
- * lbrycrd wallet/wallet.cpp.
+ * Read access to the transactions of a wallet: lists, confirmations, and spent outputs. `ledger.ts` contains the changes.
+ * Source: lbrycrd wallet/wallet.cpp.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -12,7 +12,7 @@ import type { SettledCoin } from './spentOutputs.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
-/** Called with each changed or removed entry; with null if any entry may have changed. */
+/** Called with each changed or removed transaction. Null means that any transaction may have changed. */
 export type EntryWatcher = (entry: Entry | null) => void;
 
 export abstract class LedgerReader {
@@ -20,7 +20,7 @@ export abstract class LedgerReader {
   protected readonly index = new EntryIndex();
   protected readonly spent = this.index.spent;
   protected readonly rows: TxRows;
-  /** Incremented by every change. */
+  /** Number of changes of the ledger so far. */
   protected changes = 0;
   private readonly watchers = new Set<EntryWatcher>();
 
@@ -33,17 +33,17 @@ export abstract class LedgerReader {
     return this.index.size;
   }
 
-  /** Height up to which the wallet has followed the chain. */
+  /** Height of the last block that the wallet has applied. */
   get followedHeight(): number {
     return this.port.height;
   }
 
-  /** Changes with all data on which balances and lists depend, except for the address book and the clock. */
+  /** A string that changes with all data on which balances and lists depend, except for the address book and the clock. */
   get revision(): string {
     return `${this.changes} ${this.port.height}`;
   }
 
-  /** Subscribes until the wallet is closed. A watcher must not change entries. */
+  /** Adds a watcher, which stays subscribed until the wallet is closed. A watcher must not change transactions. */
   watch(watcher: EntryWatcher): void {
     this.watchers.add(watcher);
   }
@@ -52,7 +52,7 @@ export abstract class LedgerReader {
     for (const watcher of this.watchers) watcher(entry);
   }
 
-  /** The same for an entry and its spenders, which depend on its outputs. */
+  /** Notifies watchers about a transaction, and about the transactions that spend its outputs, because they depend on it. */
   protected touchFamily(entry: Entry): void {
     if (this.watchers.size === 0) return;
     this.touch(entry);
@@ -67,56 +67,59 @@ export abstract class LedgerReader {
     return this.index.get(key);
   }
 
-  /** All entries, in no order. Accessing all of them reads all rows; use a list of some entries if possible. */
+  /**
+   * All transactions in undefined order. Accessing all of them may read all rows from disk, so prefer a list of fewer
+   * transactions.
+   */
   all(): Iterable<Entry> {
     return this.index.all();
   }
 
   /**
-   * Before `loaded`: entries that may not be in a block of the active chain. `heightOf`: height of a block in it, −1 for
-   * others.
+   * Transactions that may not be in a block of the active chain. May be called before `loaded`. `heightOf` returns the
+   * height of a block of the active chain, −1 for other blocks.
    */
   abstract doubtful(heightOf: (hash: Bytes) => number): Iterable<Entry>;
 
-  /** All entries, the earliest first. */
+  /** All transactions in order of arrival, the earliest first. */
   inOrder(): OrderedEntries {
     return this.index.inOrder();
   }
 
-  /** Entries outside the active chain. */
+  /** Transactions that are not in a block of the active chain. */
   unsettled(): IterableIterator<Entry> {
     return this.index.loose.values();
   }
 
-  /** Entries in a block of the active chain. */
+  /** Transactions that are confirmed in this block. */
   *inBlock(blockHash: Bytes): Generator<Entry> {
     for (const entry of this.index.inBlock(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
 
-  /** Number of entries with this block, confirmed or in conflict with it. */
+  /** Number of transactions whose rows contain this block: confirmed in it, or in conflict with it. */
   countIn(blockHash: Bytes): number {
     return this.index.countInBlock(blockHash);
   }
 
-  /** Entries with an own output to a destination (`destinationKey`), each once. */
+  /** Transactions with an own output that pays to a destination (`destinationKey`), without duplicates. */
   payingTo(destination: string): readonly Entry[] {
     return this.index.payingTo(destination);
   }
 
-  /** Entries sent from a named deprecated account. */
+  /** Transactions that were sent from a named deprecated account. */
   paidBy(account: string): readonly Entry[] {
     return this.index.byPayer.of(account);
   }
 
   /**
-   * Entries with a claim or support in an output, the earliest first. Without `spent` only those with such an unspent
-   * output, as far as the wallet knows.
+   * Entries with a claim or support in an output, the earliest first. Without `spent` only transactions whose claim or
+   * support is unspent, as far as the wallet knows.
    */
   withStakes(spent: boolean): readonly Entry[] {
     return this.index.stakes(spent);
   }
 
-  /** Unspent outputs of the wallet with their keys; with `destinations` only outputs to these. */
+  /** Unspent outputs of the wallet with their keys. With `destinations` only outputs that pay to these destinations. */
   unspentOutputs(
     destinations: ReadonlySet<string> | null = null,
   ): IterableIterator<[key: string, output: OwnOutput]> {
@@ -124,8 +127,8 @@ export abstract class LedgerReader {
   }
 
   /**
-   * All of `unspentOutputs` in two parts: outputs of settled transactions with only the data for balances, without creating
-   * entries; and the others.
+   * All unspent outputs in two parts. `settled`: outputs of settled transactions with only the data for balances, without
+   * creating entries. `others`: all other outputs.
    */
   unspentParts(): {
     readonly settled: Iterable<SettledCoin>;
@@ -134,12 +137,12 @@ export abstract class LedgerReader {
     return { settled: this.spent.unspentSettled(), others: this.spent.unspentAwake() };
   }
 
-  /** Unspent outputs with a claim or support. */
+  /** Unspent outputs that are claims or supports. */
   *unspentStakes(): Generator<[key: string, output: OwnOutput]> {
     for (const key of this.spent.unspentStakes()) yield [key, this.spent.output(key)!];
   }
 
-  /** Unspent outputs of transactions outside the active chain. */
+  /** Unspent outputs of transactions that are not in a block of the active chain. */
   *unspentUnsettled(): Generator<[key: string, output: OwnOutput]> {
     for (const entry of this.unsettled()) {
       for (const output of entry.outputs) {
@@ -149,7 +152,7 @@ export abstract class LedgerReader {
     }
   }
 
-  /** The whole record of an entry, including its transaction. */
+  /** The whole record of an entry, including its transaction. Reads it from disk. */
   record(entry: Entry): TxRecord {
     return this.rows.record(entry);
   }
@@ -159,15 +162,15 @@ export abstract class LedgerReader {
   }
 
   /**
-   * Confirmations: blocks from its own to the tip. 0 if it is not in a block. Negative for a conflict: the number of
-   * confirmations of the conflicting block. Source: `GetDepthInMainChain`.
+   * Number of confirmations: the blocks from the transaction's block to the tip. 0 if the transaction is not in a block. For
+   * a conflict, the negative number of confirmations of the conflicting block. Source: `GetDepthInMainChain`.
    */
   depth({ state, height }: Entry): number {
     if (state === 'confirmed') return this.port.height - height + 1;
     return state === 'conflicted' ? -(this.port.height - height + 1) : 0;
   }
 
-  /** An output of the wallet in one of its transactions. */
+  /** The wallet's own output with this key; undefined for other outputs. */
   output(key: string): OwnOutput | undefined {
     return this.spent.output(key);
   }
@@ -177,20 +180,20 @@ export abstract class LedgerReader {
     return this.spent.isSpent(output);
   }
 
-  /** Whether an output is the wallet's, or spent by one of its transactions. */
+  /** Whether an output belongs to the wallet, or is spent by one of the wallet's transactions. */
   concerns(output: string): boolean {
     return this.spent.concerns(output);
   }
 
   /**
-   * Whether a transaction, by its id in wire order at `start`, may be in the wallet, or be spent by one that is. False is
-   * certain.
+   * Returns false only if the transaction whose id is at `start` (wire order) is certainly not in the wallet, and no
+   * transaction of the wallet spends its outputs.
    */
   mayKnow(bytes: Uint8Array, start: number): boolean {
     return this.index.ids.mayHave(bytes, start);
   }
 
-  /** The words of the `PrefixFilter` behind `mayKnow`. They change when a transaction is added. */
+  /** The words of the `PrefixFilter` that `mayKnow` uses. They change when a transaction is added. */
   get idWords(): Uint32Array {
     return this.index.ids.words;
   }
@@ -199,12 +202,12 @@ export abstract class LedgerReader {
     return this.index.has(txKey);
   }
 
-  /** The wallet's transactions that spend an output. */
+  /** The wallet's transactions that spend this output. */
   spendersOf(output: string): Entry[] {
     return this.spent.spendersOf(output);
   }
 
-  /** Other transactions of the wallet that spend an input of this one. Source: `GetConflicts`. */
+  /** Other transactions of the wallet that spend an output which this transaction also spends. Source: `GetConflicts`. */
   conflictsOf(entry: Entry): Entry[] {
     const found = new Set<Entry>();
     for (const input of entry.inputs) {
@@ -214,12 +217,15 @@ export abstract class LedgerReader {
     return [...found];
   }
 
-  /** The wallet's transactions that spend outputs of this one. */
+  /** The wallet's transactions that spend outputs of this transaction. */
   childrenOf(entry: Entry): Entry[] {
     return this.spent.childrenOf(entry);
   }
 
-  /** Sum of the inputs that are the wallet's, by `MINE` flags. Source: `GetDebit`. */
+  /**
+   * Sum in satoshis of the inputs that belong to the wallet. Only inputs with a flag of `filter` (`MINE`) count. Source:
+   * `GetDebit`.
+   */
   debit(entry: Entry, filter: number): bigint {
     let sum = 0n;
     for (const input of entry.inputs) {

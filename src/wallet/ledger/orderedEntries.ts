@@ -1,6 +1,6 @@
 /**
- * The wallet's transactions in order of arrival. Transactions in columns are already ordered; their entries are created on
- * access.
+ * The wallet's transactions in order of arrival. Transactions in typed arrays (columns) are already in order. Their entry
+ * objects are created on access.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from './entry.js';
@@ -9,10 +9,13 @@ import type { SleepingTxs } from './sleepingTxs.js';
 export class OrderedEntries implements Iterable<Entry> {
   private readonly held: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** Entries, or rows of `sleeping`, which may have been removed since; null if the order must be computed again. */
+  /**
+   * The order: transaction objects, or row numbers of `sleeping`. A row may have been removed since. Null if the order must
+   * be computed again.
+   */
   private found: (Entry | number)[] | null = null;
 
-  /** `held`: the entries in memory. */
+  /** `held`: the transactions that are in memory. */
   constructor(held: ReadonlyMap<string, Entry>) {
     this.held = held;
   }
@@ -26,7 +29,7 @@ export class OrderedEntries implements Iterable<Entry> {
     this.found = null;
   }
 
-  /** An entry came. */
+  /** Adds a transaction to the order. */
   add(entry: Entry): void {
     const { found } = this;
     if (found === null || found.length === 0) return this.forget();
@@ -34,18 +37,18 @@ export class OrderedEntries implements Iterable<Entry> {
     else this.forget();
   }
 
-  /** Entries with a known order. */
+  /** Computes the order if necessary. */
   ready(): this {
     this.found ??= this.merged([...this.held.values()].sort(byOrder));
     return this;
   }
 
-  /** Computes the order in slices. */
+  /** Computes the order, and yields between slices of the work. */
   *sort(): Slices<void> {
     this.found = this.merged(yield* sortedInSlices([...this.held.values()], byOrder));
   }
 
-  /** Merges sorted entries in memory with those in columns. */
+  /** Merges the sorted entries in memory with the transactions in columns. */
   private merged(held: readonly Entry[]): (Entry | number)[] {
     const { sleeping } = this;
     if (sleeping === null || sleeping.size === 0) return [...held];
@@ -69,7 +72,7 @@ export class OrderedEntries implements Iterable<Entry> {
     return this.ready().found!.length;
   }
 
-  /** The entry at a position. */
+  /** Returns the transaction at a position. */
   at(place: number): Entry {
     const one = this.ready().found![place]!;
     if (typeof one !== 'number') return one;
@@ -81,7 +84,7 @@ export class OrderedEntries implements Iterable<Entry> {
     for (let place = 0; place < this.length; place++) yield this.at(place);
   }
 
-  /** Copies the entries to a list. */
+  /** Copies the transactions to a list. */
   toArray(): Entry[] {
     return [...this];
   }

@@ -1,23 +1,24 @@
 /**
  * Set of destinations that the wallet's transactions pay to but the wallet cannot spend from, including watch-only ones. It
- * stores the first four bytes of each hash. When a key or script is added, the set shows whether known transactions may pay
- * to it. The set may contain too much (removed transactions, equal prefixes), which costs time but does not change results.
+ * stores the first four bytes of each destination's hash. When a key or script is added, the set tells whether known
+ * transactions may pay to it. The set may contain too many destinations (of removed transactions, or with equal prefixes).
+ * This costs time but does not change results.
  */
 import type { Bytes } from '../../util/bytes.js';
 
 const FIRST_SLOTS = 64;
 
-/** The first four bytes of a hash; never 0, which marks an empty slot. */
+/** The first four bytes of a hash as a number. Never 0, because 0 marks an empty slot. */
 function mark(hash: Bytes): number {
   return (hash[0]! | (hash[1]! << 8) | (hash[2]! << 16) | (hash[3]! << 24)) >>> 0 || 1;
 }
 
 export class OtherDestinations {
-  /** A hash table with open addressing, at most half full. */
+  /** Hash table with open addressing. At most half of the slots are used. */
   private slots: Uint32Array = new Uint32Array(FIRST_SLOTS);
   private count = 0;
 
-  /** The raw table, and the number of marks in it, for `fill`. */
+  /** The slots of the hash table, for `fill` at a later start. */
   get words(): Uint32Array {
     return this.slots;
   }
@@ -26,13 +27,13 @@ export class OtherDestinations {
     return this.count;
   }
 
-  /** Starts with the given table, which the caller must not use afterwards. */
+  /** Initializes the set with a hash table and its number of entries. The caller must not use the table afterwards. */
   fill(words: Uint32Array, count: number): void {
     this.slots = words;
     this.count = count;
   }
 
-  /** `hash`: hash of a destination, 20 or 32 bytes. */
+  /** Adds a destination. `hash`: its hash of 20 or 32 bytes. */
   add(hash: Bytes): void {
     const value = mark(hash);
     const at = this.slotOf(value);
@@ -45,7 +46,10 @@ export class OtherDestinations {
     return this.count > 0 && this.slots[this.slotOf(mark(hash))] !== 0;
   }
 
-  /** The slot of a value, or the empty slot for it. Hashes are already evenly distributed. */
+  /**
+   * The slot that contains a value, or the empty slot for it. No further hashing is needed, because the values are parts of
+   * hashes and evenly distributed.
+   */
   private slotOf(value: number): number {
     const { slots } = this;
     let at = value & (slots.length - 1);

@@ -1,4 +1,4 @@
-/** Output keys by destination. Most destinations have one output, which is stored without a set. */
+/** Output keys by destination. Most destinations have only one output, which is stored without a set. */
 export class OutputLists {
   private readonly lists = new Map<string, string | Set<string>>();
 
@@ -8,7 +8,7 @@ export class OutputLists {
     return known === undefined ? [] : typeof known === 'string' ? [known] : known;
   }
 
-  /** Twice counts once. */
+  /** Adds an output key. Adding the same key twice has no effect. */
   add(to: string, key: string): void {
     const known = this.lists.get(to);
     if (known === undefined) this.lists.set(to, key);

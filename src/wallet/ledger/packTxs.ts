@@ -1,4 +1,4 @@
-/** Packs a wallet's transactions into columns (`packedTxs.ts`) for the wallet image. */
+/** Packs a wallet's transactions into typed arrays (columns, `packedTxs.ts`) for the wallet image. */
 import { enterSlot, slotsFor, wordAt, wordOf } from '../../util/hashSlots.js';
 import type { Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
@@ -16,15 +16,15 @@ import {
   type TxColumns,
 } from './packedTxs.js';
 
-/** Transactions packed between two yields. */
+/** Number of transactions that are packed between two yields. */
 const STEP = 256;
 
-/** Numbers distinct keys, and collects the rows that have each. */
+/** Assigns a number to each distinct key, and collects the rows in which the key occurs. */
 class Shared {
   readonly numbers = new Map<string, number>();
   private readonly pairs: number[] = [];
 
-  /** Returns the number of a key that a row has. */
+  /** Records that a row contains a key. Returns the number of the key. */
   note(key: string, row: number): number {
     let number = this.numbers.get(key);
     if (number === undefined) this.numbers.set(key, (number = this.numbers.size));
@@ -32,20 +32,20 @@ class Shared {
     return number;
   }
 
-  /** For each number the start of its rows, and the distinct rows. */
+  /** For each key number: the start of its list in `rows`, and the rows in which the key occurs, without duplicates. */
   rows(): { starts: Uint32Array; rows: Uint32Array } {
     const { pairs } = this;
     const lists: number[][] = Array.from({ length: this.numbers.size }, () => []);
     for (let at = 0; at < pairs.length; at += 2) {
       const list = lists[pairs[at]!]!;
-      // Rows are added in ascending order.
+      // Rows are added in ascending order, so a duplicate is the last entry of the list.
       if (list[list.length - 1] !== pairs[at + 1]) list.push(pairs[at + 1]!);
     }
     return { starts: startsOf(lists.map((list) => list.length)), rows: Uint32Array.from(lists.flat()) };
   }
 }
 
-/** Start offsets of concatenated lists, and the end of the last. */
+/** Start offset of each list in their concatenation, and the end of the last list. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts[at]! + length;
@@ -67,13 +67,13 @@ function slotsOf(bytes: Uint8Array, keyBytes: number): Int32Array {
 }
 
 export interface PackRules {
-  /** Whether an own output is unspent, by its key. */
+  /** Whether an own output (by its key) is unspent. */
   isLeft(output: string): boolean;
   /** See `IS_FINISHED`. */
   isFinished(entry: Entry): boolean;
 }
 
-/** Packs `entries`, which must be settled and have a position in the order. */
+/** Packs `entries`. They must be settled (confirmed) and have a position in the order. */
 export function* packTxs(entries: readonly Entry[], rules: PackRules): Slices<TxColumns> {
   const count = entries.length;
   const own = entries.map(({ outputs }) => outputs.length);

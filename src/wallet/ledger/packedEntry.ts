@@ -1,16 +1,16 @@
 /**
- * A settled transaction of the wallet that is read on access: its data is in columns (`packedTxs.ts`) and in its row on
- * disk. After `keep` it is completely in memory and can change.
+ * A settled (confirmed) transaction of the wallet whose data is read on access, from the packed columns (`packedTxs.ts`) and
+ * from its row on disk. After `keep` all its data is in memory, and it can change.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry, EntryState, OwnOutput } from './entry.js';
 import { HAS_FOREIGN_STAKE, HAS_WITNESS, IS_COINBASE, type PackedTxs } from './packedTxs.js';
 
-/** Reads the row of an entry. */
+/** Reads the row of a transaction from disk. */
 export type RowReader = (entry: PackedEntry) => Entry['row'];
 
 export class PackedEntry implements Entry {
-  /** Its number among `txs`. */
+  /** Number of the transaction in `txs`. */
   readonly at: number;
   state: EntryState = 'confirmed';
   height: number;
@@ -20,7 +20,7 @@ export class PackedEntry implements Entry {
   readonly lockTime: number;
   readonly outputCount: number;
   hasForeignStake: boolean;
-  /** Whether all data is in memory, so that the columns are not used. */
+  /** Whether all data is in memory. The columns are then not used any more. */
   isKept = false;
   private readonly txs: PackedTxs;
   private readonly readRow: RowReader;
@@ -79,12 +79,12 @@ export class PackedEntry implements Entry {
     return this.knownRow?.index ?? this.txs.columns.places[this.at]!;
   }
 
-  /** Drops the cached row, unless all data is in memory. */
+  /** Discards the cached row, unless all data must stay in memory. */
   forgetRow(): void {
     if (!this.isKept) this.knownRow = null;
   }
 
-  /** Loads all data into memory; the columns are not used afterwards. */
+  /** Loads all data into memory. The columns are not used afterwards. */
   keep(): void {
     void [this.key, this.row, this.inputs, this.outputs];
     this.isKept = true;

@@ -1,7 +1,7 @@
 /**
- * The settled transactions of a wallet as columns outside the JavaScript heap, in the form of the wallet image
- * (`store/walletImage.ts`): about 200 bytes each. They are in blocks of the active chain. Owns the lookup by id, spent output,
- * destination and block. Immutable: a transaction that changes is removed first (`entryIndex.ts`).
+ * The settled transactions of a wallet (those in blocks of the active chain) as typed arrays (columns) outside the
+ * JavaScript heap, in the format of the wallet image (`store/walletImage.ts`). Each takes about 200 bytes. Supports lookup
+ * by id, spent output, destination and block. Immutable: a transaction that changes is removed first (`entryIndex.ts`).
  */
 import { findText, firstSlot, isText, nextSlot, wordOf } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
@@ -13,44 +13,50 @@ export const OUT_POINT_BYTES = 36;
 export const IS_COINBASE = 1;
 export const HAS_WITNESS = 2;
 export const HAS_FOREIGN_STAKE = 4;
-/** What it spends no other transaction of the wallet spends, and it pays to no key in the pool. */
+/**
+ * Flag: no other transaction of the wallet spends the same outputs as this transaction, and it pays to no key in the pool. A
+ * scan may skip it.
+ */
 export const IS_FINISHED = 8;
-/** Flag in `ownMine`, in addition to the `MINE` flags. */
+/** Flag in `ownMine`, in addition to the `MINE` flags: the output is plain (`OwnOutput.isPlain`). */
 export const IS_PLAIN = 0x80;
-/** In `ownTo`: the output has no destination. */
+/** Value in `ownTo` for an output without a destination. */
 export const NO_DESTINATION = 0xffffffff;
 
-/** Columns of transactions. Rows are transactions, numbered from 0. Own outputs and inputs are numbered over all rows. */
+/**
+ * Columns of the packed transactions. A row is the number of a transaction, from 0. Own outputs and inputs are numbered over
+ * all transactions.
+ */
 export interface TxColumns {
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
   readonly flags: Uint8Array;
   readonly heights: Int32Array;
-  /** Position in the block. */
+  /** Position of each transaction in its block. */
   readonly places: Int32Array;
   readonly lockTimes: Uint32Array;
   readonly outputCounts: Uint32Array;
   readonly orderPos: Float64Array;
-  /** Rows in order of arrival. */
+  /** Row numbers in order of arrival. */
   readonly order: Uint32Array;
-  /** Offsets of the inputs of each row, and the end of the last. */
+  /** Number of the first input of each row, and the end of the last. */
   readonly inputStarts: Uint32Array;
   readonly inputs: Uint8Array;
-  /** Hash slots of inputs by the spent output, without those of coinbases. */
+  /** Hash table of input numbers by the spent output. Inputs of coinbases are left out. */
   readonly inputSlots: Int32Array;
   readonly inputRows: Uint32Array;
   readonly ownStarts: Uint32Array;
   readonly ownNumbers: Uint32Array;
   readonly ownValues: BigInt64Array;
   readonly ownMine: Uint8Array;
-  /** Number of the destination. */
+  /** Destination number of each own output. */
   readonly ownTo: Uint32Array;
-  /** 1 if no settled transaction of the wallet spends it. */
+  /** 1 for each own output that no settled transaction of the wallet spends, otherwise 0. */
   readonly ownLeft: Uint8Array;
   readonly ownRows: Uint32Array;
-  /** Numbers of own outputs with a claim or support. */
+  /** Numbers of the own outputs that are claims or supports. */
   readonly stakes: Uint32Array;
-  /** Start of each destination (`destinationKey`), and the end of the last. */
+  /** Start of each destination (`destinationKey`) in `toBytes`, and the end of the last. */
   readonly toStarts: Uint32Array;
   readonly toBytes: Uint8Array;
   readonly toSlots: Int32Array;
@@ -86,7 +92,7 @@ export class PackedTxs {
     this.blockBytes = asBuffer(c.blocks);
   }
 
-  /** The row of a transaction by its id (latin1); −1 for none. */
+  /** Row of the transaction with this id (latin1); −1 if it is not found. */
   find(key: string): number {
     return findText(this.columns.idSlots, this.columns.ids, ID_BYTES, key);
   }
@@ -95,7 +101,7 @@ export class PackedTxs {
     return this.idBytes.toString('latin1', row * ID_BYTES, (row + 1) * ID_BYTES);
   }
 
-  /** The output key that an input spends. */
+  /** Key of the output that an input spends. */
   input(number: number): string {
     return this.inputBytes.toString('latin1', number * OUT_POINT_BYTES, (number + 1) * OUT_POINT_BYTES);
   }
@@ -107,7 +113,7 @@ export class PackedTxs {
     return found;
   }
 
-  /** The rows that spend an output. */
+  /** Rows of the transactions that spend an output. */
   spendersOf(output: string): readonly number[] {
     const { inputSlots, inputs, inputRows } = this.columns;
     let found: number[] | null = null;
@@ -119,7 +125,7 @@ export class PackedTxs {
     return found ?? NO_ROWS;
   }
 
-  /** The number of a row's own output; −1 if the output is not the wallet's. */
+  /** Number of output `n` of a row among the own outputs; −1 if the output does not belong to the wallet. */
   ownNumber(row: number, n: number): number {
     const { ownStarts, ownNumbers } = this.columns;
     for (let at = ownStarts[row]!; at < ownStarts[row + 1]!; at++) if (ownNumbers[at] === n) return at;
@@ -138,7 +144,7 @@ export class PackedTxs {
     };
   }
 
-  /** Destination of an own output. */
+  /** Destination (`destinationKey`) of an own output. */
   private toOf(number: number): string {
     const { ownTo, toStarts } = this.columns;
     const to = ownTo[number]!;
@@ -152,7 +158,7 @@ export class PackedTxs {
     return found;
   }
 
-  /** The number of a destination; −1 if no row pays to it. */
+  /** Number of a destination; −1 if no transaction pays to it. */
   private findTo(destination: string): number {
     const { toSlots, toStarts, toBytes } = this.columns;
     const word = destinationWord(destination);
@@ -164,14 +170,14 @@ export class PackedTxs {
     return -1;
   }
 
-  /** Rows with an own output to a destination, each once. */
+  /** Rows with an own output to a destination, without duplicates. */
   payingTo(destination: string): Uint32Array {
     const to = this.findTo(destination);
     const { toRows, toRowStarts } = this.columns;
     return to < 0 ? NONE : toRows.subarray(toRowStarts[to], toRowStarts[to + 1]);
   }
 
-  /** Own outputs to a destination. */
+  /** Numbers of the own outputs to a destination. */
   *ownAt(destination: string): Generator<number> {
     const to = this.findTo(destination);
     if (to < 0) return;
@@ -182,14 +188,14 @@ export class PackedTxs {
     }
   }
 
-  /** The rows of a block, by its hash (latin1). */
+  /** Rows of the transactions in a block. `hash` is the block hash as latin1. */
   inBlock(hash: string): Uint32Array {
     const { blockSlots, blocks, blockRows, blockRowStarts } = this.columns;
     const block = findText(blockSlots, blocks, ID_BYTES, hash);
     return block < 0 ? NONE : blockRows.subarray(blockRowStarts[block], blockRowStarts[block + 1]);
   }
 
-  /** The hash of the block with this row; a view. */
+  /** Hash of the block that contains the transaction of this row, as a view. */
   blockHash(row: number): Buffer {
     const at = this.columns.blockOf[row]! * ID_BYTES;
     return this.blockBytes.subarray(at, at + ID_BYTES);
@@ -203,5 +209,5 @@ export class PackedTxs {
 const NONE = new Uint32Array(0);
 const NO_ROWS: readonly number[] = [];
 
-/** The hash word of a destination: the start of its hash, after the type. */
+/** The value by which hash tables find a destination: the start of its hash, after the type character. */
 export const destinationWord = (destination: string): number => wordOf(destination, 1);

@@ -1,6 +1,7 @@
 /**
- * The settled transactions of a wallet that are in columns (`packedTxs.ts`) and not in memory as entries, and the entries that were
- * made on access. A second access returns the same entry. Only the most recently read rows stay in memory.
+ * The settled transactions of a wallet that are packed in columns (`packedTxs.ts`) and not loaded as entries, and the entry
+ * objects that were created on access. A second access returns the same entry. Only the most recently read rows stay in
+ * memory.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { SettledPayments } from '../port.js';
@@ -8,25 +9,25 @@ import type { Entry } from './entry.js';
 import { PackedEntry, type RowReader } from './packedEntry.js';
 import { HAS_WITNESS, ID_BYTES, IS_FINISHED, type PackedTxs } from './packedTxs.js';
 
-/** Number of recently read rows in memory. Arbitrary: about a megabyte. */
+/** Maximum number of recently read rows in memory. Arbitrary: about a megabyte. */
 const MAX_ROWS = 4096;
 
 export class SleepingTxs {
   readonly txs: PackedTxs;
-  /** Number of rows that are still here. */
+  /** Number of packed transactions, without those that were removed. */
   size: number;
-  /** 1 for removed rows: deleted, or in memory as entries. */
+  /** 1 for each row that was removed, because it was deleted or loaded into memory; otherwise 0. */
   private readonly left: Uint8Array;
-  /** Those that a scan may skip. */
+  /** Transactions that a block scan may skip. */
   readonly payments: SettledPayments;
   private readonly readRow: RowReader;
-  /** Entries created on access, by row. */
+  /** Transaction objects that were created on access, by row. */
   private readonly looked: (PackedEntry | undefined)[];
-  /** Ring buffer of the most recently read rows. */
+  /** Ring buffer of the transactions whose disk rows were read last. */
   private readonly withRows: PackedEntry[] = [];
   private nextWithRow = 0;
 
-  /** `readRow`: reads the row of a transaction by its id. */
+  /** `readRow`: reads the disk row of a transaction by its id. */
   constructor(txs: PackedTxs, readRow: (key: string) => Entry['row']) {
     this.txs = txs;
     this.size = txs.count;
@@ -39,7 +40,7 @@ export class SleepingTxs {
     };
   }
 
-  /** Records that an entry has its row in memory; the oldest such entry drops its row. */
+  /** Records that the disk row of a transaction is in memory. The oldest recorded transaction discards its row. */
   private noteRow(entry: PackedEntry): void {
     this.withRows[this.nextWithRow]?.forgetRow();
     this.withRows[this.nextWithRow] = entry;
@@ -50,7 +51,7 @@ export class SleepingTxs {
     return this.left[row] === 0;
   }
 
-  /** The row of a transaction that is still here, by its id; −1 for none. */
+  /** Row number of the transaction with this id; −1 if it was removed or is unknown. */
   find(key: string): number {
     const row = this.txs.find(key);
     return row >= 0 && this.has(row) ? row : -1;
@@ -61,17 +62,17 @@ export class SleepingTxs {
     return row < 0 ? undefined : this.entry(row, key);
   }
 
-  /** The entry of a row that is still here. */
+  /** Transaction object of a row that was not removed. */
   entry(row: number, key: string | null = null): PackedEntry {
     return (this.looked[row] ??= new PackedEntry(this.txs, row, key, this.readRow));
   }
 
-  /** The row of an entry that is still here; −1 for others. */
+  /** Row number of a transaction; −1 if it is not a packed transaction. */
   rowOf(entry: Entry): number {
     return entry instanceof PackedEntry && !entry.isKept ? entry.at : -1;
   }
 
-  /** Loads the entry of a row into memory, and removes the row from here. */
+  /** Loads the entry of a row into memory, and removes the row from the packed transactions. */
   leave(row: number): PackedEntry {
     const entry = this.entry(row);
     entry.keep();
@@ -79,12 +80,15 @@ export class SleepingTxs {
     return entry;
   }
 
-  /** A transaction in memory spends the same as a row: a scan must look at both. */
+  /**
+   * Must be called when a transaction in memory spends the same output as the transaction of this row. A scan must then not
+   * skip it.
+   */
   noteRival(row: number): void {
     this.payments.kinds[row] = 0;
   }
 
-  /** Removes a deleted row. */
+  /** Removes a row whose transaction was deleted from the wallet. */
   drop(row: number): void {
     this.left[row] = 1;
     this.payments.kinds[row] = 0;
@@ -92,7 +96,7 @@ export class SleepingTxs {
     this.looked[row] = undefined;
   }
 
-  /** Entries of rows that are still in the wallet. */
+  /** Transaction objects of those rows that were not removed. */
   entries(rows: Iterable<number>): PackedEntry[] {
     const found: PackedEntry[] = [];
     for (const row of rows) if (this.has(row)) found.push(this.entry(row));
@@ -107,7 +111,7 @@ export class SleepingTxs {
     for (let row = 0; row < this.txs.count; row++) if (this.has(row)) yield this.txs.key(row);
   }
 
-  /** Whether each transaction is still in the same block of the active chain. */
+  /** Whether each packed transaction is still in the same block of the active chain. */
   standsIn(heightOf: (hash: Bytes) => number): boolean {
     const { blocks, blockRows, blockRowStarts, heights } = this.txs.columns;
     for (let block = 0; block * ID_BYTES < blocks.length; block++) {

@@ -1,18 +1,18 @@
 /**
- * Smart times of transactions: they follow the order of arrival, even if block times do not. Source: lbrycrd
- * wallet/wallet.cpp `ComputeTimeSmart`.
+ * Computes the smart times of transactions. Smart times follow the order of arrival, even if block times do not. Source:
+ * lbrycrd wallet/wallet.cpp `ComputeTimeSmart`.
  */
 import type { Entry, EntrySequence } from './entry.js';
 
-/** Times up to this far in the future are accepted. */
+/** Maximum time in seconds that a time may be in the future. */
 const TOLERATED_FUTURE_SEC = 300;
 
-/** Time of creation or arrival of a transaction. Source: `GetTxTime`. */
+/** The displayed time of a transaction: its smart time, or the time of its arrival. Source: `GetTxTime`. */
 export function timeSecOf(row: Entry['row']): number {
   return row.timeSmartSec === 0 ? row.timeReceivedSec : row.timeSmartSec;
 }
 
-/** Times of all items in the order, the latest position first. */
+/** Times of all transactions and moves in their order, the latest position first. */
 export function* latestTimes(
   ordered: EntrySequence,
   moves: readonly { readonly orderPos: number; readonly timeSec: number }[],
@@ -27,8 +27,8 @@ export function* latestTimes(
 }
 
 /**
- * The time of a transaction found in a block: the block's time, but not before the latest known transaction and not in the
- * future.
+ * The smart time of a transaction that was found in a block: the block's time, but not before the time of the latest known
+ * transaction and not in the future.
  */
 export function smartTime(blockTimeSec: number, nowSec: number, latest: Iterable<number>): number {
   for (const timeSec of latest) {

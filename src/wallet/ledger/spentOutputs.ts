@@ -1,4 +1,4 @@
-/** The outputs that the wallet's transactions spend, and the wallet's unspent outputs. */
+/** Index of the outputs that the wallet's transactions spend, and of the wallet's unspent outputs. */
 import type { PrefixFilter } from '../../util/prefixFilter.js';
 import { inSteps, type Slices } from '../../util/slices.js';
 import { MINE_STAKE } from '../keys/isMine.js';
@@ -7,10 +7,13 @@ import { OutputLists } from './outputLists.js';
 import { IS_COINBASE } from './packedTxs.js';
 import type { SleepingTxs } from './sleepingTxs.js';
 
-/** Output keys with their outputs. */
+/** Outputs with their keys (`outputKey`). */
 export type UnspentOutputs = Iterable<[key: string, output: OwnOutput]>;
 
-/** An unspent output of a settled transaction, with the data for balances. The object is reused for the next output. */
+/**
+ * The data of a settled (confirmed) transaction's unspent output that balances need. The object is reused for the next
+ * output.
+ */
 export interface SettledCoin {
   mine: number;
   valueSat: bigint;
@@ -20,38 +23,41 @@ export interface SettledCoin {
 }
 
 export class SpentOutputs {
-  /** Entries in memory. */
+  /** Transactions in memory by id. */
   private readonly entries: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** 1 for each unspent own output of `sleeping`. */
+  /** 1 for each unspent own output of `sleeping`, otherwise 0. */
   private sleepingLeft: Uint8Array = new Uint8Array(0);
-  /** By output: keys of the transactions in memory that spend it. Also for outputs of others. */
+  /** Ids of the transactions in memory that spend an output, by output key. Includes outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
   /**
-   * Own outputs in memory that no confirmed or unconfirmed transaction of the wallet spends, whatever the state of their own
-   * transaction.
+   * Own outputs of transactions in memory that no confirmed or unconfirmed transaction of the wallet spends. The state of
+   * the transaction that has the output does not matter.
    */
   private readonly left = new Map<string, OwnOutput>();
-  /** Keys of unspent outputs with a claim or support. */
+  /** Keys of the unspent outputs that are claims or supports. */
   private readonly leftStakes = new Set<string>();
-  /** The keys of all of `left` by destination; null until first use. */
+  /** The keys of all outputs in `left`, by destination; null until first use. */
   private leftByDestination: OutputLists | null = null;
 
   private readonly ids: PrefixFilter;
 
-  /** `entries`: the wallet's transactions in memory by key. Ids of transactions whose outputs are spent are added to `ids`. */
+  /**
+   * `entries`: the wallet's transactions in memory by id. `ids`: filter to which the ids of transactions with spent outputs
+   * are added.
+   */
   constructor(entries: ReadonlyMap<string, Entry>, ids: PrefixFilter) {
     this.entries = entries;
     this.ids = ids;
   }
 
-  /** Starts with transactions in columns. */
+  /** Initializes the index with the packed transactions. */
   begin(sleeping: SleepingTxs): void {
     this.sleeping = sleeping;
     this.sleepingLeft = sleeping.txs.columns.ownLeft;
   }
 
-  /** Called before a row of `sleeping` is loaded into memory. */
+  /** Must be called before a row of `sleeping` is loaded into memory. */
   wake(row: number): void {
     const { txs } = this.sleeping!;
     const { ownStarts } = txs.columns;
@@ -63,7 +69,7 @@ export class SpentOutputs {
     }
   }
 
-  /** A row of `sleeping` was deleted. */
+  /** Must be called when a row of `sleeping` was deleted. */
   drop(row: number): void {
     const { txs } = this.sleeping!;
     const { ownStarts } = txs.columns;
@@ -71,19 +77,19 @@ export class SpentOutputs {
     for (const input of txs.inputsOf(row)) this.noteOutput(input);
   }
 
-  /** 1 for each unspent own output in columns. */
+  /** 1 for each unspent own output of the packed transactions, otherwise 0. */
   get leftInColumns(): Uint8Array {
     return this.sleepingLeft;
   }
 
-  /** Returns a function that tells whether an own output is unspent now, by its key. */
+  /** Returns a function that tells whether an own output (by its key) is unspent at this time. */
   leftNow(): (output: string) => boolean {
     const keys = new Set(this.left.keys());
     for (const at of this.leftAsleep()) keys.add(this.withKey(at)[0]);
     return (output) => keys.has(output);
   }
 
-  /** Keys of all outputs that the wallet's transactions spend. */
+  /** Iterates over the keys of all outputs that the wallet's transactions spend. */
   *spentKeys(): Generator<string> {
     yield* this.spenders.keys();
     if (this.sleeping === null) return;
@@ -92,7 +98,7 @@ export class SpentOutputs {
       if (!txs.has(txs.columns.inputRows[n]!, IS_COINBASE)) yield txs.input(n);
   }
 
-  /** Numbers of the unspent own outputs in columns. */
+  /** Iterates over the numbers of the unspent own outputs of packed transactions. */
   private *leftAsleep(): Generator<number> {
     const { sleepingLeft } = this;
     for (let at = 0; at < sleepingLeft.length; at++) if (sleepingLeft[at] === 1) yield at;
@@ -104,18 +110,18 @@ export class SpentOutputs {
     return [outputKey(txs.key(txs.columns.ownRows[at]!), own.n), own];
   }
 
-  /** Unspent outputs of the wallet with their keys. */
+  /** Iterates over the unspent outputs of the wallet with their keys. */
   *unspent(): Generator<[key: string, output: OwnOutput]> {
     for (const at of this.leftAsleep()) yield this.withKey(at);
     yield* this.left.entries();
   }
 
-  /** The same, only for transactions in memory. */
+  /** Unspent outputs, with their keys, of transactions in memory. */
   unspentAwake(): IterableIterator<[key: string, output: OwnOutput]> {
     return this.left.entries();
   }
 
-  /** The unspent outputs of settled transactions, without creating an entry or a key for each. */
+  /** Iterates over the unspent outputs of settled (confirmed) transactions in packed form. No entry and no key is created. */
   *unspentSettled(): Generator<SettledCoin> {
     if (this.sleeping === null) return;
     const { txs } = this.sleeping;
@@ -132,7 +138,10 @@ export class SpentOutputs {
     }
   }
 
-  /** Unspent outputs to these destinations (`destinationKey`). The first query takes as long as one for all destinations. */
+  /**
+   * Unspent outputs to these destinations (`destinationKey`). The first call takes longer, because it indexes all
+   * destinations.
+   */
   *unspentAt(destinations: Iterable<string>): Generator<[key: string, output: OwnOutput]> {
     if (this.leftByDestination === null) {
       this.leftByDestination = new OutputLists();
@@ -145,7 +154,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Keys of unspent outputs with a claim or support. */
+  /** Keys of the unspent outputs that are claims or supports. */
   *unspentStakes(): Generator<string> {
     if (this.sleeping !== null)
       for (const at of this.sleeping.txs.columns.stakes)
@@ -153,7 +162,7 @@ export class SpentOutputs {
     yield* this.leftStakes;
   }
 
-  /** An output of the wallet in one of its transactions. */
+  /** The wallet's own output with this key; undefined for other outputs. */
   output(key: string): OwnOutput | undefined {
     const txKey = txKeyOf(key);
     const number = outputNumber(key);
@@ -173,7 +182,7 @@ export class SpentOutputs {
     return typeof keys === 'string' ? this.spends(keys) : keys.some((key) => this.spends(key));
   }
 
-  /** The rows in columns that spend an output. They are confirmed. */
+  /** Rows of the packed transactions that spend an output. These transactions are confirmed. */
   private rowsSpending(output: string): readonly number[] {
     const { sleeping } = this;
     if (sleeping === null) return NO_ROWS;
@@ -185,18 +194,18 @@ export class SpentOutputs {
     return this.rowsSpending(output).length > 0;
   }
 
-  /** Whether the inputs of a transaction count as spent: not if it is abandoned or in conflict. */
+  /** Whether the inputs of a transaction count as spent. Inputs of abandoned and conflicting transactions do not. */
   private spends(txKey: string): boolean {
     const { state } = this.entries.get(txKey)!;
     return state === 'confirmed' || state === 'unconfirmed';
   }
 
-  /** Whether an output is the wallet's, or spent by one of its transactions. */
+  /** Whether an output belongs to the wallet, or is spent by one of the wallet's transactions. */
   concerns(output: string): boolean {
     return this.spenders.has(output) || this.isSpentAsleep(output) || this.output(output) !== undefined;
   }
 
-  /** The wallet's transactions that spend an output. */
+  /** The wallet's transactions that spend this output. */
   spendersOf(output: string): Entry[] {
     const found: Entry[] = this.rowsSpending(output).map((row) => this.sleeping!.entry(row));
     const keys = this.spenders.get(output);
@@ -206,14 +215,14 @@ export class SpentOutputs {
     return found;
   }
 
-  /** Whether no more than one transaction of the wallet spends an output. */
+  /** Whether at most one transaction of the wallet spends this output. */
   isOnlySpender(output: string): boolean {
     const keys = this.spenders.get(output);
     const held = keys === undefined ? 0 : typeof keys === 'string' ? 1 : keys.length;
     return held + this.rowsSpending(output).length <= 1;
   }
 
-  /** The wallet's transactions that spend outputs of this one. */
+  /** The wallet's transactions that spend outputs of this transaction. */
   childrenOf({ key, outputCount }: Entry): Entry[] {
     const found = new Set<Entry>();
     for (let n = 0; n < outputCount; n++)
@@ -221,7 +230,7 @@ export class SpentOutputs {
     return [...found];
   }
 
-  /** Records an entry as spender of its inputs. Call `note` when its state is known. */
+  /** Records a transaction as spender of its inputs. `note` must be called when the state of the transaction is known. */
   addSpender({ key, inputs, isCoinbase }: Entry): void {
     if (isCoinbase) return;
     for (const input of inputs) {
@@ -235,7 +244,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Removes an entry. It must already be removed from `entries`. */
+  /** Removes a transaction from the index. It must already have been removed from `entries`. */
   remove({ key, inputs, outputs }: Entry): void {
     for (const input of inputs) {
       const keys = this.spenders.get(input);
@@ -248,18 +257,21 @@ export class SpentOutputs {
     for (const input of inputs) this.noteOutput(input);
   }
 
-  /** Updates the outputs that an entry spends, after its state changed. */
+  /**
+   * Updates whether the outputs that a transaction spends are unspent. Must be called after the state of the transaction has
+   * changed.
+   */
   noteInputs({ inputs }: Entry): void {
     for (const input of inputs) this.noteOutput(input);
   }
 
-  /** The same, and updates its own outputs. */
+  /** Updates whether the outputs that a transaction spends, and its own outputs, are unspent. */
   note(entry: Entry): void {
     for (const { n } of entry.outputs) this.noteOutput(outputKey(entry.key, n));
     this.noteInputs(entry);
   }
 
-  /** Updates the set of unspent outputs for one output. */
+  /** Adds an output to the set of unspent outputs, or removes it, according to its spenders. */
   private noteOutput(key: string): void {
     const row = this.entries.has(txKeyOf(key)) ? -1 : (this.sleeping?.find(txKeyOf(key)) ?? -1);
     if (row >= 0) {
@@ -288,7 +300,10 @@ export class SpentOutputs {
     this.leftStakes.delete(key);
   }
 
-  /** Recomputes the unspent outputs of all entries in memory, and of the outputs that they spend. */
+  /**
+   * Recomputes for all transactions in memory which of their own outputs, and which of the outputs that they spend, are
+   * unspent.
+   */
   *noteAll(): Slices<void> {
     this.left.clear();
     this.leftStakes.clear();

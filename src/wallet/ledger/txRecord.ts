@@ -1,6 +1,6 @@
 /**
- * Formats and parses the row of a wallet transaction, with the data that only the owner has. Source: lbrycrd wallet/wallet.h
- * `CMerkleTx`, `CWalletTx`.
+ * Formats and parses the row of a wallet transaction, including data that only the wallet has. Source: lbrycrd
+ * wallet/wallet.h `CMerkleTx`, `CWalletTx`.
  */
 import { formatTransaction, parseTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -8,35 +8,41 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey } from '../store/records.js';
 
-/** In place of a block hash: the transaction was abandoned. Source: `ABANDON_HASH`. */
+/** Value of the block hash for an abandoned transaction. Source: `ABANDON_HASH`. */
 export const ABANDONED: Bytes = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 export const NO_BLOCK: Bytes = Buffer.alloc(32);
 
-/** Comments given at creation, and later notes. The keys are those of the reference. */
+/**
+ * Comments that the user gave when the transaction was created, and notes that were added later. The keys are those of the
+ * reference.
+ */
 export type Notes = ReadonlyMap<string, string>;
 export const NO_NOTES: Notes = new Map();
 export const NO_FORM: TxRecord['orderForm'] = [];
-/** For `Notes`: the transaction that this one replaces, or is replaced by, in hex. */
+/** Keys of `Notes`: the id, in hex, of the transaction that this transaction replaces, or that replaces it. */
 export const REPLACES = 'replaces_txid';
 export const REPLACED_BY = 'replaced_by_txid';
 
 export interface TxRecord {
   readonly tx: Transaction;
-  /** The block that contains it or, with index −1, one that conflicts with it; or `NO_BLOCK` or `ABANDONED`. Wire order. */
+  /**
+   * Hash (wire order) of the block that contains the transaction. If `index` is −1, the block conflicts with the
+   * transaction. Without a block: `NO_BLOCK` or `ABANDONED`.
+   */
   readonly blockHash: Bytes;
-  /** Its position in the block; −1 without one. */
+  /** Position of the transaction in the block; −1 if it is not in the block. */
   readonly index: number;
   readonly notes: Notes;
   readonly orderForm: readonly (readonly [string, string])[];
   readonly timeReceivedIsTxTime: number;
   readonly timeReceivedSec: number;
-  /** A time that preserves the order of arrival; 0 if it was never computed. */
+  /** Smart time: a time that follows the order of arrival; 0 if it was never computed. */
   readonly timeSmartSec: number;
-  /** Whether this wallet created it. */
+  /** Whether this wallet created the transaction. */
   readonly isFromMe: boolean;
-  /** The deprecated account that it was sent from. */
+  /** The deprecated account from which the transaction was sent. */
   readonly fromAccount: string;
-  /** Position in the order of all transactions; −1 in very old wallets. */
+  /** Position in the order of all transactions and moves; −1 in very old wallets. */
   readonly orderPos: number;
 }
 
@@ -52,7 +58,7 @@ function textIn(reader: Reader, encoding: 'latin1' | 'utf8'): string {
 const text = (reader: Reader): string => textIn(reader, 'latin1');
 const utf8Of = (reader: Reader): string => textIn(reader, 'utf8');
 const writeText = (writer: Writer, value: string): Writer => writer.varBytes(fromLatin1(value));
-/** Strings in the row are latin1; those of notes are UTF-8. */
+/** Strings in a row are kept as latin1. Notes are converted from and to UTF-8. */
 const utf8 = (value: string): string => fromLatin1(value).toString('utf8');
 const bytesOf = (value: string): string => toLatin1(Buffer.from(value, 'utf8'));
 
@@ -62,7 +68,7 @@ export function parseTxRecord(bytes: Bytes): TxRecord {
   return { tx, ...parseTxDetails(reader, () => reader.hash()) };
 }
 
-/** Parses the part after the transaction. `readHash` reads the block hash. */
+/** Parses the fields of a row that follow the transaction. `readHash` reads the block hash. */
 export function parseTxDetails(reader: Reader, readHash: () => Bytes): Omit<TxRecord, 'tx'> {
   const blockHash = readHash();
   reader.skip(32 * reader.compactSize());
@@ -100,7 +106,7 @@ export function parseTxDetails(reader: Reader, readHash: () => Bytes): Omit<TxRe
   };
 }
 
-/** Skips the parent transactions that rows from before 2014 include. */
+/** Skips the parent transactions that rows written before 2014 include. */
 function skipParents(reader: Reader): void {
   for (let left = reader.compactSize(); left > 0; left--) {
     parseTransaction(reader);
@@ -121,7 +127,7 @@ export function formatTxRecord(record: TxRecord): Buffer {
   return formatTxRow(formatTransaction(record.tx), record);
 }
 
-/** The same with a serialized transaction. */
+/** Formats a row. `tx` is the serialized transaction. */
 export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
   const writer = new Writer(tx.length + DETAILS_BYTES).raw(tx);
   writer.raw(record.blockHash).compactSize(0).i32(record.index).compactSize(0);
@@ -147,10 +153,13 @@ export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
     .finish();
 }
 
-/** Usual maximum size of the part after the transaction. */
+/** Usual maximum size in bytes of the fields that follow the transaction. */
 const DETAILS_BYTES = 128;
 
-/** An id of a transaction without its signatures. Source: `IsEquivalentTo`. */
+/**
+ * Id of a transaction whose signatures are removed. Transactions that differ only in their signatures have the same id.
+ * Source: `IsEquivalentTo`.
+ */
 export function unsignedId(tx: Transaction): Bytes {
   return txid({ ...tx, inputs: tx.inputs.map((input) => ({ ...input, scriptSig: NO_SCRIPT })) });
 }

@@ -1,4 +1,7 @@
-/** The rows of a wallet's transactions. Reads rows from disk, or from batches not written yet, and adds rows to a batch. */
+/**
+ * Access to the rows of a wallet's transactions. Reads rows from disk, or from batches that are not written yet. Adds
+ * changed rows to a batch.
+ */
 import { parseTransaction, type Transaction } from '../../primitives/transaction.js';
 import { assert } from '../../util/assert.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -8,24 +11,24 @@ import type { Entry } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import { formatTxRow, parseTxRecord, txRecordKey, type TxRecord } from './txRecord.js';
 
-/** Length of the kind in the key of a transaction row; the id follows. */
+/** Length of the row type in the key of a transaction row. The transaction id follows. */
 const TX_KIND_CHARS = recordKey('tx').length;
 
 export class TxRows {
   private readonly port: Pick<LedgerPort, 'readRow'>;
-  /** Rows changed since they were last on disk, by id. */
+  /** Changed rows that are not on disk yet, by transaction id. */
   private readonly written = new Map<string, Buffer>();
 
   constructor(port: Pick<LedgerPort, 'readRow'>) {
     this.port = port;
   }
 
-  /** The bytes of a row, which start with the transaction. */
+  /** The bytes of an entry's row, which start with the transaction. */
   bytes({ key }: Entry): Buffer {
     return this.rowBytes(key);
   }
 
-  /** The same by transaction id. */
+  /** The bytes of the row with this transaction id, which start with the transaction. */
   rowBytes(key: string): Buffer {
     const row = this.find(key);
     assert(row, 'a transaction of the wallet has no row');
@@ -53,7 +56,7 @@ export class TxRows {
     return bytes.subarray(0, reader.offset);
   }
 
-  /** `tx`: the serialized transaction, if available. */
+  /** Adds an entry's row to a batch. `tx`: the serialized transaction, if the caller has it. */
   write(batch: WalletBatch, entry: Entry, tx: Bytes = this.txBytes(entry)): void {
     const row = formatTxRow(tx, entry.row);
     batch.put(txRecordKey(fromLatin1(entry.key)), row);
@@ -65,7 +68,7 @@ export class TxRows {
     batch.del(txRecordKey(fromLatin1(key)));
   }
 
-  /** The rows of a batch are on disk and can be read from there. */
+  /** Called when a batch was written: its rows can now be read from disk. */
   committed({ changes }: WalletBatch): void {
     for (const [key, value] of changes) {
       const txKey = String(key).slice(TX_KIND_CHARS);

@@ -1,5 +1,5 @@
 /**
- * Reads the summary of a transaction for the ledger directly from its bytes, without parsing the rest, since a wallet may
+ * Reads the data that the ledger needs directly from a serialized transaction. The rest is not parsed, because a wallet may
  * have a hundred thousand transactions.
  */
 import { NULL_INDEX, SEQUENCE_FINAL } from '../../primitives/transaction.js';
@@ -13,32 +13,32 @@ import type { OwnOutput, TxSummary } from './entry.js';
 import type { LedgerPort } from './ledgerPort.js';
 import type { OtherDestinations } from './otherDestinations.js';
 
-/** Minimum size of an input: outpoint, empty script, sequence. */
+/** Minimum size in bytes of a serialized input: outpoint, empty script, sequence. */
 const MIN_INPUT_BYTES = 41;
 const OUT_POINT_BYTES = 36;
-/** Outpoint of a coinbase input. */
+/** Outpoint of a coinbase input, as a latin1 string. */
 const NO_OUT_POINT = '\0'.repeat(32) + String.fromCharCode(NULL_INDEX & 0xff).repeat(4);
-/** The shape of a P2PKH script. */
+/** Length of a P2PKH script, and the position of the hash in it. */
 const KEY_HASH_SCRIPT_BYTES = 25;
 const KEY_HASH_AT = 3;
 const KEY_HASH_END = 23;
 
-/** Reads summaries of the transactions of one wallet. */
+/** Reads the data of transactions that the ledger of one wallet needs. */
 export class TxSummarizer {
   private readonly port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>;
   private readonly canonical: (key: string) => string;
   private readonly others: OtherDestinations;
-  /** Whether an output read by the last call has a claim or support that the wallet cannot spend. */
+  /** Whether the transaction read last has a claim or support that the wallet cannot spend. */
   private hasForeignStake = false;
-  /** The `destinationKey` of the last P2PKH output. */
+  /** Scratch buffer for the `destinationKey` of a P2PKH output. */
   private readonly keyHash = Buffer.from(
     destinationKey({ type: 'pubkeyhash', hash: Buffer.alloc(20) }),
     'latin1',
   );
 
   /**
-   * `canonical`: returns the stored string that equals a `destinationKey`, so that equal ones share memory. `others`:
-   * collects destinations that the wallet cannot spend from.
+   * `canonical`: returns an already stored string that equals a `destinationKey`, so that equal strings share memory.
+   * `others`: collects destinations that the wallet cannot spend from.
    */
   constructor(
     port: Pick<LedgerPort, 'mine' | 'mineOfKeyHash'>,
@@ -50,7 +50,7 @@ export class TxSummarizer {
     this.others = others;
   }
 
-  /** Reads one transaction, as `parseTransaction` does. Throws `ReadError`. */
+  /** Reads the summary of one serialized transaction. Throws `ReadError` like `parseTransaction`. */
   read(reader: Reader): TxSummary {
     reader.skip(4);
     let flags = 0;
@@ -88,7 +88,7 @@ export class TxSummarizer {
     };
   }
 
-  /** The outputs that are the wallet's or watched. */
+  /** Reads the outputs. Returns those that the wallet owns or watches. */
   private readOutputs(reader: Reader, count: number): readonly OwnOutput[] {
     this.hasForeignStake = false;
     let own: OwnOutput[] = [];
@@ -103,7 +103,8 @@ export class TxSummarizer {
         ? this.keyHashOutput(bytes, n, valueAt, at)
         : this.otherOutput(bytes, n, valueAt, bytes.subarray(at, at + length));
       if (found === null) continue;
-      // Most transactions have one own output, and a grown array has capacity for sixteen more.
+      // Most transactions have one own output. A list of one element is created as such, because a growing array allocates
+      // space for sixteen more.
       if (own.length === 0) own = [found];
       else own.push(found);
     }
@@ -134,7 +135,7 @@ export class TxSummarizer {
   }
 }
 
-/** Skips a transaction. Throws `ReadError`. */
+/** Skips a serialized transaction. Throws `ReadError`. */
 export function skipTransaction(reader: Reader): void {
   reader.skip(4);
   let inputCount = reader.compactSize();
@@ -156,7 +157,10 @@ export function skipTransaction(reader: Reader): void {
   reader.skip(4);
 }
 
-/** An array with capacity for exactly this many strings. Throws `ReadError` if the data is too short for them. */
+/**
+ * Creates an array with space for exactly `count` strings. Throws `ReadError` if the remaining data is too short for `count`
+ * inputs.
+ */
 function roomFor(reader: Reader, count: number): string[] {
   if (count > reader.remaining / MIN_INPUT_BYTES) throw new ReadError('end of data in inputs');
   return new Array<string>(count);
@@ -173,7 +177,7 @@ function isKeyHashScript(bytes: Buffer, at: number, length: number): boolean {
   );
 }
 
-/** Whether a script is a bare public key script. Other scripts of this length need not be solved. */
+/** Whether a script is a bare public key script. Scripts of other lengths are not, so they need not be solved. */
 function isBareKey(script: Buffer): boolean {
   return (script.length === 35 || script.length === 67) && solveScript(script).type === 'pubkey';
 }

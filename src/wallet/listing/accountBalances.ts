@@ -1,6 +1,6 @@
 /**
- * Balances of the deprecated accounts: each label counts as an account. Also moves between them. Source: lbrycrd
- * wallet/wallet.cpp `GetLegacyBalance`, `AccountMove`, wallet/rpcwallet.cpp `listaccounts`.
+ * Computes the balances of the deprecated accounts, where each label counts as an account. Also records moves between
+ * accounts. Source: lbrycrd wallet/wallet.cpp `GetLegacyBalance`, `AccountMove`, wallet/rpcwallet.cpp `listaccounts`.
  */
 import type { Slices } from '../../util/slices.js';
 import type { WalletBatch } from '../store/records.js';
@@ -9,7 +9,10 @@ import { destinationFlags } from './amounts.js';
 import { compareText } from './received.js';
 import { sumsOf } from './sumsOf.js';
 
-/** Received minus sent amounts of one account, or of all (null). `minDepth` applies to received amounts. */
+/**
+ * Received minus sent amounts in satoshis of one account, or of all accounts (null). Received amounts count only with
+ * `minDepth` confirmations.
+ */
 export function* legacyBalanceSat(
   wallet: Wallet,
   account: string | null,
@@ -22,7 +25,7 @@ export function* legacyBalanceSat(
   return movedSat + sums.balanceSat(account, minDepth);
 }
 
-/** All accounts with their balances, by name. */
+/** Balances in satoshis of all deprecated accounts, by name. */
 export function* accountBalances(
   wallet: Wallet,
   filter: number,
@@ -40,7 +43,7 @@ export function* accountBalances(
   return [...balances].sort(([a], [b]) => compareText(a, b));
 }
 
-/** Records a move of an amount between two accounts, without a transaction. */
+/** Records a move of an amount between two deprecated accounts, without a transaction. */
 export function moveBetweenAccounts(
   wallet: Wallet,
   batch: WalletBatch,

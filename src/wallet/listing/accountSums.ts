@@ -1,5 +1,5 @@
 /**
- * Received and sent amounts by deprecated account, updated incrementally. Source: lbrycrd wallet/wallet.cpp
+ * Sums of received and sent amounts by deprecated account, updated incrementally. Source: lbrycrd wallet/wallet.cpp
  * `GetLegacyBalance`, wallet/rpcwallet.cpp `listaccounts`.
  */
 import { COINBASE_MATURITY } from '../../consensus/limits.js';
@@ -10,17 +10,20 @@ import { isChange, labelOf } from './amounts.js';
 import { HeightSums } from './heightSums.js';
 import { RunningSums } from './runningSums.js';
 
-/** Effect of a transaction on the accounts. */
+/** Amounts that a transaction adds to and takes from the accounts. */
 interface AccountFlow {
   readonly height: number;
   readonly isCoinbase: boolean;
-  /** The account that pays. */
+  /** Account that pays for the transaction. */
   readonly from: string;
-  /** Sum of the wallet's inputs minus the change: fee and payments. */
+  /**
+   * Amount that the transaction takes from the account: the wallet's inputs minus the change, which equals the payments and
+   * the fee.
+   */
   readonly takenSat: bigint;
   /**
-   * The first received amount and its account. Most transactions have no others, and there may be a hundred thousand
-   * transactions. Null without one.
+   * Account and amount of the first received output; null if nothing was received. Further outputs are in `others`. Stored
+   * separately to save memory, because most transactions have only one received output.
    */
   readonly to: string;
   readonly receivedSat: bigint | null;
@@ -30,18 +33,18 @@ interface AccountFlow {
 type Credit = readonly [account: string, sat: bigint];
 const NO_OTHERS: readonly Credit[] = [];
 
-/** All received outputs. */
+/** All received outputs of a transaction. */
 function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit> {
   if (receivedSat !== null) yield [to, receivedSat];
   yield* others;
 }
 
-/** The confirmed part of an account, or of all accounts together. */
+/** Sums over the confirmed transactions of one account, or of all accounts. */
 class AccountSum {
   readonly received = new HeightSums();
-  /** Sum of coinbases, which count once mature. */
+  /** Received coinbase amounts. They count once they are mature. */
   readonly mined = new HeightSums();
-  /** Heights of the coinbase entries paid by the account. */
+  /** Heights of coinbase transactions that are assigned to the account as payer. */
   readonly minedFrom = new HeightSums();
   takenSat = 0n;
   takenCount = 0;
@@ -57,7 +60,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
   private readonly sums = new Map<string, AccountSum>();
   private readonly total = new AccountSum();
 
-  /** `filter`: `MINE` flags of what counts as the wallet's. */
+  /** `filter`: `MINE` flags of the outputs that count as owned. */
   constructor(wallet: Wallet, filter: number) {
     super(wallet);
     this.filter = filter;
@@ -109,7 +112,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** Unconfirmed entries that count all the same: depth at least 0. */
+  /** Transactions that are not in the sums but count nevertheless: those with at least 0 confirmations that are not immature. */
   private *loose(): Generator<{ readonly entry: Entry; readonly flow: AccountFlow }> {
     const { ledger } = this.wallet;
     for (const entry of this.rest())
@@ -117,7 +120,10 @@ export class AccountSums extends RunningSums<AccountFlow> {
         yield { entry, flow: this.partOf(entry) };
   }
 
-  /** The balance of an account, or of all (null); `minDepth` applies to received amounts. Call `refresh` before. */
+  /**
+   * Balance in satoshis of an account, or of all accounts (null). Received amounts count only with `minDepth` confirmations.
+   * `refresh` must be called before.
+   */
   balanceSat(account: string | null, minDepth: number): bigint {
     const { ledger, balanceOptions } = this.wallet;
     const known = account === null ? this.total : this.sums.get(account);
@@ -136,7 +142,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** The balances of all accounts that received or sent anything. Call `refresh` before. */
+  /** Balances of all accounts that received or sent an amount. `refresh` must be called before. */
   balances(minDepth: number): Map<string, bigint> {
     const { ledger } = this.wallet;
     const balances = new Map<string, bigint>();
@@ -157,7 +163,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return balances;
   }
 
-  /** Maximum height of coinbases that are mature and have this many confirmations. */
+  /** Maximum height of coinbases that are mature and have `minDepth` confirmations. */
   private matureHeight(minDepth: number): number {
     return this.heightOfDepth(Math.max(minDepth, COINBASE_MATURITY + 1));
   }

@@ -1,12 +1,12 @@
 /**
- * Balances of the destinations in address groups. Source: lbrycrd wallet/wallet.cpp `GetAddressBalances`.
+ * Computes the balances of destinations, for address groups. Source: lbrycrd wallet/wallet.cpp `GetAddressBalances`.
  */
 import type { Slices } from '../../util/slices.js';
 import { blocksToMaturity, isTrusted } from '../ledger/balances.js';
 import { type Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Confirmed or trusted coins by destination, including destinations with balance 0. */
+/** Sum of the confirmed or trusted coins of each destination. Includes destinations with balance 0. */
 export function* addressBalances(wallet: Wallet): Slices<Map<string, bigint>> {
   const { ledger, balanceOptions } = wallet;
   const balances = new Map<string, bigint>();

@@ -1,23 +1,26 @@
 /**
- * Groups of destinations whose common ownership is visible in the chain, updated incrementally. Groups only grow; after a
- * removal they are rebuilt. Source: lbrycrd wallet/wallet.cpp `GetAddressGroupings`.
+ * Groups of destinations that the chain reveals to have the same owner, updated incrementally. Groups only grow. After a
+ * transaction was removed they are rebuilt. Source: lbrycrd wallet/wallet.cpp `GetAddressGroupings`.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry, OwnOutput } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { isChange } from './amounts.js';
 
-/** Entries processed between two yields. */
+/** Number of transactions that are processed between two yields. */
 const STEP = 64;
 
 export class AddressGroups {
   private readonly wallet: Wallet;
   private groups = new Groups();
-  /** Processed entries, with their outputs at that time. */
+  /** Processed transactions, with the outputs that they had at that time. */
   private seen = new Map<Entry, readonly OwnOutput[]>();
   private touched = new Set<Entry>();
   private isVoid = true;
-  /** Paid destinations that are in the address book; others would be change, which shows the owner. */
+  /**
+   * Destinations that received payments and are in the address book. Payments to other own destinations count as change,
+   * which reveals the owner.
+   */
   private booked = new Set<string>();
 
   constructor(wallet: Wallet) {
@@ -34,7 +37,7 @@ export class AddressGroups {
     });
   }
 
-  /** Groups of destinations (`destinationKey`), in the reference's order. */
+  /** All groups of destinations (`destinationKey`), in the order of the reference. */
   *all(): Slices<string[][]> {
     while (this.isVoid || this.touched.size > 0) {
       if (this.isVoid) this.begin();
@@ -62,7 +65,7 @@ export class AddressGroups {
     const { ledger, book } = this.wallet;
     const known = this.seen.get(entry);
     const isGone = ledger.entry(entry.key) !== entry;
-    // A union cannot be undone, so the groups must be rebuilt.
+    // A union of groups cannot be undone, so after a removal the groups must be rebuilt.
     if (known === undefined ? isGone : isGone || known !== entry.outputs) {
       this.isVoid = known !== undefined;
       return;
@@ -89,7 +92,7 @@ function compareLists(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** Disjoint sets with union. */
+/** Disjoint sets of destinations with a union operation. */
 class Groups {
   private readonly numbers = new Map<string, number>();
   private readonly parents: number[] = [];
@@ -118,7 +121,7 @@ class Groups {
     return at;
   }
 
-  /** The sorted members of each set. */
+  /** The members of each set, sorted. */
   *lists(): Slices<string[][]> {
     const byRoot = new Map<number, string[]>();
     for (const name of yield* sortedInSlices([...this.numbers.keys()], (a, b) => (a < b ? -1 : 1))) {

@@ -1,6 +1,6 @@
 /**
- * Amounts of a transaction from the wallet's view: inputs, payments by receiver, and received outputs. Source: lbrycrd
- * wallet/wallet.cpp `GetAmounts`, `IsChange`, `GetCredit`.
+ * Computes the amounts of a transaction as seen by the wallet: inputs, payments by receiver, and received outputs. Source:
+ * lbrycrd wallet/wallet.cpp `GetAmounts`, `IsChange`, `GetCredit`.
  */
 import { extractDestination, scriptForDestination } from '../../script/standard.js';
 import { destinationKey, keyedDestination } from '../destinationKey.js';
@@ -10,41 +10,44 @@ import type { Entry, OwnOutput } from '../ledger/entry.js';
 import type { TxRecord } from '../ledger/txRecord.js';
 import type { Wallet } from '../wallet.js';
 
-/** An output in a list. */
+/** An output in the list of a transaction's payments or receipts. */
 export interface ListedOutput {
   readonly n: number;
   readonly valueSat: bigint;
-  /** `destinationKey`; empty without a destination. */
+  /** Destination (`destinationKey`) of the output; empty if the script has no destination. */
   readonly to: string;
 }
 
 export interface Amounts {
-  /** Sum of the wallet's inputs; 0 for transactions of others. */
+  /** Sum of the inputs that belong to the wallet; 0 for transactions of others. */
   readonly debitSat: bigint;
-  /** The wallet's inputs minus all outputs. Negative if others have inputs too; 0 if the wallet has none. */
+  /** The wallet's inputs minus all outputs. Negative if other users also have inputs; 0 if the wallet has no inputs. */
   readonly feeSat: bigint;
-  /** Sent outputs without change; empty for transactions of others. */
+  /** Payments without change. Empty for transactions of others. */
   readonly sent: readonly ListedOutput[];
-  /** Outputs to the wallet. */
+  /** Outputs that the wallet received. */
   readonly received: readonly ListedOutput[];
 }
 
-/** The label of a destination; empty if it has none. Source: `GetLabelName`. */
+/** The label of a destination; empty if the destination has no label. Source: `GetLabelName`. */
 export function labelOf({ book }: Wallet, destination: string): string {
   return book.at(destination)?.label ?? '';
 }
 
-/** `MINE` flags of outputs with the standard script of a destination; 0 without one. */
+/** Ownership flags (`MINE`) of an output with the standard script of a destination; 0 for an empty destination. */
 export function destinationFlags({ keyring }: Wallet, destination: string): number {
   return destination === '' ? MINE.no : isMine(keyring, scriptForDestination(keyedDestination(destination)));
 }
 
-/** Whether an output is change: it is the wallet's, and its address has no label. Never a claim. Source: `IsChange`. */
+/**
+ * Whether an output is change: the wallet owns it and its address is not in the address book. Claims and supports are never
+ * change. Source: `IsChange`.
+ */
 export function isChange({ book }: Wallet, { mine, to }: OwnOutput): boolean {
   return (mine & MINE_STAKE) === 0 && (to === '' || book.at(to) === undefined);
 }
 
-/** `filter`: `MINE` flags of what counts as the wallet's. */
+/** Computes the amounts of a transaction. `filter`: `MINE` flags of the outputs that count as owned. */
 export function amountsOf(wallet: Wallet, entry: Entry, { tx }: TxRecord, filter: number): Amounts {
   const debitSat = wallet.ledger.debit(entry, filter);
   const isSent = debitSat > 0n;
@@ -69,7 +72,7 @@ function destinationIn(script: Uint8Array): string {
   return destination === null ? '' : destinationKey(destination);
 }
 
-/** Number of outputs that `amountsOf` would list, without reading the transaction. */
+/** Numbers of sent and received outputs that `amountsOf` would return. Does not read the transaction from disk. */
 export function listedCounts(
   wallet: Wallet,
   entry: Entry,
@@ -83,7 +86,7 @@ export function listedCounts(
   };
 }
 
-/** Sum of the wallet's outputs; 0 while they are immature. Source: `CWalletTx::GetCredit`. */
+/** Sum of the outputs that belong to the wallet; 0 while they are immature. Source: `CWalletTx::GetCredit`. */
 export function creditSat({ ledger }: Wallet, entry: Entry, filter: number): bigint {
   if (blocksToMaturity(ledger, entry) > 0) return 0n;
   let sum = 0n;

@@ -1,11 +1,11 @@
-/** Amounts by block height, with cumulative sums up to a height. */
+/** Sums of amounts by block height, with cumulative sums up to a height. */
 
 interface AtHeight {
   sat: bigint;
   count: number;
 }
 
-/** A sum, and the highest block that contributes to it. */
+/** A cumulative sum, and the height of the highest block that contributes to it. */
 export interface HeightSum {
   readonly sumSat: bigint;
   readonly height: number;
@@ -13,19 +13,19 @@ export interface HeightSum {
 
 export class HeightSums {
   private readonly byHeight = new Map<number, AtHeight>();
-  /** Ascending if `isSorted`. Some heights may have no amounts any more. */
+  /** Heights with amounts, in ascending order if `isSorted` is set. A height may have lost all its amounts. */
   private heights: number[] = [];
   private isSorted = true;
-  /** Cumulative sum up to the height at the same index, as far as computed. */
+  /** Cumulative sum up to `heights[i]` at index i, as far as it was computed. */
   private sums: bigint[] = [];
-  /** Number of heights without amounts. */
+  /** Number of heights that have lost all their amounts. */
   private emptyCount = 0;
 
   add(height: number, sat: bigint): void {
     this.change(height, sat, 1);
   }
 
-  /** The opposite of `add`. */
+  /** Removes an amount that was added with `add`. */
   take(height: number, sat: bigint): void {
     this.change(height, -sat, -1);
   }
@@ -58,12 +58,12 @@ export class HeightSums {
     return this.byHeight.get(this.heights[place]!)!;
   }
 
-  /** Whether no height has amounts. */
+  /** Whether there are no amounts at any height. */
   get isEmpty(): boolean {
     return this.byHeight.size === this.emptyCount;
   }
 
-  /** Sum up to and including a height; null without amounts. */
+  /** Sum of the amounts up to and including a height; null if there are none. */
   upTo(height: number): HeightSum | null {
     this.sort();
     let place = this.firstAbove(height) - 1;
@@ -83,7 +83,7 @@ export class HeightSums {
     this.isSorted = true;
   }
 
-  /** Index of the first height above the given one. */
+  /** Index in `heights` of the first height above `height`. */
   private firstAbove(height: number): number {
     let [low, high] = [0, this.heights.length];
     while (low < high) {

@@ -1,6 +1,6 @@
 /**
- * The present address of a label; a new one is created once it was used. Source: lbrycrd wallet/wallet.cpp
- * `GetLabelDestination`.
+ * Returns the current address of a label. A new address is created if the current one has received a payment. Source:
+ * lbrycrd wallet/wallet.cpp `GetLabelDestination`.
  */
 import { encodeDestination } from '../../script/address.js';
 import { destinationForKey } from '../../signing/outputType.js';
@@ -9,7 +9,7 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** The change is on disk when it resolves; null when the keypool is empty. */
+/** Returns the address of a label. A new address is on disk when the promise resolves. Null if the key pool is empty. */
 export async function labelAddress(
   wallet: Wallet,
   label: string,

@@ -1,7 +1,7 @@
 /**
- * Transactions of the recently requested lists, updated incrementally. A list is selected by label or account and by `MINE`
- * flags. The first request of a list checks all candidates, later ones only changed entries. Memory: a reference and a
- * number for each transaction of each list.
+ * Caches the transactions of recently requested lists, and updates them incrementally. A list is selected by label or
+ * account and by `MINE` flags. The first request of a list checks all candidate transactions. Later requests check only
+ * changed transactions. Memory: a reference and a number for each transaction of each list.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
@@ -11,9 +11,9 @@ import { listsReceived, listsSent, type Selection } from './selection.js';
 
 /** Maximum number of cached lists. Arbitrary. */
 const MAX_LISTS = 8;
-/** Number of changes since the last query beyond which a list is rebuilt. Arbitrary. */
+/** Maximum number of transactions that may change between two queries. After more changes the list is rebuilt. Arbitrary. */
 const MAX_TOUCHED = 16_384;
-/** Entries processed between two yields. */
+/** Number of transactions that are processed between two yields. */
 const STEP = 256;
 
 type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
@@ -21,17 +21,17 @@ type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
 interface Kept {
   readonly name: string;
   readonly list: OrderedEntries;
-  /** Entries that changed since they were checked. */
+  /** Transactions that have changed since they were last checked for the list. */
   readonly touched: Set<Entry>;
-  /** Whether too much has changed, so that the list must be rebuilt. */
+  /** Whether too many transactions have changed, so that the list must be rebuilt. */
   isStale: boolean;
 }
 
 export class ListedEntries {
   private readonly wallet: Wallet;
-  /** Complete lists; the most recently used is last. */
+  /** Complete lists, the least recently used first. */
   private readonly lists = new Map<string, Kept>();
-  /** Lists in use, complete or not, with the number of users. */
+  /** Lists in use, complete or not, with the number of running calls that use each. */
   private readonly inUse = new Map<Kept, number>();
 
   constructor(wallet: Wallet) {
@@ -41,7 +41,7 @@ export class ListedEntries {
     book.watch((destination) => this.touch(ledger.payingTo(destination)));
   }
 
-  /** Null for all. */
+  /** Marks transactions as changed in all lists; null marks all transactions. */
   private touch(entries: readonly Entry[] | null): void {
     for (const kept of new Set([...this.lists.values(), ...this.inUse.keys()])) {
       for (const entry of entries ?? []) kept.touched.add(entry);
@@ -53,8 +53,8 @@ export class ListedEntries {
   }
 
   /**
-   * All entries that may have items in a list, the earliest first. The array is valid until other code runs; do not change
-   * it.
+   * All transactions that may have items in a list, the earliest first. The array is valid until other code runs. The caller
+   * must not change it.
    */
   *of(what: What): Slices<readonly Entry[]> {
     const { filter, label, withAccounts } = what;
@@ -79,7 +79,7 @@ export class ListedEntries {
     }
   }
 
-  /** Caches a list. If several were built concurrently, the last one is cached. */
+  /** Caches a list. If the same list was built several times concurrently, the last one is cached. */
   private keep(kept: Kept): void {
     this.lists.delete(kept.name);
     this.lists.set(kept.name, kept);
@@ -98,7 +98,10 @@ export class ListedEntries {
     }
   }
 
-  /** Entries that pay to addresses with the label, or were sent from it as an account, in order of arrival. */
+  /**
+   * Transactions that pay to addresses with the label, in order of arrival. With accounts, also transactions that were sent
+   * from the account with this name.
+   */
   private *withLabel(label: string): Slices<readonly Entry[]> {
     const { book, ledger } = this.wallet;
     const found = new Set(ledger.paidBy(label));
@@ -114,7 +117,7 @@ export class ListedEntries {
 
   private *refresh(what: What, { list, touched }: Kept): Slices<void> {
     let count = 0;
-    // Entries that are added during a yield are processed too.
+    // The loop also processes transactions that are added during a yield.
     for (const entry of touched) {
       touched.delete(entry);
       list.remove(entry);
@@ -123,7 +126,7 @@ export class ListedEntries {
     }
   }
 
-  /** Whether the entry may have items, at any depth. */
+  /** Whether a transaction may have items in the list, whatever its number of confirmations. */
   private isListed(what: What, entry: Entry): boolean {
     const { wallet } = this;
     if (wallet.ledger.entry(entry.key) !== entry) return false;
@@ -132,13 +135,13 @@ export class ListedEntries {
   }
 }
 
-/** Entries sorted by their position at the time of insertion. */
+/** Transactions sorted by the position that they had when they were inserted. */
 class OrderedEntries {
-  /** Entries, the earliest first. */
+  /** Transactions, the earliest first. */
   readonly entries: Entry[] = [];
   private readonly places: number[] = [];
 
-  /** Index of the first entry at or after a position. */
+  /** Index of the first transaction whose position is at or after `place`. */
   private find(place: number): number {
     let [from, to] = [0, this.places.length];
     while (from < to) {
@@ -149,7 +152,7 @@ class OrderedEntries {
     return from;
   }
 
-  /** The entry must not be in the list. */
+  /** Inserts a transaction, which must not be in the list yet. */
   insert(entry: Entry): void {
     const { orderPos } = entry;
     const at = this.find(orderPos);
@@ -160,7 +163,7 @@ class OrderedEntries {
   remove(entry: Entry): void {
     const at = this.find(entry.orderPos);
     if (at === this.entries.length) return;
-    // Its position may have changed since the insertion.
+    // The position of the transaction may have changed after the insertion, so a search by position can fail.
     const found = this.entries[at] === entry ? at : this.entries.indexOf(entry);
     if (found < 0) return;
     this.entries.splice(found, 1);
@@ -170,7 +173,7 @@ class OrderedEntries {
 
 const OPEN = new WeakMap<Wallet, ListedEntries>();
 
-/** The lists of a wallet. */
+/** The cached lists of an open wallet. */
 export function listedEntriesOf(wallet: Wallet): ListedEntries {
   let lists = OPEN.get(wallet);
   if (lists === undefined) OPEN.set(wallet, (lists = new ListedEntries(wallet)));

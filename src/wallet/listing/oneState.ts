@@ -1,12 +1,12 @@
-/** Computes sums over a whole wallet that yield during the work but must be consistent. */
+/** Computes sums over a whole wallet. The work yields, but the result must belong to one state of the wallet. */
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { Wallet } from '../wallet.js';
 
-/** Maximum number of restarts after changes; then the sum is computed without a yield. */
+/** Maximum number of runs of the work that changes of the wallet may make invalid. Afterwards the work runs without a yield. */
 const MAX_ATTEMPTS = 3;
 
-/** Returns the result of `work` if nothing changed during its run. It may run several times. */
+/** Runs `work` and returns its result if the wallet did not change during the run. Otherwise `work` runs again. */
 export async function ofOneState<T>({ ledger }: Wallet, work: () => Slices<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { revision } = ledger;

@@ -1,5 +1,5 @@
 /**
- * Received amounts of addresses and labels. Coinbases and non-final transactions do not count. Source: lbrycrd
+ * Computes the received amounts of addresses and labels. Coinbases and non-final transactions do not count. Source: lbrycrd
  * wallet/rpcwallet.cpp `getreceivedbyaddress`, `getreceivedbylabel`, `ListReceived`.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
@@ -12,21 +12,24 @@ import type { DestinationSum } from './receivedSums.js';
 import { byId } from './sinceBlock.js';
 import { sumsOf } from './sumsOf.js';
 
-/** Number of payments above which a destination has cached sums. Arbitrary. */
+/**
+ * Maximum number of payments to a destination that are summed up on each request. For destinations with more payments the
+ * sums are cached. Arbitrary.
+ */
 const FEW_PAYMENTS = 32;
 const NOTHING: DestinationSum = { sumSat: 0n, plainSat: 0n, depth: null };
 
-/** Received amount of one destination. */
+/** Amount that one destination received. */
 export interface Receipt {
   /** `destinationKey`. */
   readonly destination: string;
   readonly address: string;
   readonly label: string;
   readonly amountSat: bigint;
-  /** Confirmations of the latest payment; 0 without one. */
+  /** Number of confirmations of the latest payment; 0 if there was no payment. */
   readonly confirmations: number;
   readonly isWatched: boolean;
-  /** Entries by id. */
+  /** Paying transactions, sorted by id. */
   readonly entries: readonly Entry[];
 }
 
@@ -39,9 +42,9 @@ export interface LabelReceipt {
 
 export interface ReceiptOptions {
   readonly minDepth: number;
-  /** True if destinations without receipts are listed. */
+  /** Whether to list destinations that received no payment. */
   readonly includesEmpty: boolean;
-  /** `MINE` flags of the addresses that count. */
+  /** `MINE` flags of the addresses that are listed. */
   readonly filter: number;
 }
 
@@ -49,7 +52,7 @@ function counts(wallet: Wallet, { isFinal }: BalanceOptions, entry: Entry, minDe
   return !entry.isCoinbase && wallet.ledger.depth(entry) >= minDepth && isFinal(entry);
 }
 
-/** Outputs to a destination of the wallet. */
+/** Sums of the payments to a destination of the wallet. */
 function* receivedOf(wallet: Wallet, destination: string, minDepth: number): Slices<DestinationSum> {
   const entries = wallet.ledger.payingTo(destination);
   if (entries.length > FEW_PAYMENTS) {
@@ -73,19 +76,22 @@ function* receivedOf(wallet: Wallet, destination: string, minDepth: number): Sli
   return { sumSat, plainSat, depth };
 }
 
-/** Amount received by a destination of the wallet with its standard script: claims and bare public keys do not count. */
+/**
+ * Amount in satoshis that a destination of the wallet received with its standard script. Claims, supports and bare public
+ * keys do not count.
+ */
 export function* receivedSat(wallet: Wallet, destination: string, minDepth: number): Slices<bigint> {
   return (yield* receivedOf(wallet, destination, minDepth)).plainSat;
 }
 
-/** Amount received by all addresses with a label that the wallet owns or watches. */
+/** Amount in satoshis that all addresses with a label received, if the wallet owns or watches them. */
 export function* receivedByLabelSat(wallet: Wallet, label: string, minDepth: number): Slices<bigint> {
   const { labels } = sumsOf(wallet);
   yield* labels.refresh();
   return labels.receivedSat(label, minDepth);
 }
 
-/** The receipt of a destination; null if it is empty and empty ones are not listed. */
+/** The receipt of a destination; null if it received no payment and such destinations are not listed. */
 export function receiptOf(wallet: Wallet, destination: string, options: ReceiptOptions): Receipt | null {
   const known = wallet.book.at(destination);
   const address = wallet.book.destinations().get(destination);
@@ -121,12 +127,12 @@ export function receiptOf(wallet: Wallet, destination: string, options: ReceiptO
   };
 }
 
-/** The destinations of the address book, in the order of the reference. */
+/** All destinations in the address book, in the order of the reference. */
 export function sortedDestinations({ book }: Wallet): Slices<string[]> {
   return sortedInSlices([...book.destinations().keys()], (a, b) => (a < b ? -1 : 1));
 }
 
-/** Receipts by label, in byte order. */
+/** Receipts by label, in the byte order of the labels. */
 export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slices<LabelReceipt[]> {
   const byLabel = new Map<string, LabelReceipt>();
   for (const destination of yield* sortedDestinations(wallet)) {
@@ -142,7 +148,7 @@ export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slice
       label,
       amountSat: (known?.amountSat ?? 0n) + received.sumSat,
       confirmations: Math.min(known?.confirmations ?? Infinity, received.depth ?? Infinity),
-      // QUIRK: the last address of the label decides. Test: test/functional/walletListing.test.ts.
+      // QUIRK: only the last address of the label determines the value. Test: test/functional/walletListing.test.ts.
       isWatched: received.depth !== null && (mine & MINE.watchOnly) !== 0,
     });
   }
@@ -151,7 +157,7 @@ export function* receiptsByLabel(wallet: Wallet, options: ReceiptOptions): Slice
     .map((one) => ({ ...one, confirmations: one.confirmations === Infinity ? 0 : one.confirmations }));
 }
 
-/** Compares strings like the reference: by their UTF-8 bytes. */
+/** Compares strings in the order of the reference: by their UTF-8 bytes. */
 export function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'));
 }

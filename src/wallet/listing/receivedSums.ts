@@ -1,6 +1,6 @@
 /**
- * Received amounts of labels and of destinations with many payments, updated incrementally. Coinbases do not count. Source:
- * lbrycrd wallet/rpcwallet.cpp `getreceivedbylabel`, `getreceivedbyaddress`, `ListReceived`.
+ * Sums of the amounts that labels, and destinations with many payments, received. Updated incrementally. Coinbases do not
+ * count. Source: lbrycrd wallet/rpcwallet.cpp `getreceivedbylabel`, `getreceivedbyaddress`, `ListReceived`.
  */
 import { MINE } from '../keys/isMine.js';
 import type { Entry } from '../ledger/entry.js';
@@ -14,7 +14,7 @@ interface Received {
   readonly outputs: readonly { readonly to: string; readonly valueSat: bigint; readonly isPlain: boolean }[];
 }
 
-/** Sums by label, over destinations that the wallet owns or watches. */
+/** Received amounts by label. Includes the destinations that the wallet owns or watches. */
 export class LabelSums extends RunningSums<Received> {
   private readonly sums = new Map<string, HeightSums>();
 
@@ -51,7 +51,7 @@ export class LabelSums extends RunningSums<Received> {
     }
   }
 
-  /** `refresh` comes before. */
+  /** Received amount of a label in satoshis. `refresh` must be called before. */
   receivedSat(label: string, minDepth: number): bigint {
     const { ledger, balanceOptions } = this.wallet;
     let sum = this.sums.get(label)?.upTo(this.heightOfDepth(minDepth))?.sumSat ?? 0n;
@@ -63,12 +63,12 @@ export class LabelSums extends RunningSums<Received> {
   }
 }
 
-/** What a destination has received. */
+/** Amounts that a destination received. */
 export interface DestinationSum {
   readonly sumSat: bigint;
-  /** The same without claims and bare public keys. */
+  /** Received amount without claims, supports and bare public keys. */
   readonly plainSat: bigint;
-  /** Confirmations of the latest payment; null without one. */
+  /** Number of confirmations of the latest payment; null if there was no payment. */
   readonly depth: number | null;
 }
 
@@ -77,7 +77,7 @@ interface Sums {
   readonly plain: HeightSums;
 }
 
-/** Sums by destination, for requested destinations. */
+/** Received amounts by destination, only for destinations that were requested with `ask`. */
 export class DestinationSums extends RunningSums<Received> {
   private readonly sums = new Map<string, Sums>();
 
@@ -103,14 +103,14 @@ export class DestinationSums extends RunningSums<Received> {
     }
   }
 
-  /** Starts to maintain the sums of a destination. Call `refresh` before reading them. */
+  /** Starts to sum up the payments to a destination. `refresh` must be called before `received`. */
   ask(destination: string): void {
     if (this.sums.has(destination)) return;
     this.sums.set(destination, { all: new HeightSums(), plain: new HeightSums() });
     this.touchDestination(destination);
   }
 
-  /** Sum received by a destination; call `refresh` before. */
+  /** Amounts that a destination received. `refresh` must be called before. */
   received(destination: string, minDepth: number): DestinationSum {
     const { ledger, balanceOptions } = this.wallet;
     const { all, plain } = this.sums.get(destination)!;

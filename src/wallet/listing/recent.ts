@@ -1,6 +1,6 @@
 /**
- * Finds the transactions of a page of a list, from the latest backwards, without reading others. Source: lbrycrd
- * wallet/rpcwallet.cpp `listtransactions`, `ListTransactions`.
+ * Finds the transactions of one page of a list, from the latest backwards, without reading other transactions. Source:
+ * lbrycrd wallet/rpcwallet.cpp `listtransactions`, `ListTransactions`.
  */
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { AccountingEntry } from '../ledger/accounts.js';
@@ -10,14 +10,14 @@ import { listedCounts } from './amounts.js';
 import { listedEntriesOf } from './listedEntries.js';
 import { listsReceived, listsSent, type Selection } from './selection.js';
 
-/** A transaction or a move between accounts, with the range of its items on the page. */
+/** A transaction, or a move between accounts, with the range of its list items that are on the page. */
 export interface Piece {
   readonly of: { readonly entry: Entry } | { readonly move: AccountingEntry };
   readonly first: number;
   readonly end: number;
 }
 
-/** Number of items of a transaction. */
+/** Number of list items of a transaction. */
 function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
   const { sent, received } = listedCounts(wallet, entry, selection.filter);
   let count = listsSent(selection, entry) ? sent : 0;
@@ -27,15 +27,16 @@ function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
 }
 
 /**
- * Number of latest entries that are searched before a list is built and cached. Arbitrary: a fraction of a millisecond.
+ * Number of the latest transactions that are searched for a page before a list of all matching transactions is built and
+ * cached. Arbitrary: takes a fraction of a millisecond.
  */
 const LATEST_LOOKED_AT = 64;
-/** Entries processed between two yields. */
+/** Number of transactions that are processed between two yields. */
 const STEP = 256;
 
 /**
- * The page of `count` items after the `skip` latest, the latest first. The cost depends on the page, not on the history,
- * except for the first request of a list (`listedEntries.ts`).
+ * The page with `count` items that follows the `skip` latest items, the latest first. The cost depends on the page, not on
+ * the history, except for the first request of a list (`listedEntries.ts`).
  */
 export function* recentPieces(
   wallet: Wallet,
@@ -52,13 +53,13 @@ export function* recentPieces(
   if (page !== null) return page;
   const listed = yield* listedEntriesOf(wallet).of(selection);
   if (skip + count <= STEP) return atOnce(pageOf(wallet, selection, listed, skip, count))!;
-  // The list may change during a yield.
+  // The list is copied, because it may change during a yield.
   return (yield* pageOf(wallet, selection, listed.slice(), skip, count))!;
 }
 
 /**
- * The page from these entries, which are in order of arrival; null if it is not full at position `from` and there are
- * earlier entries.
+ * The page from these transactions, which are in order of arrival. Only transactions from position `from` on are searched.
+ * Null if they do not fill the page and earlier transactions exist.
  */
 function* pageOf(
   wallet: Wallet,
@@ -84,7 +85,7 @@ function* pageOf(
   return pieces;
 }
 
-/** Candidates, the latest first. Yields null at entries before position `from`. */
+/** Iterates over transactions and moves, the latest first. Yields null instead of entries before position `from`. */
 function* latestFirst(
   { accounts }: Wallet,
   { label, withAccounts }: Selection,
@@ -103,8 +104,8 @@ function* latestFirst(
 }
 
 /**
- * Entries that pay to addresses with the label, or were sent from it as an account, the earliest first. Null if there are
- * many, and for the empty label, which all addresses without a label have.
+ * Transactions that pay to addresses with the label, or were sent from the account with this name, the earliest first. Null
+ * if there are many such transactions, and for the empty label, because all addresses without a label have it.
  */
 function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selection): Entry[] | null {
   if (label === null || label === '') return null;

@@ -1,24 +1,24 @@
 /**
- * Sums over the confirmed transactions of a wallet, updated incrementally. For each entry that changed since the last query,
- * the old contribution is subtracted and the new one added. So the cost of a query depends on the changes, not on the
- * history. The first query processes all entries.
+ * Sums over the confirmed transactions of a wallet, updated incrementally. For each transaction that changed since the last
+ * query, its old amounts are subtracted and its new amounts added. So the cost of a query depends on the changes, not on the
+ * history. The first query processes all transactions.
  */
 import { LOCKTIME_THRESHOLD } from '../../script/script.js';
 import type { Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Entries processed between two yields. */
+/** Number of transactions that are processed between two yields. */
 const STEP = 256;
 
 export abstract class RunningSums<Part> {
   protected readonly wallet: Wallet;
-  /** Contributions included in the sums. */
+  /** Parts of the transactions that are included in the sums. */
   private readonly parts = new Map<Entry, Part>();
   private readonly touched = new Set<Entry>();
-  /** Entries in a block that are not final by the clock, which may have been set back. */
+  /** Confirmed transactions that are not final by the clock, because the clock may have been set back. */
   private readonly untimely = new Set<Entry>();
-  /** The latest lock time of an entry that counts as final. */
+  /** The latest lock time (in seconds) of a transaction that counts as final. */
   private latestLockSec = 0;
 
   constructor(wallet: Wallet) {
@@ -40,13 +40,13 @@ export abstract class RunningSums<Part> {
     for (const entry of this.wallet.ledger.all()) this.touched.add(entry);
   }
 
-  /** The contribution of a confirmed entry; null for none. */
+  /** The part that a confirmed transaction adds to the sums; null if it adds nothing. */
   protected abstract partOf(entry: Entry): Part | null;
   protected abstract put(part: Part): void;
-  /** The opposite of `put`. */
+  /** Subtracts a part that was added with `put`. */
   protected abstract take(part: Part): void;
 
-  /** Updates the sums; they are valid until other code runs. */
+  /** Updates the sums. They are valid until other code runs. */
   *refresh(): Slices<void> {
     const nowSec = this.wallet.node.nowSec();
     if (nowSec <= this.latestLockSec) {
@@ -55,7 +55,7 @@ export abstract class RunningSums<Part> {
     }
     for (const entry of this.untimely) this.touched.add(entry);
     let count = 0;
-    // Entries that are added during a yield are processed too.
+    // The loop also processes transactions that are added during a yield.
     for (const entry of this.touched) {
       this.touched.delete(entry);
       this.renew(entry, nowSec);
@@ -82,13 +82,13 @@ export abstract class RunningSums<Part> {
     this.parts.set(entry, part);
   }
 
-  /** Entries that are not in the sums: unconfirmed, conflicting and non-final ones. */
+  /** Transactions that are not included in the sums: unconfirmed, conflicting and non-final transactions. */
   protected *rest(): Generator<Entry> {
     yield* this.wallet.ledger.unsettled();
     yield* this.untimely;
   }
 
-  /** Maximum height of blocks with this many confirmations. */
+  /** Maximum height of blocks that have at least `depth` confirmations. */
   protected heightOfDepth(depth: number): number {
     return this.wallet.followedHeight + 1 - depth;
   }

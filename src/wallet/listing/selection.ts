@@ -1,21 +1,24 @@
-/** Selects the transactions of a list. Source: lbrycrd wallet/rpcwallet.cpp `ListTransactions`. */
+/** Defines which transactions and outputs belong to a list. Source: lbrycrd wallet/rpcwallet.cpp `ListTransactions`. */
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { labelOf } from './amounts.js';
 
-/** What is listed. */
+/** The criteria of a list. */
 export interface Selection {
   /** `MINE` flags. */
   readonly filter: number;
-  /** Only amounts received at addresses with this label; null for all transactions. */
+  /** Label of the addresses whose received amounts are listed; null for all transactions. */
   readonly label: string | null;
-  /** Whether labels are accounts: payments and moves from an account are then selected by it too. */
+  /**
+   * Whether labels are treated as accounts. The list then also contains payments and moves from the account with the name
+   * `label`.
+   */
   readonly withAccounts: boolean;
-  /** Smallest depth of receipts; below 0 includes conflicting ones. */
+  /** Minimum number of confirmations of received amounts. A negative number includes conflicting transactions. */
   readonly minDepth: number;
 }
 
-/** Whether the payments of an entry are listed. */
+/** Whether the payments of a transaction are in the list. */
 export function listsSent(
   { label, withAccounts }: Pick<Selection, 'label' | 'withAccounts'>,
   entry: Entry,
@@ -23,7 +26,7 @@ export function listsSent(
   return label === null || (withAccounts && entry.row.fromAccount === label);
 }
 
-/** Whether outputs received at a destination are listed. */
+/** Whether outputs received at destination `to` are in the list. */
 export function listsReceived(wallet: Wallet, { label }: Pick<Selection, 'label'>, to: string): boolean {
   return label === null || labelOf(wallet, to) === label;
 }

@@ -1,4 +1,4 @@
-/** The running sums of each open wallet, created on first use. They are not stored on disk. */
+/** The incremental sums of each open wallet, created on first use. They are not stored on disk. */
 import type { Wallet } from '../wallet.js';
 import { AccountSums } from './accountSums.js';
 import { AddressGroups } from './addressGroups.js';
@@ -15,7 +15,7 @@ class Sums {
     this.wallet = wallet;
   }
 
-  /** `filter`: `MINE` flags of what counts as the wallet's. */
+  /** The account sums for a `filter`: `MINE` flags of the outputs that count as owned. */
   accounts(filter: number): AccountSums {
     let sums = this.byFilter.get(filter);
     if (sums === undefined) this.byFilter.set(filter, (sums = new AccountSums(this.wallet, filter)));

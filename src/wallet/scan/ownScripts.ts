@@ -1,4 +1,4 @@
-/** The output scripts with which the address index finds payments to a wallet and their spends. */
+/** Computes the output scripts by which the address index finds payments to a wallet and their spends. */
 import { hash160, sha256 } from '../../crypto/hash.js';
 import { isWitnessProgram } from '../../script/script.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -7,8 +7,8 @@ import type { Slices } from '../../util/slices.js';
 import type { Keyring } from '../keys/keyring.js';
 
 /**
- * The scripts of a key, by its id. The index files bare public keys and claims under the key's address. P2SH of the witness
- * program is left out.
+ * The output scripts for a key, by its id. The index stores bare public keys and claims under the address of the key, so
+ * they need no scripts of their own. P2SH of the witness program is left out.
  */
 function keyScripts(keyId: Bytes): Buffer[] {
   return [
@@ -21,7 +21,7 @@ function p2sh(scriptId: Bytes): Buffer {
   return scriptForDestination({ type: 'scripthash', hash: scriptId });
 }
 
-/** All scripts that a wallet owns or watches, including unusual ones. */
+/** All output scripts that the wallet owns or watches, including unusual ones. */
 export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
   const scripts: Buffer[] = [];
   let count = 0;
@@ -31,7 +31,7 @@ export function* ownScripts(keyring: Keyring): Slices<Buffer[]> {
   }
   for (const [id, script] of keyring.allScripts()) {
     scripts.push(p2sh(fromLatin1(id)));
-    // A watch-only key can also be paid by its witness program.
+    // Payments to a watch-only key can also use its witness program.
     if (isWitnessProgram(script)) scripts.push(script);
     scripts.push(scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) }));
     if (++count % 256 === 0) yield;

@@ -1,7 +1,7 @@
 /**
- * Fast path of a scan: skips blocks without changes for the wallet. The node searches many blocks in one call, and a block
- * is skipped if the wallet already knows all found transactions. Owns the number of blocks in a call; does not change the
- * wallet. A block with another transaction is left to the full scan.
+ * Fast path of a scan: skips blocks without changes for the wallet. The node searches many blocks in one call. A block is
+ * skipped if the wallet already knows all transactions that were found in it. A block with an unknown transaction is left to
+ * the full scan. Determines the number of blocks per call. Does not change the wallet.
  */
 import { equalBytes } from '../../util/bytes.js';
 import { paysToPool } from '../keys/paysToPool.js';
@@ -11,13 +11,13 @@ import type { Wallet } from '../wallet.js';
 import { txConcernsWallet } from './takeBlock.js';
 
 /**
- * Maximum and minimum number of blocks in a call. The number grows while nothing new is found, and shrinks otherwise.
- * Arbitrary.
+ * Maximum and minimum number of blocks in one call. The number grows while no unknown transaction is found, and shrinks
+ * otherwise. Arbitrary.
  */
 const MOST_BLOCKS = 512;
 const FEWEST_BLOCKS = 4;
 const FIRST_BLOCKS = 64;
-/** Memory for the blocks that are read together. Arbitrary. */
+/** Size in bytes of the buffer for the blocks that are read in one call. Arbitrary. */
 const MEMORY_BYTES = 1 << 20;
 
 export class QuickScan {
@@ -29,19 +29,22 @@ export class QuickScan {
     this.wallet = wallet;
   }
 
-  /** Not possible with watched scripts: they are matched as a whole, so blocks must be searched one by one. */
+  /**
+   * Whether the fast path can be used. It cannot if scripts are watched: they are compared as a whole, so blocks must be
+   * searched one by one.
+   */
   get isPossible(): boolean {
     return !this.wallet.keyring.watchesScripts;
   }
 
-  /** Number of blocks for the next call. */
+  /** Number of blocks that the next call should search. */
   get wanted(): number {
     return this.isPossible ? this.blocks : 1;
   }
 
   /**
-   * Searches blocks at ascending heights, and announces their known transactions unless `isQuiet`. Returns the number of
-   * leading blocks that need no full scan. The wallet has then caught up with the chain.
+   * Searches blocks at ascending heights. Announces the known transactions in them unless `isQuiet`. Returns the number of
+   * leading blocks that need no full scan. When the promise resolves, the wallet has applied all events of the chain.
    */
   async look(heights: readonly number[], isQuiet: boolean): Promise<number> {
     const { wallet } = this;
@@ -52,7 +55,7 @@ export class QuickScan {
     if (asked.length === 0) return 0;
     const { keyring, ledger } = wallet;
     const [revision, size] = [keyring.revision, ledger.size];
-    // Of transactions that are settled nothing is asked where no listener is notified of them.
+    // Settled transactions need not be reported if no listener is notified about them.
     const isSilent = isQuiet || !wallet.hasListeners;
     let found: FoundPayments;
     try {
@@ -63,20 +66,23 @@ export class QuickScan {
         memory: (this.memory ??= Buffer.allocUnsafeSlow(MEMORY_BYTES)),
       });
     } catch {
-      // The full scan meets the same error and reports it.
+      // The full scan gets the same error and reports it.
       return 0;
     }
     await wallet.events.caughtUp();
-    // Keys or transactions were added during the search, so the result is incomplete.
+    // If keys or transactions were added during the search, the result is incomplete.
     if (found.blockCount === 0 || keyring.revision !== revision || ledger.size !== size) return 0;
-    // If the last block is in the active chain, all are.
+    // If the last block is still in the active chain, all searched blocks are.
     const last = found.blockCount - 1;
     const hash = chain.hashAt(asked[last]!);
     if (hash === null || !equalBytes(hash, found.hash(last))) return 0;
     return this.pass(found, isSilent);
   }
 
-  /** Announces the found transactions up to the first block with a new one. */
+  /**
+   * Announces the known transactions up to the first block with an unknown transaction. Returns the number of that block in
+   * the call.
+   */
   private pass(found: FoundPayments, isSilent: boolean): number {
     let known: Entry[] = [];
     let block = 0;
@@ -100,7 +106,7 @@ export class QuickScan {
       return block;
     }
     tell();
-    // Number of blocks that fit the buffer, doubled, because the next blocks may be smaller.
+    // The next call searches twice the number of blocks that fit into the buffer, because the next blocks may be smaller.
     this.blocks =
       found.blockCount < this.blocks
         ? Math.max(FEWEST_BLOCKS, Math.min(this.blocks, 2 * found.blockCount))
@@ -108,7 +114,7 @@ export class QuickScan {
     return found.blockCount;
   }
 
-  /** Whether scanning the transaction would neither change it nor use a key of the pool. */
+  /** Whether scanning the transaction would neither change its entry nor use a key of the pool. */
   private isKnown(entry: Entry, found: FoundPayments, n: number): boolean {
     const place = { blockHash: found.hash(found.block(n)), index: found.index(n) };
     if (!this.wallet.ledger.isSettled(entry, place, found.hasWitness(n))) return false;

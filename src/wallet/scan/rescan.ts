@@ -1,6 +1,6 @@
 /**
- * Rescans on request, from the birth time of keys or over given blocks, and owed rescans, which start automatically. Source:
- * lbrycrd wallet/wallet.cpp `RescanFromTime`.
+ * Runs rescans: on request, from the creation time of keys or over a range of blocks; and "owed" rescans (recorded as not
+ * done yet), which start automatically. Source: lbrycrd wallet/wallet.cpp `RescanFromTime`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { WalletBatch } from '../store/records.js';
@@ -10,18 +10,21 @@ import type { ScanBounds } from './scanHeights.js';
 import type { ScanTurn } from './scans.js';
 import { takeUnconfirmed } from './takeBlock.js';
 
-/** Maximum difference between the times of blocks and keys. Source: `TIMESTAMP_WINDOW`. */
+/**
+ * Maximum difference in seconds between the creation time of a key and the time of a block that pays to it. Source:
+ * `TIMESTAMP_WINDOW`.
+ */
 export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
 export interface TimeScanEnd {
   readonly isComplete: boolean;
-  /** Time from which the scan is complete: the requested time, or a later one if blocks could not be read. */
+  /** Time from which on the scan is complete: the requested time, or a later time if blocks could not be read. */
   readonly scannedFromSec: number;
 }
 
 /**
- * Scans the chain for payments to keys that were created at or after a time. The results are on disk when it resolves. Until
- * then the rescan is recorded as owed: after a crash it starts again automatically.
+ * Scans the chain for payments to keys that were created at or after a time. When the promise resolves, the results are on
+ * disk. Until then the rescan is recorded as owed, so after a crash it starts again automatically.
  */
 export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: number): Promise<TimeScanEnd> {
   const { chain, log } = wallet.node;
@@ -35,25 +38,28 @@ export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: nu
   return { isComplete, scannedFromSec };
 }
 
-/** The latest time of any block up to this one. Source: `GetBlockTimeMax`. */
+/** The latest time of all blocks up to and including `height`. Source: `GetBlockTimeMax`. */
 function maxTimeSecAt({ node: { chain } }: Wallet, height: number): number {
   let latest = 0;
   for (let at = 0; at <= height; at++) latest = Math.max(latest, chain.timeSecAt(at));
   return latest;
 }
 
-/** The same for a range of heights. */
+/**
+ * Scans a range of heights. Until the results are on disk the rescan is recorded as owed, so after a crash it starts again
+ * automatically.
+ */
 export async function rescanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   const { scans } = wallet;
   await wallet.change((batch) => scans.owe(batch, bounds.first));
   const end = await scanBlocks(wallet, turn, bounds);
   if (end.isComplete && bounds.last === null) await takeMempool(wallet);
-  // A scan aborted by the owner is not owed any more; one interrupted by the end of the program is.
+  // A scan that the user aborted is not owed any more. A scan that the end of the program interrupted stays owed.
   if (turn.ended !== 'close') await wallet.change((batch) => scans.settle(batch, bounds.first));
   return end;
 }
 
-/** The same while a wallet is being opened, until that is aborted. */
+/** Like `rescanBlocks`, for a wallet that is being opened. Ends early if the opening is aborted. */
 export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: AbortSignal): Promise<void> {
   const turn = wallet.scans.reserve();
   if (turn === null) return;
@@ -67,7 +73,7 @@ export async function lookAgain(wallet: Wallet, bounds: ScanBounds, signal?: Abo
   }
 }
 
-/** Applies the transactions in the mempool. */
+/** Applies the transactions that are in the mempool. */
 async function takeMempool(wallet: Wallet): Promise<void> {
   const { mempool } = wallet.node;
   let since = performance.now();
@@ -80,7 +86,7 @@ async function takeMempool(wallet: Wallet): Promise<void> {
   }
 }
 
-/** Starts the owed rescan of a wallet, if there is one, when no other is running. */
+/** Starts the owed rescan of a wallet, if there is one. It runs as soon as no other rescan is running. */
 export function beginOwedScan(wallet: Wallet): void {
   payDebt(wallet).catch((error: unknown) => wallet.node.onFatal(error));
 }

@@ -1,5 +1,5 @@
 /**
- * Scans blocks of the chain for transactions of a wallet, in the background. New blocks are applied by the follower instead.
+ * Scans blocks of the chain for transactions of a wallet, in the background. The follower, not the scan, applies new blocks.
  * Source: lbrycrd wallet/wallet.cpp `ScanForWalletTransactions`.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -16,24 +16,24 @@ import type { ScanTurn } from './scans.js';
 import { endShortage } from './shortage.js';
 import { factsAhead, hasMuchOf, takeBlock } from './takeBlock.js';
 
-/** Interval of progress lines in the log. Source: `ScanForWalletTransactions`. */
+/** Interval in milliseconds of progress lines in the log. Source: `ScanForWalletTransactions`. */
 export const LOG_EVERY_MS = 60_000;
-/** Blocks that are read concurrently. Arbitrary. */
+/** Number of blocks that are read concurrently. Arbitrary. */
 const READ_AHEAD = 8;
 
-/** Progress of a scan for the log. */
+/** Describes the progress of a scan for the log. */
 export function progressAt(height: number, { height: tip }: ChainPort): string {
   return `block ${height}. Progress=${(height / Math.max(tip, 1)).toFixed(6)}`;
 }
 
 export interface ScanEnd {
-  /** False if the scan ended early. */
+  /** Whether the scan reached its end. False if it was aborted. */
   readonly isComplete: boolean;
-  /** The highest block that could not be read; −1 without one. */
+  /** Height of the highest block that could not be read; −1 if all blocks could be read. */
   readonly unreadable: number;
 }
 
-/** Scans blocks. The results are written to the file when it resolves, but not synced. */
+/** Scans blocks. When the promise resolves, the results are written to the wallet file, but not synced. */
 export function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   return wallet.events.use(() => scan(wallet, turn, bounds));
 }
@@ -69,10 +69,11 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
       continue;
     }
     const block = await reader.read(height, quick.isPossible ? [] : heights.ahead(READ_AHEAD));
-    // Blocks that the wallet has not followed yet are left to the follower.
+    // Waits until the wallet has applied all queued events. The follower applies blocks that the wallet has not reached
+    // yet.
     await wallet.events.caughtUp();
     if (block === null) unreadable = Math.max(unreadable, height);
-    // A block that is not in the active chain any more was replaced by one that the follower applied.
+    // If a block is not in the active chain any more, the follower has applied the block that replaced it.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
       const made: Bytes[] = [];
       const look = { since: first, told: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
@@ -80,7 +81,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
         const batch = new WalletBatch();
         made.push(...more);
         const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
-        // The chain may have changed meanwhile.
+        // The chain may have changed during the awaits.
         if (chain.heightOf(block.hash) !== height) break;
         made.push(...keyring.addedBy(() => atOnce(takeBlock(wallet, batch, block, look, ahead))));
         await wallet.write(batch, { sync: false });
@@ -90,12 +91,12 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     }
     since = await yieldIfDue(since);
   }
-  // Other outputs of known transactions may belong to the new keys.
+  // Other outputs of known transactions may also belong to the new keys.
   await wallet.reconsiderOutputs();
   return { isComplete: true, unreadable };
 }
 
-/** Reads blocks ahead of the scan. */
+/** Reads blocks concurrently, ahead of the scan. */
 class ReadAhead {
   private readonly chain: ChainPort;
   private readonly reading = new Map<number, Promise<WalletBlock | 'gone' | null>>();
@@ -104,7 +105,10 @@ class ReadAhead {
     this.chain = chain;
   }
 
-  /** The block; null if it cannot be read; `gone` if the active chain has another block or none at this height. */
+  /**
+   * Returns the block at `height`. Null if it cannot be read; `gone` if the active chain has a different block or none at
+   * this height.
+   */
   async read(height: number, ahead: readonly number[]): Promise<WalletBlock | 'gone' | null> {
     for (const other of this.reading.keys())
       if (other !== height && !ahead.includes(other)) this.reading.delete(other);

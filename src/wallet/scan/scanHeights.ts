@@ -1,6 +1,6 @@
 /**
- * Order of the blocks in a scan. A found payment may cause new keys, which may have been paid in earlier blocks. So the scan
- * starts further rounds until every block was scanned with all keys.
+ * Order of the blocks in a scan. When a payment is found, new keys may be created, and earlier blocks may pay to these keys.
+ * So the scan runs in rounds until every block was scanned with all keys.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -8,30 +8,33 @@ import type { ChainPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { ownScripts, scriptsOfKeys } from './ownScripts.js';
 
-/** Scripts in one query of the index. Arbitrary. */
+/** Maximum number of scripts in one query of the index. Arbitrary. */
 const SCRIPTS_A_QUESTION = 1000;
-/** Number of scripts whose lookup takes about as long as reading a block. */
+/** Number of scripts whose lookup in the index takes about as long as reading a block. */
 const SCRIPTS_A_BLOCK = 8;
 
 export interface ScanHeights {
-  /** The next block to scan; null at the end. */
+  /** Height of the next block to scan; null at the end. */
   next(): Promise<number | null>;
-  /** The next blocks if no keys are created. */
+  /** Heights of the next blocks that will be scanned if no keys are created in between. */
   ahead(count: number): number[];
-  /** Skips the first of these blocks. */
+  /** Skips the first `count` heights of `ahead`. */
   skip(count: number): void;
-  /** Keys were created because of a block. Returns false if the blocks that paid to them cannot be determined any more. */
+  /**
+   * Must be called when keys were created because of the block at `height`. Returns false if the earlier blocks that pay to
+   * these keys cannot be determined.
+   */
   keysMade(height: number, keyIds: readonly Bytes[]): Promise<boolean>;
 }
 
-/** Range of blocks: up to a height, or to the moving tip. */
+/** Range of heights to scan: up to a fixed height, or to the tip, which may move. */
 export interface ScanBounds {
   readonly first: number;
-  /** Null for the tip. */
+  /** Last height of the range; null for the tip. */
   readonly last: number | null;
-  /** Blocks from this height on were already scanned with all keys. */
+  /** Height from which on blocks were already scanned with all keys. */
   readonly seenFrom?: number;
-  /** Whether the scan was not requested by a user: then only changes are announced. */
+  /** Whether the wallet itself started the scan. Then only new and changed transactions are announced. */
   readonly isOwn?: boolean;
 }
 
@@ -41,7 +44,7 @@ export class EveryHeight implements ScanHeights {
   private readonly bounds: ScanBounds;
   private readonly tipAtStart: number;
   private position: number;
-  /** Last height of the round; −1 for the tip. */
+  /** Last height of the current round; −1 for the tip. */
   private stop: number;
   private isNextRound: boolean;
 
@@ -56,7 +59,8 @@ export class EveryHeight implements ScanHeights {
 
   private get last(): number {
     const { bounds, chain } = this;
-    // The follower applies later blocks, but with the keys it had then.
+    // In the first round, blocks above the tip at the start are left to the follower. In later rounds they are scanned
+    // too, because the follower applied them with fewer keys.
     const tip = this.stop < 0 ? Math.min(this.tipAtStart, chain.height) : chain.height;
     return Math.min(bounds.last ?? Infinity, tip);
   }
@@ -89,19 +93,19 @@ export class EveryHeight implements ScanHeights {
   }
 }
 
-/** The blocks from a query of the address index. */
+/** The heights of blocks that the address index returns for the wallet's scripts. */
 export class IndexedHeights implements ScanHeights {
   private readonly chain: ChainPort;
   private readonly bounds: ScanBounds;
-  /** Heights in ascending order; those before `at` are done. */
+  /** Heights of the current round in ascending order. Those before position `at` are done. */
   private heights: number[];
   private at = 0;
-  /** Heights for the next round. */
+  /** Heights below the current one that the next round must scan. */
   private readonly behind = new Set<number>();
   private readonly made: Bytes[] = [];
   /** Height up to which the index was queried. */
   private askedTo: number;
-  /** Number of scripts that may still be queried. Beyond it, reading all blocks is faster. */
+  /** Number of scripts that may still be queried. For more scripts, reading all blocks is faster. */
   private scriptsLeft: number;
 
   private constructor(
@@ -116,10 +120,10 @@ export class IndexedHeights implements ScanHeights {
     this.heights = heights;
   }
 
-  /** Null if the index is not available, or if reading all blocks is faster. */
+  /** Queries the index. Null if the index is not available, or if reading all blocks is faster. */
   static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
     const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
-    // Checks first whether the index is available, before the scripts are built.
+    // A query without scripts tells whether the index is available, before the scripts are computed.
     if ((await touched(chain, [], bounds.first, last)) === null) return null;
     const scripts = await inSlices(ownScripts(keyring));
     const scriptsLeft = SCRIPTS_A_BLOCK * (last - bounds.first + 1) - scripts.length;
@@ -181,7 +185,7 @@ export class IndexedHeights implements ScanHeights {
   }
 }
 
-/** Heights at which one of the scripts was touched, ascending; null if the index is not available. */
+/** Heights of the blocks that pay to or spend from one of the scripts, in ascending order. Null if the index is not available. */
 async function touched(
   chain: ChainPort,
   scripts: readonly Bytes[],

@@ -1,13 +1,13 @@
 /**
- * Handles a shortage of keys: the keypool could not be filled during a scan, because too many keys were needed at once or
- * the wallet was locked. The keys are created later, and the affected blocks are then recorded as owed a rescan.
+ * Handles a shortage of keys: the key pool could not be filled during a scan, because too many keys were needed at once or
+ * the wallet was locked. When the keys are created later, a rescan of the affected blocks is recorded as owed.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
 
 /**
- * Creates the missing keys, and records their blocks as owed a rescan. Returns the ids of the keys; null if none were
- * missing or they cannot be created.
+ * Creates the missing keys, and records that a rescan of the affected blocks is owed. Returns the ids of the new keys. Null
+ * if no keys were missing, or if they cannot be created.
  */
 export async function endShortage(wallet: Wallet): Promise<Bytes[] | null> {
   const { scans } = wallet;

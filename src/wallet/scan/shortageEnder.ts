@@ -1,19 +1,19 @@
-/** Ends a shortage of keys automatically: when a wallet is unlocked, and while it follows the chain. */
+/** Ends a shortage of keys (`shortage.ts`) automatically: when a wallet is unlocked, and while it follows the chain. */
 import { WalletClosedError } from '../store/walletFileErrors.js';
 import type { Wallet } from '../wallet.js';
 import { beginOwedScan } from './rescan.js';
 import { endShortage } from './shortage.js';
 
 /**
- * Call it after a wallet was unlocked. If blocks were scanned without enough keys while the wallet was locked (for example
- * in a restored copy of a wallet used elsewhere), it creates the keys and starts a rescan of these blocks. Resolves when the
- * rescan has started.
+ * Must be called after a wallet was unlocked. If blocks were scanned without enough keys while the wallet was locked (for
+ * example in a restored copy of a wallet that was used elsewhere), creates the keys and starts a rescan of these blocks.
+ * Resolves when the rescan has started.
  */
 export async function afterUnlock(wallet: Wallet): Promise<void> {
   if ((await endShortage(wallet)) !== null) beginOwedScan(wallet);
 }
 
-/** Does the same in the background for a wallet that follows the chain. */
+/** Ends a shortage of keys in the background, for a wallet that follows the chain. */
 export class ShortageEnder {
   private readonly wallet: Wallet;
   private isBusy = false;
@@ -22,12 +22,12 @@ export class ShortageEnder {
     this.wallet = wallet;
   }
 
-  /** Call it after any operation that may have used many keys. */
+  /** Must be called after each operation that may have used many keys. Does nothing without a shortage. */
   begin(): void {
     if (this.isBusy || this.wallet.scans.lockedFrom === null || this.wallet.isLocked) return;
     this.isBusy = true;
     this.end().catch((error: unknown) => {
-      // The rescan stays recorded as owed in the file.
+      // After an error the rescan stays recorded as owed in the wallet file.
       if (!(error instanceof WalletClosedError)) this.wallet.node.onFatal(error);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Extracts a wallet's transactions from blocks and from the mempool, for the follower and for rescans. Nearly all
- * transactions of a block are excluded without parsing. Source: lbrycrd wallet/wallet.cpp `SyncTransaction`,
+ * Finds a wallet's transactions in blocks and in the mempool, and adds them to the wallet, for the follower and for rescans.
+ * Nearly all transactions of a block are excluded without parsing. Source: lbrycrd wallet/wallet.cpp `SyncTransaction`,
  * `AddToWalletIfInvolvingMe`.
  */
 import {
@@ -33,29 +33,35 @@ import type { Wallet } from '../wallet.js';
 
 const OUTPOINT_BYTES = 36;
 const TXID_BYTES = 32;
-/** Maximum number of keys created for a block in each pool. They take less than a slice's time. */
+/** Maximum number of keys that are created in each pool for one block. Creating this number takes less than a time slice. */
 const KEYS_A_BLOCK = 16;
 
-/** Options of a scan of blocks. */
+/** Options for scanning a block. */
 export interface Look {
   /**
-   * Height of the first block of the scan. If keys cannot be created now, because the wallet is locked or they are too many,
-   * blocks from there on are recorded as owed a rescan (`shortage.ts`).
+   * Height of the first block of the scan. If needed keys cannot be created now (because the wallet is locked or too many
+   * are needed), a rescan of the blocks from this height on is recorded as owed (`shortage.ts`).
    */
   readonly since: number;
-  /** Entries already announced. A block is scanned again for new keys that it caused, and must not announce them twice. */
+  /**
+   * Entries that were already announced. A block is scanned once more if it caused new keys to be created, but each
+   * transaction is announced only once.
+   */
   readonly told: Set<Entry>;
-  /** Whether only new and changed transactions are announced, as in a scan that no user requested. */
+  /** Whether only new and changed transactions are announced. Used for scans that the wallet itself started. */
   readonly onlyChanges?: boolean;
 }
 
-/** Transactions of a block with precomputed data, by position. */
+/** Transactions of a block with precomputed data, by their position in the block. */
 export type FactsAhead = ReadonlyMap<number, TxFacts>;
 
-/** Number of the wallet's transactions from which a block is prepared in advance. Fewer take less than a slice's time. */
+/**
+ * Minimum number of the wallet's transactions in a block for which the block is prepared in advance. Applying fewer
+ * transactions takes less than a time slice.
+ */
 export const MANY = 64;
 
-/** Whether a block has so many transactions of the wallet that applying it at once would block the event loop. */
+/** Whether a block contains so many transactions of the wallet that applying it without a yield would block the event loop. */
 export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean {
   if (parsed.txCount < MANY) return false;
   for (let index = 0, found = 0; index < parsed.txCount; index++)
@@ -63,7 +69,7 @@ export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean
   return false;
 }
 
-/** Precomputes the data that `takeBlock` needs, for the transactions that are now known to concern the wallet. */
+/** Precomputes the data that `takeBlock` needs, for those transactions that concern the wallet with its current keys. */
 export function* factsAhead(wallet: Wallet, { raw, parsed }: WalletBlock): Slices<FactsAhead> {
   const ahead = new Map<number, TxFacts>();
   for (let index = 0; index < parsed.txCount; index++) {
@@ -83,8 +89,9 @@ function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): TxFacts {
 }
 
 /**
- * Applies the wallet's transactions of a block, including those to keys that it creates meanwhile. Between two steps the
- * block is partly applied. `ahead` makes it faster, with the same result.
+ * Applies the wallet's transactions of a block. Includes transactions that pay to keys which are created while the block is
+ * applied. Between two yields the block is only partly applied. `ahead` contains precomputed data, which saves time and does
+ * not change the result.
  */
 export function* takeBlock(
   wallet: Wallet,
@@ -97,7 +104,8 @@ export function* takeBlock(
   const { keyring } = wallet;
   const firstCount = keyring.keyCount;
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
-    // A transaction may pay to a key that a later transaction of the block causes to be created.
+    // The block is scanned repeatedly while keys are created, because a transaction may pay to a key that is created only
+    // because of a later transaction.
     keyCount = keyring.keyCount;
     for (let index = 0; index < parsed.txCount; index++) {
       if (!concernsWallet(wallet, raw, parsed, index)) {
@@ -130,7 +138,7 @@ function take(
   most: number,
 ): void {
   const { keyring, ledger } = wallet;
-  // New keys are created first, because outputs of the transaction may pay to them.
+  // Keys are created before the transaction is added, because its outputs may pay to the new keys.
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
     const used = facts.tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));
@@ -147,12 +155,18 @@ function take(
   wallet.announce(entry, ledger.size > sizeBefore);
 }
 
-/** Whether a serialized transaction may pay to the wallet, or spends an output that the wallet owns or also spends. */
+/**
+ * Whether a serialized transaction concerns the wallet: it may pay to the wallet, or it spends an output that the wallet
+ * owns or that another transaction of the wallet spends.
+ */
 export function txConcernsWallet(wallet: Wallet, bytes: Buffer): boolean {
   return concernsWallet(wallet, bytes, parseTxView(bytes), 0);
 }
 
-/** Whether a transaction may pay to the wallet, or spends an output that the wallet owns or also spends. */
+/**
+ * Whether a transaction concerns the wallet: it may pay to the wallet, or it spends an output that the wallet owns or that
+ * another transaction of the wallet spends.
+ */
 function concernsWallet(
   { ledger, keyring }: Wallet,
   raw: Buffer,

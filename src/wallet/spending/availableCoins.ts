@@ -1,6 +1,6 @@
 /**
- * The wallet's unspent outputs with the data for spending: script, input size, and whether the keys are available. Source:
- * lbrycrd wallet/wallet.cpp `AvailableCoins`, wallet/wallet.h `COutput`.
+ * Computes the wallet's unspent outputs with the data for spending: script, input size, and whether the keys are available.
+ * Source: lbrycrd wallet/wallet.cpp `AvailableCoins`, wallet/wallet.h `COutput`.
  */
 import type { Selectable } from '../../signing/coinSelection/coinGroup.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -26,21 +26,24 @@ export interface WalletCoin extends Selectable {
   readonly depth: number;
   /** Whether the wallet has the private keys, or the output is watch-only and the caller allows such coins. */
   readonly isSpendable: boolean;
-  /** Whether scripts and public keys are known. */
+  /** Whether all scripts and public keys that an input needs are known. */
   readonly isSolvable: boolean;
-  /** False for unconfirmed outputs of others and for unconfirmed replacements. */
+  /**
+   * Whether the output may be spent safely. False for unconfirmed outputs of others, and for outputs of unconfirmed
+   * replacement transactions.
+   */
   readonly isSafe: boolean;
 }
 
 export interface CoinQuery extends CoinBounds {
-  /** Unspent claims and supports are included only if it selects them. */
+  /** Spending options. Unspent claims and supports are included only if `control` selects them. */
   readonly control: CoinControl | null;
-  /** Limits of the result: total amount, or number of coins by id; null for all. */
+  /** Maximum total amount, or maximum number of coins in the order of ids; null for all coins. */
   readonly enoughSat: bigint | null;
   readonly enoughCoins: number | null;
 }
 
-/** Conditions for coins of a new transaction. */
+/** Conditions for coins that a new transaction may spend. */
 export const SPENDABLE: Omit<CoinQuery, 'control'> = {
   onlySafe: true,
   minDepth: 0,
@@ -53,14 +56,18 @@ export const SPENDABLE: Omit<CoinQuery, 'control'> = {
 };
 
 /**
- * The coins that match now, in no order. Faster after `CoinScripts.learn`. Source: `AvailableCoins`.
+ * The coins that meet the conditions, in undefined order. Faster if `CoinScripts.learn` was called before. Source:
+ * `AvailableCoins`.
  */
 export function availableCoins(wallet: Wallet, query: CoinQuery): WalletCoin[] {
   const coin = describer(wallet, query.control);
   return matching(wallet, query, wallet.balanceOptions).map(coin);
 }
 
-/** The same, sorted by transaction id and number like in the reference, with its limits. Coin data is computed on demand. */
+/**
+ * The coins that meet the conditions, sorted like in the reference by transaction id and output number. The limits
+ * `enoughSat` and `enoughCoins` apply. `describe` computes the data of a coin on demand.
+ */
 export function availableCoinsInOrder(
   wallet: Wallet,
   query: CoinQuery,
@@ -95,7 +102,7 @@ function describer(wallet: Wallet, control: CoinControl | null): (coin: OwnCoin)
   const takesWatched = control?.allowsWatchOnly === true;
   return ({ key, entry, output, depth, isTrusted }) => {
     const script = scripts.of(entry, output);
-    // The size of a signature by others is unknown, so the maximum is assumed.
+    // The size of a signature that others create is unknown, so the maximum is assumed.
     const size = sizes.of(script, takesWatched);
     const isSolvable = size !== null;
     const isOwn = (output.mine & MINE.spendable) !== 0;

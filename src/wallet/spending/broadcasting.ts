@@ -1,6 +1,6 @@
 /**
  * Rebroadcasts the wallet's unconfirmed transactions: adds them to the mempool when the wallet is opened, and announces them
- * to peers from time to time, in case they were lost. Source: lbrycrd wallet/wallet.cpp `ReacceptWalletTransactions`,
+ * to peers from time to time, in case peers have lost them. Source: lbrycrd wallet/wallet.cpp `ReacceptWalletTransactions`,
  * `ResendWalletTransactions`, `RelayWalletTransaction`.
  */
 import { randomInt } from 'node:crypto';
@@ -10,11 +10,11 @@ import type { NodePort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { spendStateOf } from './spendState.js';
 
-/** Maximum time until the next rebroadcast. */
+/** Maximum time in seconds until the next rebroadcast. */
 const MAX_WAIT_SEC = 30 * 60;
-/** Transactions received later than this before the last block are not rebroadcast yet. */
+/** Time in seconds. Transactions that were received less than this time before the last block are not rebroadcast yet. */
 const GRACE_SEC = 5 * 60;
-/** Interval of the check whether a rebroadcast is due. */
+/** Interval in milliseconds of the check whether a rebroadcast is due. */
 const TICK_MS = 15_000;
 
 function waiting({ ledger }: Wallet): Entry[] {
@@ -24,22 +24,25 @@ function waiting({ ledger }: Wallet): Entry[] {
   return found;
 }
 
-/** Adds unconfirmed transactions to the mempool, in order of arrival. Rejected ones stay unconfirmed. */
+/** Adds unconfirmed transactions to the mempool, in order of arrival. Transactions that the mempool rejects stay unconfirmed. */
 export async function reacceptTransactions(wallet: Wallet): Promise<void> {
   if (!wallet.options.broadcasts) return;
   const entries = waiting(wallet).sort((a, b) => a.orderPos - b.orderPos);
   for (const entry of entries) if (!entry.inMempool) await submit(wallet, entry);
 }
 
-/** Whether the mempool accepted it. Transactions that were abandoned, mined or removed meanwhile are skipped. */
+/**
+ * Adds a transaction to the mempool. Returns whether the mempool accepted it. A transaction that was abandoned, mined or
+ * removed in between is skipped.
+ */
 async function submit({ ledger, node, options }: Wallet, entry: Entry): Promise<boolean> {
   if (entry.state !== 'unconfirmed' || ledger.entry(entry.key) !== entry) return false;
   return (await node.mempool.submit(ledger.transaction(entry), options.maxTxFeeSat)) === null;
 }
 
 /**
- * Announces unconfirmed transactions received up to a time. Returns the ids of the announced ones in wire order, sorted by
- * time, and at equal times by bytes, as in the reference.
+ * Announces the unconfirmed transactions that were received up to a time. Returns the ids of the announced transactions in
+ * wire order. The ids are sorted by time, and at equal times by their bytes, as in the reference.
  */
 export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Bytes[]> {
   const entries = waiting(wallet)
@@ -56,8 +59,8 @@ export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Byt
 }
 
 /**
- * Rebroadcasts if it is due: rarely and at random times, so that the sender is not revealed, and only after a new block,
- * whose arrival time is `bestBlockSec`. Source: `ResendWalletTransactions`.
+ * Rebroadcasts if it is due. A rebroadcast happens rarely and at random times, so that the sender is not revealed, and only
+ * after a new block. `bestBlockSec` is the arrival time of the last block. Source: `ResendWalletTransactions`.
  */
 export async function resendWhenDue(
   wallet: Wallet,
@@ -77,7 +80,7 @@ export async function resendWhenDue(
     wallet.node.log.info(`${wallet.logName} rebroadcast ${sent.length} unconfirmed transactions`);
 }
 
-/** Runs the rebroadcasts for all wallets of a node. */
+/** Runs the rebroadcasts of all wallets of a node. */
 export class Rebroadcaster {
   private readonly node: NodePort;
   private readonly wallets: () => readonly Wallet[];
@@ -105,7 +108,7 @@ export class Rebroadcaster {
     this.timer.unref();
   }
 
-  /** Skipped during the initial download, when old transactions still look unconfirmed. */
+  /** Does nothing during the initial block download, because old transactions still look unconfirmed then. */
   private async tick(): Promise<void> {
     if (this.running !== null || this.node.chain.isInitialDownload()) return;
     this.running = this.resend();

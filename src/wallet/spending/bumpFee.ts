@@ -1,4 +1,7 @@
-/** Replaces a transaction by one with a higher fee, which its change pays (BIP125). Source: lbrycrd wallet/feebumper.cpp. */
+/**
+ * Replaces a transaction with one that pays a higher fee. The change pays the increase (BIP125). Source: lbrycrd
+ * wallet/feebumper.cpp.
+ */
 import { formatMoney } from '../../consensus/limits.js';
 import { transactionWeight, WITNESS_SCALE_FACTOR, type Transaction } from '../../primitives/transaction.js';
 import { feeAtRate, feeRateOf } from '../../mempool/feeRate.js';
@@ -20,7 +23,10 @@ import { signInputs } from './signInputs.js';
 import { SPEND_ERROR, SpendError } from './spendError.js';
 import { inSpendTurn, spendStateOf } from './spendState.js';
 
-/** Minimum increase of the fee rate, whatever the network requires. Source: `WALLET_INCREMENTAL_RELAY_FEE`. */
+/**
+ * Minimum increase of the fee rate (satoshis per 1,000 virtual bytes), even if the network requires less. Source:
+ * `WALLET_INCREMENTAL_RELAY_FEE`.
+ */
 const INCREMENTAL_RATE_PER_KB = 5000n;
 
 export interface Bumped {
@@ -32,7 +38,7 @@ export interface Bumped {
 
 const invalid = (message: string): SpendError => new SpendError(message, SPEND_ERROR.invalidParameter);
 
-/** Reason why it cannot be replaced, or null. Source: `PreconditionChecks`. */
+/** Reason why the transaction cannot be replaced; null if it can. Source: `PreconditionChecks`. */
 function obstacle(wallet: Wallet, entry: Entry, tx: Transaction): SpendError | null {
   const { ledger, node } = wallet;
   if (ledger.childrenOf(entry).length > 0) return invalid('Transaction has descendants in the wallet');
@@ -61,7 +67,7 @@ function changeIndex(wallet: Wallet, { outputs }: Entry): number {
   return found.n;
 }
 
-/** `totalFeeSat` 0: the fee follows from the rates. */
+/** Fee of the replacement. If `totalFeeSat` is 0, the fee is computed from the fee rates. */
 function newFee(
   wallet: Wallet,
   control: CoinControl,
@@ -87,7 +93,7 @@ function newFee(
   }
   const feeSat = minimumFee(wallet, sizeBytes, minimumRate(wallet, control));
   const step = incremental > INCREMENTAL_RATE_PER_KB ? incremental : INCREMENTAL_RATE_PER_KB;
-  // The old rate may have been rounded down.
+  // The old rate may have been rounded down, so 1 is added.
   const leastRate = oldRatePerKb + 1n + step;
   return feeRateOf(feeSat, sizeBytes) < leastRate ? feeAtRate(leastRate, sizeBytes) : feeSat;
 }
@@ -160,7 +166,7 @@ function draftReplacement(
   return { tx: { ...old, inputs: signed, outputs }, coins, oldFeeSat, feeSat };
 }
 
-/** Replaces a transaction of the wallet; `totalFeeSat` 0 for a fee by rate. Throws `SpendError`. */
+/** Replaces a transaction of the wallet. If `totalFeeSat` is 0, the fee is computed from the fee rates. Throws `SpendError`. */
 export function bumpFee(
   wallet: Wallet,
   txid: Bytes,
@@ -177,7 +183,7 @@ export function bumpFee(
     if (problem !== null) throw problem;
     const { tx, coins, oldFeeSat, feeSat } = draftReplacement(wallet, entry, old, control, totalFeeSat);
     if (!(await signInputs(keyring, tx, coins))) throw new SpendError("Can't sign transaction.");
-    // Signing yielded to other work.
+    // Signing yielded to other work, so the conditions are checked again.
     const newProblem = obstacle(wallet, entry, old);
     if (newProblem !== null) throw newProblem;
     const { notes, orderForm, fromAccount } = entry.row;

@@ -1,4 +1,7 @@
-/** Destination of the change. Source: lbrycrd wallet/wallet.cpp `TransactionChangeType`, the beginning of `CreateTransaction`. */
+/**
+ * Determines the output for the change. Source: lbrycrd wallet/wallet.cpp `TransactionChangeType`, the beginning of
+ * `CreateTransaction`.
+ */
 import { stripClaimPrefix } from '../../script/claimScript.js';
 import { isWitnessProgram } from '../../script/script.js';
 import { scriptForDestination } from '../../script/standard.js';
@@ -13,11 +16,11 @@ import { SpendError } from './spendError.js';
 
 export interface ChangePlace {
   readonly script: Bytes;
-  /** The key must be kept or returned later; null if the destination was given. */
+  /** Reserved pool key of the change output. It must be kept or returned later. Null if the caller specified the destination. */
   readonly key: ReservedKey | null;
 }
 
-/** Change has the type of a payment, unless the wallet or the caller has set one. */
+/** Address type of the change. It is the type of a payment, unless the wallet or the caller (`said`) has specified a type. */
 function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly Bytes[]): OutputType {
   const { addressType, changeType } = wallet.options;
   const fixed = said ?? changeType;
@@ -26,7 +29,10 @@ function changeTypeFor(wallet: Wallet, said: OutputType | null, paid: readonly B
   return paid.some((script) => isWitnessProgram(stripClaimPrefix(script))) ? 'bech32' : addressType;
 }
 
-/** Takes a key out of the pool if change needs one. Throws `SpendError` if there is none. */
+/**
+ * Determines the change output. Takes a key out of the pool if the change needs one. Throws `SpendError` if no key is
+ * available.
+ */
 export function reserveChange(
   wallet: Wallet,
   batch: WalletBatch,

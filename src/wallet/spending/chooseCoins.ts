@@ -1,6 +1,6 @@
 /**
- * Selects the wallet's outputs that pay for a transaction: the required ones, and those added by coin selection. Source:
- * lbrycrd wallet/wallet.cpp `SelectCoins`, `GroupOutputs`.
+ * Selects the outputs of the wallet that a transaction spends: the outputs that the caller requires, and those that coin
+ * selection adds. Source: lbrycrd wallet/wallet.cpp `SelectCoins`, `GroupOutputs`.
  */
 import { extractDestination, scriptForDestination } from '../../script/standard.js';
 import { CoinGroup, GROUP_MAX_COINS, type CoinStanding } from '../../signing/coinSelection/coinGroup.js';
@@ -13,14 +13,14 @@ import type { Wallet } from '../wallet.js';
 import type { WalletCoin } from './availableCoins.js';
 import type { CoinControl } from './coinControl.js';
 
-/** An output that is spent. */
+/** An output that the transaction spends. */
 export interface SpentCoin {
   readonly key: string;
   readonly valueSat: bigint;
   readonly script: Bytes;
 }
 
-/** An output of a known transaction, also of others; null if it is unknown. */
+/** An output of a transaction in the wallet. The output may belong to others. Null if the transaction is not in the wallet. */
 export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   const entry = wallet.ledger.entry(txKeyOf(key));
   if (entry === undefined) return null;
@@ -28,7 +28,7 @@ export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   return output === undefined ? null : { key, valueSat: output.value, script: output.script };
 }
 
-/** Coins for one transaction. `choose` may be called several times with different targets. */
+/** Selects coins for one transaction. `choose` may be called several times with different targets. */
 export class CoinChoice {
   private readonly wallet: Wallet;
   private readonly control: CoinControl;
@@ -46,7 +46,7 @@ export class CoinChoice {
     this.preset = this.presetCoins();
   }
 
-  /** Whether there are required outputs. Then no selection without change is searched. */
+  /** Whether the caller requires outputs to be spent. Then a selection without change is not searched. */
   get hasPreset(): boolean {
     return this.control.selected.size > 0;
   }
@@ -66,7 +66,10 @@ export class CoinChoice {
     return coins;
   }
 
-  /** Selects coins worth at least the target; with `exact` a selection that needs no change. Null if there is none. */
+  /**
+   * Selects coins worth at least `targetSat`. With `exact` it selects coins that need no change. Null if no such selection
+   * exists.
+   */
   choose(targetSat: bigint, exact: ExactPayment | null): readonly SpentCoin[] | null {
     const { preset } = this;
     if (preset === null) return null;
@@ -94,7 +97,7 @@ export class CoinChoice {
     const coins = this.available.filter(({ key, isSpendable }) => isSpendable && !selected.has(key));
     const standing = this.standings();
     if (!avoidsPartialSpends) return coins.map((coin) => CoinGroup.of(coin, standing(coin)));
-    // Many coins of one destination are grouped at random, so that the groups reveal nothing.
+    // The order of many coins of one destination is random, so that the groups do not reveal information.
     if (coins.length > GROUP_MAX_COINS) shuffle(coins, this.chance);
     const groups: CoinGroup<WalletCoin>[] = [];
     const open = new Map<string, CoinGroup<WalletCoin>>();
@@ -114,7 +117,7 @@ export class CoinChoice {
     return groups;
   }
 
-  /** State of coins by transaction. */
+  /** Returns a function that computes confirmations and mempool relatives of a coin. Results are cached by transaction. */
   private standings(): (coin: WalletCoin) => CoinStanding {
     const { ledger, node } = this.wallet;
     const known = new Map<Entry, CoinStanding>();

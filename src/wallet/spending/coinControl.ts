@@ -1,4 +1,4 @@
-/** Options for spending: coins, change, fee. Source: lbrycrd wallet/coincontrol.h. */
+/** Options for spending coins: inputs, change, fee. Source: lbrycrd wallet/coincontrol.h. */
 import type { OutputType } from '../../signing/outputType.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
@@ -6,20 +6,23 @@ import type { Wallet } from '../wallet.js';
 export const FEE_MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'] as const;
 export type FeeMode = (typeof FEE_MODES)[number];
 
-/** Options; null means the default of the wallet. */
+/** Spending options of one transaction. Null means the default of the wallet. */
 export interface CoinControl {
-  /** Script for change; by default that of a new key of the wallet. */
+  /** Output script for the change. If null, the script of a new key of the wallet. */
   readonly changeScript: Bytes | null;
-  /** Kind of the new key's address. */
+  /** Address type of the new key for the change. */
   readonly changeType: OutputType | null;
-  /** Outputs to spend (`outputKey`). No others are used unless `allowsOtherInputs` is set. */
+  /** Keys (`outputKey`) of the outputs to spend. If there are any, other outputs are used only if `allowsOtherInputs` is set. */
   readonly selected: ReadonlySet<string>;
   readonly allowsOtherInputs: boolean;
-  /** Whether watch-only outputs with known keys and scripts may be used. */
+  /** Whether watch-only outputs may be used, if their keys and scripts are known. */
   readonly allowsWatchOnly: boolean;
-  /** Fee rate. It takes precedence over `confirmTarget`, which takes precedence over `settxfee`. */
+  /**
+   * Fee rate in satoshis per 1,000 virtual bytes. It takes precedence over `confirmTarget`, which takes precedence over
+   * `settxfee`.
+   */
   readonly feeRatePerKb: bigint | null;
-  /** Whether `feeRatePerKb` may be below the minimum. */
+  /** Whether `feeRatePerKb` may be below the minimum fee rate. */
   readonly overridesMinimum: boolean;
   readonly confirmTarget: number | null;
   readonly signalsReplacement: boolean | null;

@@ -1,6 +1,6 @@
 /**
- * Stores and sends a created transaction. It is written to disk first, so that the wallet never misses a spend. Source:
- * lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
+ * Stores and sends a created transaction. The transaction is written to disk before it is sent, so that the wallet never
+ * misses a spend. Source: lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
  */
 import { txid as txidOf } from '../../primitives/transaction.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
@@ -22,13 +22,16 @@ import { inSpendTurn } from './spendState.js';
 export interface Committed {
   /** Wire order. */
   readonly txid: Bytes;
-  /** Reason why the mempool rejected it, as text of the reference; null if it was accepted or not submitted. */
+  /**
+   * Reason why the mempool rejected the transaction, as the text of the reference. Null if the mempool accepted it, or if it
+   * was not submitted.
+   */
   readonly refusal: string | null;
 }
 
 /**
  * Stores the transaction in the wallet and sends it (`-walletbroadcast`). A transaction that the mempool rejects stays
- * stored, and its coins count as spent until it is abandoned. If one of its coins was spent meanwhile, it throws
+ * stored, and its coins count as spent until it is abandoned. If one of its coins was spent after the creation, throws
  * `SpendError` and gives the transaction up.
  */
 export async function commitTransaction(
@@ -39,7 +42,10 @@ export async function commitTransaction(
   return (await commitAndSend(wallet, created, own)).txid;
 }
 
-/** The same, but also returns the result of the mempool. `replaces`: the unconfirmed transaction that it replaces (BIP125). */
+/**
+ * Like `commitTransaction`, but also returns the result of the mempool. `replaces`: the unconfirmed transaction that the new
+ * transaction replaces (BIP125).
+ */
 export function commitAndSend(
   wallet: Wallet,
   created: CreatedTransaction,
@@ -76,7 +82,7 @@ async function commitAndSubmit(
   node.log.info(`${wallet.logName} CommitTransaction: ${hashToHex(txid)}`);
   if (!options.broadcasts) return { txid, refusal: null };
   const refusal = await node.mempool.submit(tx, options.maxTxFeeSat);
-  // Afterwards it is known whether it is in the mempool.
+  // After this await the wallet knows whether the transaction is in the mempool.
   await wallet.events.caughtUp();
   if (refusal !== null) {
     node.log.info(
@@ -88,11 +94,11 @@ async function commitAndSubmit(
 
 const isCounted = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
-/** The replaced transaction, or one that it replaced before. */
+/** Whether an entry is the replaced transaction, or a transaction that was replaced before it. */
 const isReplaced = (entry: Entry, replaces: Entry | null): boolean =>
   entry === replaces || (replaces !== null && entry.row.notes.has(REPLACED_BY));
 
-/** Creates and sends a transaction in one turn. Throws `SpendError`. */
+/** Creates and sends a transaction while no other payment of the wallet runs. Throws `SpendError`. */
 export function sendTransaction(
   wallet: Wallet,
   recipients: readonly Recipient[],

@@ -1,5 +1,5 @@
 /**
- * Creates payments: selects coins, adds change, signs. It does not store or send them (`commitTransaction.ts`).
+ * Creates payments: selects coins, adds change, signs. `commitTransaction.ts` stores and sends them.
  * Source: lbrycrd wallet/wallet.cpp `CreateTransaction`.
  */
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
@@ -30,39 +30,42 @@ export { SpendError } from './spendError.js';
 export interface CreateOptions {
   /** Default true. */
   readonly sign?: boolean;
-  /** Position of change among the outputs; random by default. */
+  /** Position of the change among the outputs; random if absent. */
   readonly changePosition?: number;
-  /** Source of randomness, by default the system's. */
+  /** Source of random numbers; the operating system's if absent. */
   readonly chance?: Chance;
 }
 
-/** A created transaction, not yet stored or sent. Commit it or give it up (`giveUpTransaction`). */
+/** A created transaction that is not stored or sent yet. It must be committed, or given up with `giveUpTransaction`. */
 export interface CreatedTransaction {
   readonly tx: Transaction;
   readonly feeSat: bigint;
-  /** −1 without change. */
+  /** Position of the change among the outputs; −1 without change. */
   readonly changePosition: number;
-  /** The output that each input spends. */
+  /** The outputs that the inputs spend, in the order of the inputs. */
   readonly coins: readonly SpentCoin[];
-  /** The key for change, taken from the pool; null without one. */
+  /** Pool key that the change output uses; null if the transaction uses none. */
   readonly changeKey: ReservedKey | null;
 }
 
-/** The same with the expected size when signed, in virtual bytes. */
+/** A created transaction with its expected size after signing, in virtual bytes. */
 interface DraftedTransaction extends CreatedTransaction {
   readonly sizeBytes: number;
 }
 
-/** The highest sequence number that enables lock times, and the highest one that also signals replaceability (BIP125). */
+/**
+ * `SEQUENCE_LOCKS`: the highest sequence number that enables lock times. `SEQUENCE_REPLACEABLE`: the highest one that also
+ * signals replaceability (BIP125).
+ */
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
 export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
-/** Number of bytes by which a signed input may be shorter than expected. Generous. */
+/** Maximum number of bytes by which a signed input may be shorter than expected. A generous upper bound. */
 const SHORTER_INPUT_BYTES = 8;
 
 /**
- * Makes a transaction that pays the recipients. Throws `SpendError`. Run it with `inSpendTurn` together with the commit, so
- * that no other caller selects the same coins. The wallet must be unlocked to sign.
+ * Creates a transaction that pays the recipients. Throws `SpendError`. Must be run within `inSpendTurn` together with the
+ * commit, so that no other caller selects the same coins. The wallet must be unlocked to sign.
  */
 export async function createTransaction(
   wallet: Wallet,
@@ -80,7 +83,7 @@ export async function createTransaction(
   try {
     created = draftTransaction(task, batch);
   } finally {
-    // New keys of the pool must be on disk before one is used.
+    // New pool keys must be written to the file before a transaction uses one of them.
     await wallet.write(batch, { sync: false });
   }
   const { tx, coins } = created;
@@ -100,12 +103,12 @@ export async function createTransaction(
   return created;
 }
 
-/** Returns the reserved key of a transaction that is not committed. */
+/** Returns the reserved change key of a transaction that will not be committed. */
 export function giveUpTransaction(wallet: Wallet, { changeKey }: CreatedTransaction): void {
   if (changeKey !== null) wallet.keypool.giveBack(changeKey);
 }
 
-/** Whether it is too large even with the shortest signatures. Then signing is not needed. */
+/** Whether a drafted transaction is too large even with the shortest possible signatures. Then it need not be signed. */
 function isTooLarge({ sizeBytes, tx }: DraftedTransaction): boolean {
   return (sizeBytes - SHORTER_INPUT_BYTES * tx.inputs.length) * WITNESS_SCALE_FACTOR > MAX_STANDARD_TX_WEIGHT;
 }
@@ -124,7 +127,7 @@ interface CreateTask {
   readonly chance: Chance;
 }
 
-/** Builds a transaction from the present state of the wallet, synchronously. */
+/** Drafts a transaction from the current state of the wallet, synchronously. */
 function draftTransaction(task: CreateTask, batch: WalletBatch): DraftedTransaction {
   const { wallet, recipients, control, chance } = task;
   const lockTime = chooseLockTime(wallet.node.chain.height, chance);
@@ -162,15 +165,15 @@ function outPointOf(key: string): { hash: Bytes; index: number } {
 }
 
 /**
- * A lock time at the present height discourages reorgs for fees (fee sniping). Sometimes it is slightly lower, so that
- * transactions sent with a delay do not stand out.
+ * A lock time at the current height discourages reorgs for fees (fee sniping). Sometimes a slightly lower height is used, so
+ * that transactions that are sent with a delay do not stand out.
  */
 function chooseLockTime(height: number, chance: Chance): number {
   const lockTime = Math.max(0, height);
   return chance.below(10) === 0 ? Math.max(0, lockTime - chance.below(100)) : lockTime;
 }
 
-/** Reason why its size or its unconfirmed ancestors would prevent relay; null without one. */
+/** Reason why the size of the transaction or its unconfirmed ancestors would prevent its relay; null if they would not. */
 function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return TOO_LARGE;
   if (!options.rejectsLongChains) return null;

@@ -1,7 +1,7 @@
 /**
  * Determines coins, change and fee of a transaction. The fee depends on the size, the size on the coins, and the coins on
- * the amount including the fee. So the steps are repeated until they match. Source: the loop of lbrycrd wallet/wallet.cpp
- * `CreateTransaction`.
+ * the amount including the fee. So coins, change and fee are computed repeatedly until they match. Source: the loop of
+ * lbrycrd wallet/wallet.cpp `CreateTransaction`.
  */
 import { feeAtRate } from '../../mempool/feeRate.js';
 import { dustThreshold } from '../../mempool/policy.js';
@@ -27,7 +27,7 @@ import { spendStateOf } from './spendState.js';
 export interface Recipient {
   readonly script: Bytes;
   readonly valueSat: bigint;
-  /** Whether the fee is subtracted from this output, in equal parts with other such outputs. */
+  /** Whether the fee is subtracted from this output. All outputs with this flag pay equal parts of the fee. */
   readonly subtractsFee?: boolean;
 }
 
@@ -35,16 +35,16 @@ export interface Draft {
   readonly coins: readonly SpentCoin[];
   readonly outputs: TxOutput[];
   readonly feeSat: bigint;
-  /** −1 without change. */
+  /** Position of the change among the outputs; −1 without change. */
   readonly changePosition: number;
   readonly sizeBytes: number;
 }
 
-/** Version, lock time, counts, and witness overhead. */
+/** Size in bytes of version, lock time, input and output counts, and witness overhead. */
 const OVERHEAD_BYTES = 11;
-/** Possible growth of the output count when an output is added. */
+/** Maximum number of bytes by which the field with the output count grows when an output is added. */
 const COUNT_ROOM_BYTES = 2;
-/** Within a week. */
+/** Confirmation target in blocks for the long-term fee rate: a week. */
 const LONG_TERM_TARGET = 1008;
 
 export interface DraftTask {
@@ -53,7 +53,7 @@ export interface DraftTask {
   readonly control: CoinControl;
   readonly choice: CoinChoice;
   readonly changeScript: Bytes;
-  /** Position of change; −1 for a random one. */
+  /** Requested position of the change; −1 for a random position. */
   readonly changePosition: number;
   readonly chance: Chance;
 }
@@ -82,7 +82,7 @@ export class Drafting {
     return new SpendError(message, undefined, this.feeSat);
   }
 
-  /** Throws `SpendError` if the payment is not possible. */
+  /** Computes the draft. Throws `SpendError` if the payment is not possible. */
   run(): Draft {
     const { wallet, choice } = this.task;
     const { node } = wallet;
@@ -138,7 +138,8 @@ export class Drafting {
           return { coins: this.coins, outputs, feeSat: this.feeSat, changePosition, sizeBytes };
         }
       }
-      // If the fee is subtracted from the payments, the amount to spend does not change.
+      // If the fee is subtracted from the payments, the amount to spend does not depend on the fee, so the coins stay the
+      // same.
       if (!paysOnTop) choosesCoins = false;
       this.feeSat = neededSat;
       seeksExact = false;
@@ -153,7 +154,7 @@ export class Drafting {
       const output = { value: valueSat, script };
       if (subtractsFee === true) {
         output.value -= this.feeSat / count;
-        // The first output also pays the remainder of the division.
+        // The first of these outputs also pays the remainder of the division.
         if (isFirst) output.value -= this.feeSat % count;
         isFirst = false;
       }
@@ -186,8 +187,8 @@ export class Drafting {
   }
 
   /**
-   * Inserts change at its position; change below the discard limit is added to the fee. Returns the position; −1 without
-   * change.
+   * Inserts a change output at its position. Change below the discard limit is added to the fee instead. Returns the
+   * position of the change, −1 if there is none.
    */
   private addChange(outputs: TxOutput[], changeSat: bigint, isExact: boolean): number {
     if (changeSat <= 0n) return -1;
@@ -204,8 +205,8 @@ export class Drafting {
   }
 
   /**
-   * Whether the surplus of the fee is enough for a change output. The fee is then reduced to that of a transaction with
-   * change.
+   * Whether the surplus of the fee is sufficient for a change output. If so, the fee is reduced to that of a transaction
+   * with change.
    */
   private makesChange(sizeBytes: number, namesSat: bigint): boolean {
     const { wallet, changeScript: script } = this.task;
@@ -229,7 +230,10 @@ export class Drafting {
   }
 }
 
-/** Caches the fee of each size, because there are many coins and few sizes. */
+/**
+ * Returns a function that computes the fee for a size. The fee is cached for each size, because there are many coins but few
+ * sizes.
+ */
 function feesAtRate(ratePerKb: bigint): (sizeBytes: number) => bigint {
   const fees = new Map<number, bigint>();
   return (sizeBytes) => {

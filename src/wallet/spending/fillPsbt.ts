@@ -1,5 +1,5 @@
 /**
- * Adds the wallet's data to a PSBT: spent transactions, scripts, signatures and key paths. Source: lbrycrd
+ * Adds the wallet's data to a PSBT: spent transactions, scripts, signatures and derivation paths of keys. Source: lbrycrd
  * wallet/rpcwallet.cpp `FillPSBT`.
  */
 import { hash160 } from '../../crypto/hash.js';
@@ -25,11 +25,14 @@ import { SPEND_ERROR, SpendError } from './spendError.js';
 export interface FillRequest {
   readonly hashType: number;
   readonly signs: boolean;
-  /** Whether key paths are added (BIP32). */
+  /** Whether derivation paths of keys (BIP32) are added. */
   readonly tellsPaths: boolean;
 }
 
-/** Fills the PSBT; returns whether every input is final. Throws `SpendError`. A locked wallet adds no signatures. */
+/**
+ * Adds the wallet's data to the PSBT. Returns whether every input is final. Throws `SpendError`. A locked wallet adds no
+ * signatures.
+ */
 export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest): Promise<boolean> {
   const paths = request.tellsPaths ? new KeyPaths(wallet) : null;
   const signer = request.signs ? wallet.keyring : publicOnly(wallet.keyring);
@@ -54,7 +57,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
   const known = publicOnly(wallet.keyring);
   for (const [index, output] of psbt.outputs.entries()) {
     since = await yieldIfDue(since);
-    // Scripts of outputs are added in any case: they show another signer which outputs are change.
+    // Scripts of outputs are always added, because they show other signers which outputs are change.
     const { publicKeys } = updatePsbtOutput(psbt, index, known);
     paths?.addTo(output, publicKeys.keys());
   }
@@ -63,7 +66,7 @@ export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest)
 
 const invalid = (message: string): SpendError => new SpendError(message, SPEND_ERROR.deserialization);
 
-/** Origins of the wallet's keys in the format of PSBTs. Source: `AddKeypathToMap`. */
+/** Derivation paths of the wallet's keys in the PSBT format. Source: `AddKeypathToMap`. */
 class KeyPaths {
   private readonly wallet: Wallet;
   private readonly fingerprints = new Map<string, number | null>();
@@ -72,7 +75,10 @@ class KeyPaths {
     this.wallet = wallet;
   }
 
-  /** Ids are latin1. Keys of others, and keys whose seed is locked, are left out. */
+  /**
+   * Adds the derivation paths of keys to an input or output. Ids are latin1. Keys of others, and keys whose seed is locked,
+   * are left out.
+   */
   addTo(part: Pick<PsbtOutput, 'keyPaths'>, keyIds: Iterable<string>): void {
     for (const id of keyIds) {
       const keyId = fromLatin1(id);
@@ -87,7 +93,7 @@ class KeyPaths {
   private pathOf(keyId: Bytes): KeyPath | null {
     const metadata = this.wallet.keyring.metadata(keyId);
     const numbers = metadata === null ? null : parsePath(metadata.path);
-    // A key that was not derived is its own master key.
+    // A key that was not derived counts as its own master key.
     if (metadata === null || numbers === null) return [fingerprintOf(keyId)];
     const fingerprint = this.seedFingerprint(metadata.seedId);
     return fingerprint === null ? null : [fingerprint, ...numbers];
@@ -112,7 +118,7 @@ class KeyPaths {
 
 const fingerprintOf = (keyId: Bytes): number => Buffer.from(keyId).readUInt32LE(0);
 
-/** Child numbers of `m/0'/1'/7'`; null for a key that was not derived. */
+/** Child numbers in a path such as `m/0'/1'/7'`; null for a key that was not derived. */
 function parsePath(path: string): number[] | null {
   if (!path.startsWith('m/')) return null;
   return path

@@ -1,4 +1,7 @@
-/** Adds inputs and change to a transaction until it pays for its outputs. Source: lbrycrd wallet/wallet.cpp `FundTransaction`. */
+/**
+ * Adds inputs and change to a transaction until the inputs pay for its outputs. Source: lbrycrd wallet/wallet.cpp
+ * `FundTransaction`.
+ */
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
@@ -13,23 +16,23 @@ export interface FundRequest {
   readonly control: CoinControl;
   /** −1 anywhere. */
   readonly changePosition: number;
-  /** Numbers of outputs from which the fee is taken. */
+  /** Numbers of the outputs from which the fee is subtracted. */
   readonly subtractsFrom: ReadonlySet<number>;
-  /** Whether added coins are locked, so that other payments do not spend them. */
+  /** Whether the added coins are locked, so that other payments do not spend them. */
   readonly locksCoins: boolean;
 }
 
 export interface Funded {
   readonly tx: Transaction;
   readonly feeSat: bigint;
-  /** −1 without change. */
+  /** Position of the change among the outputs; −1 without change. */
   readonly changePosition: number;
 }
 
-/** Inputs or outputs processed between two yields, because a caller may send very many. */
+/** Number of inputs or outputs that are processed between two yields. A caller may send very many. */
 const ITEMS_AT_ONCE = 256;
 
-/** Outputs that must be spent: the selected ones, and the inputs of the transaction. */
+/** Keys of the outputs that must be spent: the outputs selected in `control`, and those that existing inputs spend. */
 function* selectedFor({ inputs }: Transaction, control: CoinControl): Slices<Set<string>> {
   const selected = new Set(control.selected);
   for (let n = 0; n < inputs.length; n++) {
@@ -50,9 +53,9 @@ function* recipientsOf({ outputs }: Transaction, subtractsFrom: ReadonlySet<numb
 }
 
 /**
- * Returns the transaction with the added inputs and change. Existing inputs are unchanged, and must spend outputs of known
- * transactions. Added inputs are not signed. The key of the change is marked as used, since the transaction may be sent
- * later. Throws `SpendError`.
+ * Returns the transaction with the added inputs and change. Existing inputs stay unchanged. They must spend outputs of
+ * transactions in the wallet. Added inputs are not signed. The key of the change is marked as used, because the transaction
+ * may be sent later. Throws `SpendError`.
  */
 export async function fundTransaction(
   wallet: Wallet,

@@ -14,22 +14,25 @@ import { emptySignatureData } from '../../signing/signatureData.js';
 import type { SigningProvider } from '../../signing/signingProvider.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** Bytes of a signed input's scripts, including their length fields; `witness` is 0 without a witness. */
+/**
+ * Size in bytes of a signed input's scriptSig and witness, including their length fields. `witnessBytes` is 0 without a
+ * witness.
+ */
 export interface InputSize {
   readonly scriptSigBytes: number;
   readonly witnessBytes: number;
 }
 
-/** Outpoint and sequence. */
+/** Size in bytes of an input's outpoint and sequence. */
 const INPUT_FIXED_BYTES = 36 + 4;
-/** Version and lock time. */
+/** Size in bytes of a transaction's version and lock time. */
 const TX_FIXED_BYTES = 8;
-/** Marker and flag (BIP144). */
+/** Size in bytes of marker and flag (BIP144). */
 const WITNESS_MARKER_BYTES = 2;
 
 const inVirtualBytes = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR);
 
-/** Source: `GetVirtualTransactionInputSize`, which includes the count of an empty witness. */
+/** Virtual size of a signed input. It includes the count of an empty witness. Source: `GetVirtualTransactionInputSize`. */
 export function virtualInputSize({ scriptSigBytes, witnessBytes }: InputSize): number {
   return inVirtualBytes(
     (INPUT_FIXED_BYTES + scriptSigBytes) * WITNESS_SCALE_FACTOR + Math.max(witnessBytes, 1),
@@ -39,7 +42,7 @@ export function virtualInputSize({ scriptSigBytes, witnessBytes }: InputSize): n
 export const outputSize = ({ script }: Pick<TxOutput, 'script'>): number =>
   8 + compactSizeLength(script.length) + script.length;
 
-/** Virtual size of the whole signed transaction. */
+/** Virtual size of the whole signed transaction in bytes. */
 export function virtualTxSize(inputs: readonly InputSize[], outputs: readonly TxOutput[]): number {
   let stripped = TX_FIXED_BYTES + compactSizeLength(inputs.length) + compactSizeLength(outputs.length);
   let witness = 0;
@@ -53,7 +56,10 @@ export function virtualTxSize(inputs: readonly InputSize[], outputs: readonly Tx
   return inVirtualBytes(stripped * WITNESS_SCALE_FACTOR + (hasWitness ? witness + WITNESS_MARKER_BYTES : 0));
 }
 
-/** Size of the input for a script; null if keys or scripts are unknown. Source: `DummySignInput`. */
+/**
+ * Size of a signed input that spends an output with this script; null if keys or scripts are unknown. Source:
+ * `DummySignInput`.
+ */
 function measure(provider: SigningProvider, script: Bytes, isMaximum: boolean): InputSize | null {
   const data = emptySignatureData();
   if (!produceSignature(provider, isMaximum ? DUMMY_MAXIMUM_CREATOR : DUMMY_CREATOR, script, data))
@@ -68,8 +74,8 @@ function measure(provider: SigningProvider, script: Bytes, isMaximum: boolean): 
 }
 
 /**
- * Sizes for the scripts that a provider can sign. Inputs of the same script type and key form have equal sizes; inputs of
- * other scripts are measured once. A null result is not cached.
+ * Computes and caches input sizes for the scripts that a provider can sign. Inputs of the same script type and public key
+ * form have equal sizes. Other inputs are measured once for each script. A null result is not cached.
  */
 export class InputSizes {
   private readonly provider: SigningProvider;
@@ -79,7 +85,10 @@ export class InputSizes {
     this.provider = provider;
   }
 
-  /** Null for a script that cannot be solved with the known keys and scripts. `isMaximum`: others may sign. */
+  /**
+   * Size of a signed input that spends an output with this script. Null if the script cannot be solved with the known keys
+   * and scripts. `isMaximum`: assume the largest signatures, because others may sign.
+   */
   of(script: Bytes, isMaximum = false): InputSize | null {
     const kind = this.kindOf(script);
     if (kind === null) return null;
@@ -91,7 +100,7 @@ export class InputSizes {
     return size;
   }
 
-  /** A key shared by scripts whose inputs have the same size; null if the public key is unknown. */
+  /** Cache key of a script. Scripts whose inputs have the same size share a key. Null if the public key is unknown. */
   private kindOf(script: Bytes): string | null {
     const inner = stripClaimPrefix(script);
     const template = solveScript(inner);
@@ -120,7 +129,7 @@ export class InputSizes {
 }
 
 /**
- * Size of a P2SH-P2WPKH input: assumed for change whose script the wallet does not know. Source:
+ * Virtual size in bytes of a P2SH-P2WPKH input. Assumed for change whose script the wallet does not know. Source:
  * `DUMMY_NESTED_P2WPKH_INPUT_SIZE`.
  */
 export const NESTED_INPUT_SIZE = 91;

@@ -1,7 +1,7 @@
 /**
  * Rejects payments that together exceed the size of a standard transaction. A draft is computed without yields, and there
- * may be very many payments. So their errors are found before, in slices, in the same order as in a draft. Deviation: the
- * error that such payments cannot pay the fee is not reported; they are too large in any case.
+ * may be very many payments. So their errors are found in advance, in slices, in the same order as in a draft. Deviation: if
+ * such payments also cannot pay the fee, that error is not reported, because they are too large anyway.
  */
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { dustThreshold, MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -17,10 +17,10 @@ import { SpendError } from './spendError.js';
 
 export const TOO_LARGE = 'Transaction too large';
 
-/** Recipients processed between two yields. */
+/** Number of recipients that are processed between two yields. */
 const RECIPIENTS_AT_ONCE = 256;
 
-/** Throws `SpendError` if the recipients do not fit one transaction. */
+/** Throws `SpendError` if the recipients do not fit into one transaction. */
 export function* refuseOversized(
   wallet: Wallet,
   recipients: readonly Recipient[],

@@ -1,4 +1,4 @@
-/** Sends one payment, with the errors of the reference. Source: lbrycrd wallet/rpcwallet.cpp `SendMoney`. */
+/** Sends one payment. Error messages are those of the reference. Source: lbrycrd wallet/rpcwallet.cpp `SendMoney`. */
 import { formatMoney } from '../../consensus/limits.js';
 import type { Bytes } from '../../util/bytes.js';
 import { balance } from '../ledger/balances.js';
@@ -9,7 +9,7 @@ import { createTransaction, type CoinControl, type Recipient } from './createTra
 import { SPEND_ERROR, SpendError } from './spendError.js';
 import { inSpendTurn } from './spendState.js';
 
-/** Sends it; resolves with the txid, in wire order. Throws `SpendError`. */
+/** Sends a payment. Resolves with the txid in wire order. Throws `SpendError`. */
 export async function sendMoney(
   wallet: Wallet,
   recipient: Recipient,

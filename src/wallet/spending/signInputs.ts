@@ -1,6 +1,6 @@
 /**
- * Signs with the wallet's keys, which the keyring wipes when it is locked. Source: lbrycrd wallet/wallet.cpp
- * `SignTransaction`.
+ * Signs the inputs of a transaction with the wallet's keys. The keyring wipes these keys when the wallet is locked. Source:
+ * lbrycrd wallet/wallet.cpp `SignTransaction`.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../../script/sighash.js';
@@ -11,7 +11,7 @@ import type { SigningProvider } from '../../signing/signingProvider.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { SpentCoin } from './chooseCoins.js';
 
-/** Signs every input; `coins` are the spent outputs in order of the inputs. False if one could not be signed. */
+/** Signs every input. `coins` are the spent outputs in the order of the inputs. Returns false if an input could not be signed. */
 export async function signInputs(
   provider: SigningProvider,
   tx: Transaction,

@@ -1,4 +1,7 @@
-/** Reason why a transaction cannot be created or sent, with the error code for RPC callers. Source: lbrycrd rpc/protocol.h. */
+/**
+ * The error for a transaction that cannot be created or sent, with the error code for RPC callers. Source: lbrycrd
+ * rpc/protocol.h.
+ */
 
 /** Error codes of the RPC interface. They are repeated here because wallets must not import RPC code. */
 export const SPEND_ERROR = {
@@ -14,7 +17,7 @@ export const SPEND_ERROR = {
 export class SpendError extends Error {
   override readonly name = 'SpendError';
   readonly code: number;
-  /** Fee of the last attempt; 0 before the first. */
+  /** Fee in satoshis that was computed before the error; 0 if none was computed. */
   readonly feeSat: bigint;
 
   constructor(message: string, code: number = SPEND_ERROR.wallet, feeSat = 0n) {

@@ -1,4 +1,4 @@
-/** Spending state of a wallet in memory: the queue of payments, input sizes, and scripts of coins. It is not stored on disk. */
+/** State of a wallet for spending: the queue of payments, input sizes, and scripts of coins. The state is in memory only. */
 import { SerialQueue } from '../../scheduler/serialQueue.js';
 import type { Slices } from '../../util/slices.js';
 import type { TxOutput } from '../../primitives/transaction.js';
@@ -12,17 +12,20 @@ import type { Wallet } from '../wallet.js';
 import { InputSizes } from './inputSizes.js';
 import { SpendError } from './spendError.js';
 
-/** Outputs read between two yields. */
+/** Number of outputs that are read between two yields. */
 const OUTPUTS_AT_ONCE = 64;
 
 /**
- * Scripts of the wallet's outputs. Most are the standard script of their destination. Others are not in the ledger; they are
- * read from the rows once and cached, except for those of claims.
+ * Scripts of the wallet's outputs. Most outputs have the standard script of their destination. Other scripts are not in the
+ * ledger. They are read from the transaction rows once and cached, except for scripts of claims.
  */
 export class CoinScripts {
   private readonly ledger: Ledger;
   private readonly scripts = new WeakMap<OwnOutput, Buffer>();
-  /** Cache: the outputs of the last transaction, because its outputs are often requested in sequence. */
+  /**
+   * Outputs of the last transaction that was read, because several outputs of one transaction are often requested in
+   * sequence.
+   */
   private last: { readonly key: string; readonly outputs: readonly TxOutput[] } | null = null;
 
   constructor(ledger: Ledger) {
@@ -40,7 +43,7 @@ export class CoinScripts {
     return script;
   }
 
-  /** Reads the scripts of unspent outputs into the cache of `of`. */
+  /** Reads the scripts of unspent outputs into the cache, so that `of` is fast. */
   *learn(): Slices<void> {
     let seen = 0;
     for (const [key, output] of this.ledger.unspentOutputs()) {
@@ -53,12 +56,18 @@ export class CoinScripts {
 }
 
 export class SpendState {
-  /** Queue that runs one payment at a time: no other caller may select coins before the selected ones are marked as spent. */
+  /**
+   * Queue that runs one payment at a time. So other callers cannot select coins before the selected coins are marked as
+   * spent.
+   */
   readonly turn = new SerialQueue();
   isClosed = false;
   readonly sizes: InputSizes;
   readonly scripts: CoinScripts;
-  /** Time of the next rebroadcast, 0 if not set yet; and of the last one. */
+  /**
+   * `nextResendSec`: time of the next rebroadcast; 0 if it is not determined yet. `lastResendSec`: time of the last
+   * rebroadcast.
+   */
   nextResendSec = 0;
   lastResendSec = 0;
 
@@ -77,9 +86,9 @@ export function spendStateOf(wallet: Wallet): SpendState {
 }
 
 /**
- * Runs a task that creates and commits a transaction, one at a time for each wallet, so that no two select the same coins.
- * Rejects with `SpendError` if the wallet is being closed. Source: the reference's `cs_wallet` around `CreateTransaction`
- * and `CommitTransaction`.
+ * Runs a task that creates and commits a transaction. The tasks of a wallet run one at a time, so that two tasks cannot
+ * select the same coins. Rejects with `SpendError` if the wallet is being closed. Source: the reference's `cs_wallet` around
+ * `CreateTransaction` and `CommitTransaction`.
  */
 export function inSpendTurn<T>(wallet: Wallet, task: () => Promise<T>): Promise<T> {
   const { isClosed, turn } = spendStateOf(wallet);
@@ -87,7 +96,7 @@ export function inSpendTurn<T>(wallet: Wallet, task: () => Promise<T>): Promise<
   return turn.run(task);
 }
 
-/** Prevents further spending; resolves when no payment is running. */
+/** Prevents further spending. Resolves when no payment is running. */
 export async function endSpending(wallet: Wallet): Promise<void> {
   const state = spendStateOf(wallet);
   state.isClosed = true;

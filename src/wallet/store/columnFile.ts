@@ -1,10 +1,10 @@
 /**
- * A file of named columns of numbers. Each column is a typed array with the same layout in memory and on disk. Owns the layout and
- * the checksums, not the meaning of the columns.
+ * A file of named columns of numbers. Each column is a typed array with the same layout in memory and on disk. Defines the
+ * layout and the checksums, not the meaning of the columns.
  *
  * Layout: `8 bytes of magic ‖ u32 length of the directory ‖ u32 CRC-32C of the directory ‖ directory`, then the groups. The
- * directory is JSON: the notes of the writer, and for each group its length, its CRC-32C and its columns. A group begins at a multiple
- * of 8 bytes, and so does each column in it. Numbers are little endian: on big-endian processors no file is written.
+ * directory is JSON: the notes of the writer, and for each group its length, its CRC-32C and its columns. A group and each
+ * column in it begin at a multiple of 8 bytes. Numbers are little endian. On big-endian processors no file is written.
  */
 import { endianness } from 'node:os';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 const MAGIC = Buffer.from('lbcwcol1', 'latin1');
 const HEAD_BYTES = 16;
 const ALIGNMENT = 8;
-/** Bytes that are read or written in one call, with one checksum. */
+/** Number of bytes that are read or written in one call. Each piece of this size has its own checksum. */
 export const PIECE_BYTES = 1 << 20;
 const MAX_DIRECTORY_BYTES = 16 << 20;
 
@@ -23,7 +23,7 @@ type TypeName = keyof typeof TYPES;
 export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array | BigInt64Array;
 export type Columns = Readonly<Record<string, Column>>;
 
-/** The content of a file. The notes are any JSON value. */
+/** The content of a file. `notes` may be any JSON value. */
 export interface ColumnGroups<Notes> {
   readonly notes: Notes;
   readonly groups: Readonly<Record<string, Columns>>;
@@ -44,11 +44,11 @@ interface Directory<Notes> {
 const aligned = (size: number): number => Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 const bytesOf = (column: Column): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 
-/** A buffer is a `Uint8Array`. */
+/** Name of a column's array type. A Buffer counts as `Uint8Array`. */
 const typeOf = (column: Column): TypeName =>
   column instanceof Uint8Array ? 'Uint8Array' : (column.constructor.name as TypeName);
 
-/** The checksums of the pieces of some bytes. */
+/** Checksums of `bytes`, one for each piece. */
 async function piecesOf(bytes: Buffer): Promise<number[]> {
   const crcs: number[] = [];
   let since = performance.now();
@@ -59,7 +59,7 @@ async function piecesOf(bytes: Buffer): Promise<number[]> {
   return crcs;
 }
 
-/** Concatenates the columns of a group. */
+/** Concatenates the columns of a group, and records their positions. */
 function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns'] } {
   const places: GroupEntry['columns'][number][] = [];
   let end = 0;
@@ -73,8 +73,9 @@ function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns
 }
 
 /**
- * Writes a file under `temporary` and moves it to `path`. Only the owner can read it. It is not synced: after a crash its
- * checksums show whether it is complete. On a system error it rejects and removes the file.
+ * Writes a file under `temporary` and moves it to `path`. Only the user that runs the node can read the file. The file is
+ * not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
+ * rejects.
  */
 export async function writeColumns<Notes>(
   path: string,
@@ -110,7 +111,7 @@ export async function writeColumns<Notes>(
   }
 }
 
-/** A file of columns whose directory was read. Its groups are read one by one, and then it is closed. */
+/** An open column file whose directory was read. Its groups are read one by one. Then the file must be closed. */
 export class ColumnFile<Notes> {
   readonly notes: Notes;
   private readonly file: FileHandle;
@@ -124,7 +125,7 @@ export class ColumnFile<Notes> {
     this.start = start;
   }
 
-  /** Opens a file; null if it is missing or its directory is corrupt. */
+  /** Opens a file. Null if it is missing or its directory is corrupt. */
   static async open<Notes>(path: string): Promise<ColumnFile<Notes> | null> {
     if (endianness() === 'BE') return null;
     let file: FileHandle;
@@ -137,13 +138,13 @@ export class ColumnFile<Notes> {
       const found = await readDirectory<Notes>(file);
       if (found !== null) return new ColumnFile(file, found.directory, found.start);
     } catch {
-      // Then it is not read.
+      // A file that cannot be read counts as missing.
     }
     await file.close();
     return null;
   }
 
-  /** The columns of a group, in a new buffer; null if the checksum does not match. */
+  /** Reads the columns of a group into a new buffer. Null if the checksum does not match. */
   async group(name: string): Promise<Columns | null> {
     const entry = this.groups[name];
     if (entry === undefined) return null;
@@ -176,13 +177,13 @@ async function readDirectory<Notes>(
     return null;
   const parsed = JSON.parse(directory.toString('utf8')) as Directory<Notes>;
   const start = aligned(HEAD_BYTES + length);
-  // Allocates at most the size of the file.
+  // Rejects groups beyond the end of the file, so that not more memory than the size of the file is allocated.
   for (const { offset, sizeBytes } of Object.values(parsed.groups))
     if (start + offset + sizeBytes > stat.size) return null;
   return { directory: parsed, start };
 }
 
-/** Fills a buffer from a file; false if the file is too short. */
+/** Fills a buffer from a file. Returns false if the file is too short. */
 async function readWhole(file: FileHandle, bytes: Buffer, offset: number): Promise<boolean> {
   for (let done = 0; done < bytes.length;) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);

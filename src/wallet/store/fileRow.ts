@@ -1,9 +1,9 @@
-/** A row of a wallet file as it is read with all others. */
+/** A row of a wallet file during an iteration over all rows. */
 import type { RowIndex } from './rowIndex.js';
 
-/** A row, valid until the next one is read. */
+/** A row that is valid until the next row is read. */
 export class FileRow {
-  /** A view of a reused buffer. Copy it to keep it. */
+  /** The value as a view of a reused buffer. The caller must copy it to keep it. */
   readonly value: Buffer;
   private readonly index: RowIndex;
   private readonly at: number;
@@ -14,12 +14,12 @@ export class FileRow {
     this.value = value;
   }
 
-  /** A view, too. */
+  /** The key as a view, which the caller must copy to keep it. */
   get key(): Buffer {
     return this.index.keyView(this.at);
   }
 
-  /** The part of the key after this many bytes, latin1. */
+  /** The key without its first `from` bytes, as latin1. */
   keyText(from: number): string {
     return this.index.keyAt(this.at, from);
   }

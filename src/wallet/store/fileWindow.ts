@@ -1,4 +1,4 @@
-/** Reads a wallet file forwards in large pieces, into a reused buffer. */
+/** Reads a wallet file sequentially in large pieces into a reused buffer. */
 import { readSync } from 'node:fs';
 
 const WINDOW_BYTES = 1 << 20;
@@ -16,7 +16,7 @@ export class FileWindow {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Bytes of the file as a view that is valid until the next call; null if the file ends before. */
+  /** Returns bytes of the file as a view that is valid until the next call. Null if the file ends before. */
   read(offset: number, length: number): Buffer | null {
     if (offset + length > this.sizeBytes) return null;
     if (offset < this.start || offset + length > this.start + this.bytes.length) {
@@ -38,7 +38,7 @@ export class FileWindow {
     return this.bytes.subarray(offset - this.start, offset - this.start + length);
   }
 
-  /** Clears the buffer. */
+  /** Overwrites the buffer, because it may contain private keys. */
   wipe(): void {
     this.memory.fill(0);
   }

@@ -1,12 +1,15 @@
 /**
  * The rows of a wallet: keys and values have the format of the reference's `wallet.dat`, so that it can be imported row by
- * row. A key consists of the name of the row kind, as a string with length, and a part that identifies the row. Source:
+ * row. A key consists of the name of the row type, as a string with its length, and a part that identifies the row. Source:
  * lbrycrd wallet/walletdb.cpp.
  */
 import type { RowChange } from '../../store/rows/rowRecords.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
-/** The row kinds, with the names of the reference; `lockedfrom` and `scanfrom` are additions (`scan/scans.ts`). */
+/**
+ * The row types, with the names of the reference. `lockedfrom` and `scanfrom` do not exist in the reference
+ * (`scan/scans.ts`).
+ */
 export const RECORD_KINDS = [
   'acc',
   'acentry',
@@ -36,17 +39,17 @@ export const RECORD_KINDS = [
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** Prefix of the keys of a kind. */
+/** Key prefix of all rows of a type. */
 export function kindPrefix(kind: RecordKind): string {
   return String.fromCharCode(kind.length) + kind;
 }
 
-/** The key of a row, latin1. */
+/** Builds the key of a row, as latin1. `rest` identifies the row among those of its type. */
 export function recordKey(kind: RecordKind, rest: Bytes | string = ''): string {
   return kindPrefix(kind) + (typeof rest === 'string' ? rest : toLatin1(rest));
 }
 
-/** Splits a key into kind and rest; null if it has no valid kind. */
+/** Splits a key into row type and rest. Null if the key has no valid type. */
 export function splitKey(key: Bytes): { kind: string; rest: Buffer } | null {
   const length = key[0];
   if (length === undefined || length >= 253 || key.length < 1 + length) return null;
@@ -56,17 +59,20 @@ export function splitKey(key: Bytes): { kind: string; rest: Buffer } | null {
 
 const KEY_PREFIX = kindPrefix('key');
 
-/** Changes that are committed together. */
+/** Changes of rows that are written to the wallet file together. */
 export class WalletBatch {
   readonly changes: RowChange[] = [];
-  /** Positions of the records from `putLast`. */
+  /** Positions in `changes` of the records that `putLast` added, by key. */
   private readonly lastOnes = new Map<string, number>();
 
   put(key: string, value: Bytes): void {
     this.changes.push([key, value]);
   }
 
-  /** The same for a row that one batch may write very often: only the last value is stored. The batch must not delete the row. */
+  /**
+   * Like `put`, for a row that one batch may change very often: only the last value is kept. The batch must not delete the
+   * row.
+   */
   putLast(key: string, value: Bytes): void {
     const at = this.lastOnes.get(key) ?? this.changes.length;
     this.lastOnes.set(key, at);
@@ -77,7 +83,7 @@ export class WalletBatch {
     this.changes.push([key, null]);
   }
 
-  /** Wipes private keys in clear in the batch, after it was passed to the writer or given up. */
+  /** Overwrites the unencrypted private keys in the batch. Must be called after the batch was written or given up. */
   wipe(): void {
     for (const [key, value] of this.changes)
       if (value !== null && String(key).startsWith(KEY_PREFIX)) value.fill(0);

@@ -1,30 +1,33 @@
 /**
- * Index of the rows in a wallet file: columns and a hash table off the JavaScript heap, about 35 bytes for each row plus its
- * key. Rows are in the order in which their keys were first added. Adding a row takes constant time: columns grow by pages,
- * and rows are moved to a larger hash table a few at a time.
+ * Index of the rows in a wallet file: columns (typed arrays) and a hash table outside the JavaScript heap. Each row takes
+ * about 35 bytes plus its key. Rows are in the order in which their keys were first added. Adding a row takes constant time:
+ * columns grow by pages, and rows are moved to a larger hash table a few at a time.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 
 const FIRST_ROWS = 1024;
-/** Rows of a column, and bytes of keys, in one page. */
+/** `PAGE_ROWS`: number of rows in one page of a column. `PAGE_BITS`: number of key bytes in one page, as a power of two. */
 const PAGE_ROWS = 1 << 16;
 const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
-/** Rows moved to a new hash table with each change, so that the move is complete long before the new table is half full. */
+/**
+ * Number of rows that each change moves to a new hash table, so that the move is complete long before the new table is half
+ * full.
+ */
 const MOVED_AT_ONCE = 8;
-/** Bytes of a row in the file besides key and value: the lengths. */
+/** Size in bytes of a row in the file without its key and value: the two length fields. */
 const ROW_HEAD_BYTES = 8;
-/** Rows converted to columns between two yields. */
+/** Number of rows that are converted to columns between two yields. */
 const ROWS_AT_ONCE = 1024;
-/** Values of the hash table: a free slot and a deleted one. Rows count from 1. */
+/** Values of slots in the hash table: a free slot, and the slot of a deleted row. Other slots contain the row number plus 1. */
 const FREE = 0;
 const GONE = -1;
 
 type Numbers = Float64Array | Uint32Array | Uint8Array;
 
-/** Numbers by row. */
+/** One number for each row. */
 class Column {
   private readonly pages: Numbers[] = [];
   private readonly makePage: () => Numbers;
@@ -51,12 +54,12 @@ class Column {
   }
 }
 
-/** Concatenated keys, each within one page. */
+/** The bytes of all keys. Each key is within one page. */
 class KeyBytes {
   private pages: Buffer[] = [];
   private end = 0;
 
-  /** Stores the bytes and returns their place. */
+  /** Stores the bytes of a key. Returns their place (the position within all pages). */
   add(bytes: Buffer, from: number, to: number): number {
     let page = this.pages[this.pages.length - 1];
     if (page === undefined || this.end + to - from > page.length) {
@@ -85,12 +88,12 @@ class KeyBytes {
   }
 }
 
-/** Offset of a place within its page. */
+/** Offset of a key's place within its page. */
 const inPage = (place: number): number => place & (PAGE_BYTES - 1);
 
-/** All rows of an index in compact form. */
+/** All rows of an index in compact form, as columns. */
 export interface RowColumns {
-  /** The keys; their places are those of `KeyBytes`. */
+  /** Bytes of all keys. `keyPlaces` contains the places of the keys as in `KeyBytes`. */
   readonly keyBytes: Uint8Array;
   readonly keyPlaces: Uint32Array;
   readonly keySizes: Uint32Array;
@@ -113,24 +116,24 @@ export class RowIndex {
   private offsets = new Column(Float64Array);
   private sizes = new Column(Uint32Array);
   private crcs = new Column(Uint32Array);
-  /** 1 for rows that were deleted. */
+  /** 1 for rows that were deleted, otherwise 0. */
   private dead = new Column(Uint8Array);
   private deadCount = 0;
   private used = 0;
-  /** Number of rows up to which no check for compaction is made. */
+  /** Number of rows up to which the index need not be checked for compaction. */
   private room = FIRST_ROWS;
   private slots = new Int32Array(4 * FIRST_ROWS);
-  /** Slots that are not free. */
+  /** Number of slots in the hash table that are not free. */
   private taken = 0;
-  /** The previous table while rows from `moved` up to `movedEnd` are only in it. */
+  /** The previous hash table while rows are being moved. Rows from `moved` up to `movedEnd` are still only in this table. */
   private before: Int32Array | null = null;
   private moved = 0;
   private movedEnd = 0;
   private live = 0;
 
   /**
-   * All rows as columns, numbered from 0 in their order. Null if a key is longer than a page. Rows must not change during
-   * the call.
+   * Returns all rows as columns, numbered from 0 in their order. Null if a key is longer than a page. Rows must not change
+   * during the call.
    */
   *columns(): Slices<RowColumns | null> {
     const count = this.used - this.deadCount;
@@ -152,7 +155,7 @@ export class RowIndex {
       const key = this.keyView(at);
       if (key.length > PAGE_BYTES) return null;
       if (end + key.length > PAGE_BYTES) {
-        // The rest of a page is zeros, not old memory content.
+        // The unused rest of a page is filled with zeros, so that it contains no old memory content.
         pages.push(Buffer.alloc(PAGE_BYTES));
         end = 0;
       }
@@ -172,7 +175,7 @@ export class RowIndex {
     return { ...found, keyBytes };
   }
 
-  /** Creates an index with these rows. `live` is its `liveBytes`. */
+  /** Creates an index with these rows. `live` is the value of `liveBytes` for them. */
   static restore(columns: RowColumns, live: number): RowIndex {
     const index = new RowIndex();
     const count = columns.keyPlaces.length;
@@ -190,17 +193,17 @@ export class RowIndex {
     return index;
   }
 
-  /** Bytes that the rows alone take in a file. */
+  /** Size in bytes that the existing rows alone would take in a file. */
   get liveBytes(): number {
     return this.live;
   }
 
-  /** Upper limit of row numbers; deleted rows are included. */
+  /** Number of row numbers in use, including those of deleted rows. */
   get rowCount(): number {
     return this.used;
   }
 
-  /** Whether the row with that number exists. */
+  /** Whether row number `at` exists and was not deleted. */
   isThere(at: number): boolean {
     return this.dead.get(at) === 0;
   }
@@ -209,7 +212,7 @@ export class RowIndex {
     return this.used === this.deadCount;
   }
 
-  /** The number of a row; −1 for none. Valid until the next change. */
+  /** Number of the row with this key; −1 if there is none. Valid until the next change. */
   find(key: string): number {
     return this.rowOf(Buffer.from(key, 'latin1'));
   }
@@ -222,7 +225,10 @@ export class RowIndex {
     return { offset: this.offsets.get(at), sizeBytes: this.sizes.get(at), crc: this.crcs.get(at) };
   }
 
-  /** Sets a row from `records`: offsets of its key and value there, and the offset of its value in the file. */
+  /**
+   * Adds or replaces a row. `keyStart`, `valueStart` and `valueEnd` are offsets in `records`. `offset` is the offset of the
+   * value in the file.
+   */
   set(records: Buffer, keyStart: number, valueStart: number, valueEnd: number, offset: number): void {
     let at = this.rowOf(records, keyStart, valueStart);
     if (at >= 0) {
@@ -265,7 +271,10 @@ export class RowIndex {
     for (let at = 0; at < this.used; at++) if (this.dead.get(at) === 0) yield [this.keyAt(at), at];
   }
 
-  /** Numbers of the rows whose keys start with `prefix`, or of all others, in file order of their values. */
+  /**
+   * Numbers of the rows whose keys start with `prefix`, or (`isOther`) of all other rows, in the order of their values in
+   * the file.
+   */
   inFileOrder(prefix: string, isOther: boolean): Uint32Array {
     const bytes = Buffer.from(prefix, 'latin1');
     const found = new Uint32Array(this.used - this.deadCount);
@@ -291,21 +300,21 @@ export class RowIndex {
     return true;
   }
 
-  /** The key of a row; a view that is valid until the next change. */
+  /** The key of a row as a view that is valid until the next change. */
   keyView(at: number): Buffer {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).subarray(start, start + this.keySizes.get(at));
   }
 
-  /** The key without its first `from` bytes, latin1. */
+  /** The key of a row without its first `from` bytes, as latin1. */
   keyAt(at: number, from = 0): string {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).toString('latin1', start + from, start + this.keySizes.get(at));
   }
 
-  /** The row with the key between `start` and `end`; −1 for none. */
+  /** Number of the row whose key is in `bytes` between `start` and `end`; −1 if there is none. */
   private rowOf(bytes: Bytes, start = 0, end = bytes.length): number {
     const slot = this.slotIn(this.slots, 0, bytes, start, end);
     if (slot >= 0) return this.slots[slot]! - 1;
@@ -314,7 +323,7 @@ export class RowIndex {
     return old < 0 ? -1 : this.before[old]! - 1;
   }
 
-  /** The slot of a table with this key, for a row after `first`; −1 for none. */
+  /** The slot of a table with this key, for a row number from `first` on; −1 if there is none. */
   private slotIn(table: Int32Array, first: number, bytes: Bytes, start: number, end: number): number {
     for (let slot = hashOf(bytes, start, end) % table.length; ; slot = (slot + 1) % table.length) {
       const row = table[slot]!;
@@ -328,7 +337,7 @@ export class RowIndex {
     const place = this.keyPlaces.get(at);
     const page = this.bytes.page(place);
     const shift = inPage(place) - start;
-    // Keys usually differ in their last bytes.
+    // Compares from the end, because keys usually differ in their last bytes.
     for (let i = end - 1; i >= start; i--) if (page[shift + i] !== bytes[i]) return false;
     return true;
   }
@@ -354,7 +363,7 @@ export class RowIndex {
     this.taken++;
   }
 
-  /** Starts a larger hash table. Existing rows, except the last, are moved to it step by step. */
+  /** Starts a larger hash table. The existing rows, except the last, are moved to it step by step. */
   private beginTable(): void {
     this.moveUpTo(this.movedEnd);
     this.before = this.slots;
@@ -373,7 +382,7 @@ export class RowIndex {
     if (this.moved === this.movedEnd) this.before = null;
   }
 
-  /** Compacts the rows if more than half were deleted; otherwise raises the limit. */
+  /** Compacts the rows if more than half of them were deleted. Otherwise raises the limit `room`. */
   private makeRoom(): void {
     if (2 * this.deadCount > this.used) this.closeUp();
     else this.room += this.room >>> 2;
@@ -402,13 +411,17 @@ export class RowIndex {
   }
 }
 
-/** Source: FNV-1a, with four bytes for each step. A user who creates colliding keys slows only their own wallet. */
+/**
+ * Hash of a key: FNV-1a with four bytes per step. A user who creates colliding keys only slows down their own wallet.
+ * Source: FNV-1a.
+ */
 function hashOf(key: Bytes, start: number, end: number): number {
   let hash = 0x811c9dc5;
   let i = start;
   for (; i + 4 <= end; i += 4) {
     const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
-    // The upper bits of a product depend on all input bits, the lower ones on few.
+    // Mixes the upper bits into the lower ones, because the upper bits of a product depend on all input bits, and the
+    // lower bits on few.
     hash = Math.imul(hash ^ word, 0x01000193);
     hash ^= hash >>> 15;
   }

@@ -1,6 +1,6 @@
 /**
- * Recovers the readable part of a corrupt wallet file: complete commits, and the consistent rows of broken ones. The rows
- * are written to a new file; the old file is kept beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
+ * Recovers the readable part of a corrupt wallet file: complete commits, and the consistent rows of damaged commits. The
+ * rows are written to a new file. The old file is kept beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
  */
 import { constants, existsSync } from 'node:fs';
 import { copyFile, link, readFile, rename, rm } from 'node:fs/promises';
@@ -21,19 +21,19 @@ import { HEAD_BYTES } from './walletFileHead.js';
 
 const DELETED = 0xffffffff;
 const ROW_HEAD_BYTES = 8;
-/** Maximum length of a row key: the longest contains a script. */
+/** Maximum length in bytes of a row key. The longest key contains a script. */
 const MAX_KEY_BYTES = 11_000;
 const MAX_VALUE_BYTES = 4 << 20;
-/** Maximum number of commits lost in a corrupt part. */
+/** Maximum number of consecutive commits that may be lost in a corrupt part of the file. */
 const MAX_GAP = 1 << 20;
 
 export interface Salvaged {
   readonly rows: ReadonlyMap<string, Buffer>;
-  /** Number of bytes without readable rows. */
+  /** Number of bytes in the file that contain no readable rows. */
   readonly lostBytes: number;
 }
 
-/** Writes the readable rows to a new file in place of the old one, which is kept beside it under another name. */
+/** Writes the readable rows to a new file, which replaces the old file. The old file is kept beside it under another name. */
 export async function salvageWallet(path: string, { log, warn, nowSec }: NodePort): Promise<void> {
   let bytes: Buffer;
   try {
@@ -49,11 +49,11 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
   const fresh = `${path}.salvaged`;
   try {
-    // A killed process may have left one.
+    // A process that was killed may have left a file with this name.
     await rm(fresh, { force: true });
     const file = await WalletFile.create(fresh, rows);
     await file.close();
-    // A wallet file with this name must exist at all times; otherwise a start would create an empty one.
+    // At all times a wallet file with this name must exist. Otherwise a start of the node would create an empty wallet.
     await keepAs(path, kept);
     await rename(fresh, path);
   } catch (error) {
@@ -65,7 +65,7 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   else log.info(`${found} Nothing was damaged.`);
 }
 
-/** Gives a file a second name by a hard link, or by a copy if the file system has no links. */
+/** Gives a file a second name: by a hard link, or by a copy if the file system does not support hard links. */
 async function keepAs(path: string, kept: string): Promise<void> {
   try {
     await link(path, kept);
@@ -74,7 +74,7 @@ async function keepAs(path: string, kept: string): Promise<void> {
   }
 }
 
-/** The latest version of each row, as far as readable. */
+/** The latest version of each row, as far as the file is readable. */
 export function* salvageRows(bytes: Buffer): Slices<Salvaged> {
   const rows = new Map<string, Buffer>();
   let lostBytes = 0;
@@ -103,7 +103,7 @@ function enter(rows: Map<string, Buffer>, key: Buffer, value: Buffer | null): vo
   else rows.set(toLatin1(key), Buffer.from(value));
 }
 
-/** End of the complete commit that begins here, or null. */
+/** End of the complete commit that begins at `at`; null if there is none. */
 function commitEnd(bytes: Buffer, at: number, after: number): number | null {
   if (at + COMMIT_HEAD_BYTES > bytes.length) return null;
   const end = at + COMMIT_HEAD_BYTES + bytes.readUInt32LE(at);
@@ -112,7 +112,7 @@ function commitEnd(bytes: Buffer, at: number, after: number): number | null {
   return isWhole(bytes.subarray(at, end)) ? end : null;
 }
 
-/** The row that starts here, if it is valid for its kind; null for none. */
+/** The row that starts at `at`, if it is valid for its type; null otherwise. */
 function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; end: number } | null {
   if (at + ROW_HEAD_BYTES >= bytes.length) return null;
   const keyLength = bytes.readUInt32LE(at);
@@ -131,7 +131,7 @@ function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; 
 
 const KINDS: ReadonlySet<string> = new Set(RECORD_KINDS);
 
-/** Whether a row without checksum is plausible by its own content. */
+/** Whether the content of a row without a checksum is consistent in itself. */
 function holdsTogether(kind: string, rest: Buffer, value: Buffer): boolean {
   try {
     if (kind === 'key') return parseKeyRecord(value, new Reader(rest).varBytes()) !== null;

@@ -1,11 +1,10 @@
 /**
- * A wallet on disk: one append-only file of rows by key. Owns durability, corruption checks and the order of writes, not the
- * meaning of the rows. Keys and positions of values are in memory.
- *
- * Layout: a head of 64 bytes (`walletFileHead.ts`), then commits (`walletCommits.ts`), each atomic. `writeQueue.ts` orders
- * the writes. The head has the offset up to which the file was synced. Incomplete commits after it, left by a crash, are cut
- * off when the file is opened. An error before it is corruption, and the file is rejected. An image file (`walletImage.ts`)
- * may have the positions of the rows, so that only later commits are read.
+ * A wallet on disk: one append-only file of rows by key. Handles durability, corruption checks and the order of writes
+ * (`writeQueue.ts`), but not the meaning of the rows. Keys and positions of values are in memory. Layout: a head of 64 bytes
+ * (`walletFileHead.ts`), then commits (`walletCommits.ts`). Each commit is atomic. The head contains the offset up to which
+ * the file was synced. Incomplete commits after this offset come from a crash, and are removed when the file is opened. An
+ * error before this offset is corruption, and the file is rejected. An image file (`walletImage.ts`) may contain the
+ * positions of the rows, so that only later commits must be read.
  */
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -29,31 +28,40 @@ import { WriteQueue } from './writeQueue.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** Files in which less than half of the data is live are rewritten when they are opened, unless they are small. */
+/** Size in bytes above which a file is rewritten when it is opened, if less than half of its data is live. */
 const SMALL_BYTES = 1 << 20;
 
-/** If more rows than this share of all rows, and more than the minimum, changed since the image, all rows are read. */
+/**
+ * If the number of rows that changed since the image exceeds both `CHANGED_LEAST` and the total number divided by
+ * `CHANGED_SHARE`, all rows are read.
+ */
 const CHANGED_SHARE = 8;
 const CHANGED_LEAST = 256;
 
-/** File descriptor of a file that is not open. */
+/** Value of `fd` while the file is not open. */
 const NO_FILE = -1;
 
-/** Content of a file, for read-only use. */
+/** Read-only access to the content of a file. */
 export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
 
 export class WalletFile {
   readonly path: string;
-  /** Number of bytes cut off after the synced part when the file was opened, because they were not a complete commit. */
+  /**
+   * Number of bytes after the synced part that were removed when the file was opened, because they did not form a complete
+   * commit.
+   */
   cutBytes = 0;
   private fd: number;
   private index = new RowIndex();
-  /** Offset and number of the next commit. */
+  /** Offset and number of the next commit in the file. */
   private end = head.HEAD_BYTES;
   private number = 0;
   private marks = 0;
   private isClosed = false;
-  /** The image of the wallet at its last close, and the keys of rows that changed since; null if unknown. */
+  /**
+   * The image that was written when the wallet was closed last, and the keys of rows that changed since; null without a
+   * valid image.
+   */
   private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
   private readonly records = new RecordWriter();
   private readonly queue: WriteQueue;
@@ -69,7 +77,7 @@ export class WalletFile {
   }
 
   /**
-   * Creates a wallet with these rows, by default empty. The file appears complete or not at all. Rejects with
+   * Creates a wallet file with these rows; empty by default. The file appears complete or not at all. Rejects with
    * `EnvironmentError` for a disk error or an existing file.
    */
   static async create(
@@ -84,14 +92,14 @@ export class WalletFile {
     return WalletFile.open(path);
   }
 
-  /** A wallet without a file. `rewrite` creates the file with its first rows. */
+  /** Creates a wallet that has no file yet. `rewrite` creates the file with its first rows. */
   static planned(path: string): WalletFile {
     return new WalletFile(path, NO_FILE);
   }
 
   /**
-   * Opens a wallet. Rejects with `WalletFileError` if it is not a wallet or is corrupt, and with `EnvironmentError` for a
-   * disk error.
+   * Opens a wallet file. Rejects with `WalletFileError` if it is not a wallet or is corrupt, and with `EnvironmentError` for
+   * a disk error.
    */
   static async open(path: string): Promise<WalletFile> {
     let fd: number;
@@ -111,7 +119,7 @@ export class WalletFile {
     }
   }
 
-  /** Whether a file starts like a wallet of this program. */
+  /** Whether a file starts like a wallet file of this program. */
   static isOne(path: string): boolean {
     let fd: number;
     try {
@@ -131,8 +139,8 @@ export class WalletFile {
   }
 
   /**
-   * Runs a task on the content of a file, which another process may use: nothing is written. Rejects like `open`, and with
-   * errors of the task.
+   * Runs a task that reads the content of a file. The file is not changed, because another process may use it. Rejects like
+   * `open`, and with errors of the task.
    */
   static async look<T>(path: string, task: (file: WalletRows) => Promise<T>): Promise<T> {
     let fd: number;
@@ -163,7 +171,7 @@ export class WalletFile {
     await this.sync();
   }
 
-  /** Starts with the data of an image. */
+  /** Initializes the index with the data of an image. */
   private begin(image: WalletImage): void {
     this.index = image.index;
     this.end = image.end;
@@ -171,7 +179,7 @@ export class WalletFile {
     this.since = { image, changed: new Set() };
   }
 
-  /** Reads the commits after those in the image; all commits if there are too many changes. */
+  /** Reads the commits that follow those in the image. If too many rows changed, reads all commits. */
   private async readOn(): Promise<number> {
     const sizeBytes = await inSlices(this.read());
     if (this.since === null) return sizeBytes;
@@ -185,20 +193,21 @@ export class WalletFile {
   }
 
   /**
-   * The data of the wallet at its last close, with the keys of all rows that changed since; null if every row must be read.
-   * Valid until the next write.
+   * The data that was stored when the wallet was closed last, with the keys of all rows that changed since. Null if every
+   * row must be read. Valid until the next write.
    */
   get image(): { readonly parts: WalletParts; readonly changed: ReadonlySet<string> } | null {
     return this.since === null ? null : { parts: this.since.image.parts, changed: this.since.changed };
   }
 
-  /** Drops the image, so that every row is read. */
+  /** Discards the image, so that every row is read. */
   dropImage(): void {
     this.since = null;
   }
 
   /**
-   * The rows that the parts of `image` do not cover, in file order. `isOther` selects them by key.
+   * Reads the rows that the parts of `image` do not cover, in file order. `isOther` tells by the key whether a row is one of
+   * them.
    */
   *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
     const { index, since } = this;
@@ -210,7 +219,7 @@ export class WalletFile {
   }
 
   /**
-   * Reads the positions of all rows; returns the length of the file, which may have bytes after the last commit. Throws
+   * Reads the positions of all rows. Returns the length of the file, which may contain bytes after the last commit. Throws
    * `WalletFileError`.
    */
   private *read(): Slices<number> {
@@ -238,7 +247,7 @@ export class WalletFile {
     return sizeBytes;
   }
 
-  /** Reads the positions of all rows, up to the end of the commits. */
+  /** Reads the positions of all rows in the remaining commits. */
   private *takeAll(window: FileWindow): Slices<void> {
     for (;;) {
       const payload = readCommit(window, this.end, this.number);
@@ -256,7 +265,7 @@ export class WalletFile {
     );
   }
 
-  /** Records the positions of the rows of a payload that starts at an offset. */
+  /** Records the positions of the rows in a payload that starts at `offset` of the file. */
   private take(payload: Buffer, offset: number): void {
     const { index } = this;
     const changed = this.since?.changed;
@@ -268,7 +277,7 @@ export class WalletFile {
     }
   }
 
-  /** Throws `WalletClosedError`: the wallet may have been closed during a long call. */
+  /** Throws `WalletClosedError` if the wallet was closed, which may happen during a long call. */
   private refuseClosed(): void {
     if (this.isClosed) throw new WalletClosedError();
   }
@@ -293,8 +302,8 @@ export class WalletFile {
   }
 
   /**
-   * The rows whose keys start with `prefix`, or all others, in file order. They were verified when the file was opened. Rows
-   * must not change during the iteration.
+   * Reads the rows whose keys start with `prefix`, or (`isOther`) all other rows, in file order. The rows were verified when
+   * the file was opened. Rows must not change during the iteration.
    */
   *values(prefix: string, isOther = false): Generator<FileRow> {
     yield* this.valuesAt(this.index.inFileOrder(prefix, isOther));
@@ -320,12 +329,12 @@ export class WalletFile {
     return this.index.keys(prefix);
   }
 
-  /** The same as an iteration. */
+  /** Iterates over the keys that begin with `prefix`, in the order in which they were first written. */
   eachKey(prefix: string): Generator<string> {
     return this.index.eachKey(prefix);
   }
 
-  /** Rows whose key begins with `prefix`, in the same order. */
+  /** Iterates over the rows whose key begins with `prefix`, in the order in which the keys were first written. */
   *rows(prefix: string): Generator<[key: string, value: Buffer]> {
     for (const key of this.index.keys(prefix)) {
       const value = this.get(key);
@@ -333,7 +342,7 @@ export class WalletFile {
     }
   }
 
-  /** Whether there are no rows. */
+  /** Whether the file contains no rows. */
   get isEmpty(): boolean {
     return this.index.isEmpty;
   }
@@ -343,9 +352,9 @@ export class WalletFile {
   }
 
   /**
-   * Writes changes, atomically with respect to a crash. Resolves when they are written, with `sync` when they are durable.
-   * Rejects with `EnvironmentError` for a disk error. Then nothing has changed, and later writes are rejected too until the
-   * file is opened again.
+   * Writes changes so that a crash leaves either all or none of them. Resolves when the changes are written, or with `sync`
+   * when they are durable. Rejects with `EnvironmentError` for a disk error. In that case the file is unchanged, and later
+   * writes are also rejected until the file is opened again.
    */
   commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
     this.refuseClosed();
@@ -353,8 +362,9 @@ export class WalletFile {
   }
 
   /**
-   * Rewrites the file with only the live rows and these changes, as one atomic step. The old file is then overwritten on
-   * disk, as far as the file system allows. Rejects with `EnvironmentError` like `commit`, with the file unchanged.
+   * Rewrites the file in one atomic step, so that it contains only the live rows with these changes. The old file is
+   * overwritten on disk, as far as the file system allows. Rejects with `EnvironmentError` like `commit`; the file is then
+   * unchanged.
    */
   rewrite(changes: readonly RowChange[] = []): Promise<void> {
     this.refuseClosed();
@@ -377,19 +387,19 @@ export class WalletFile {
       this.takeBack();
       throw error;
     } finally {
-      // The commit may contain private keys.
+      // The commit is overwritten, because it may contain private keys.
       commit.fill(0);
     }
     this.end += commit.length;
     this.number++;
   }
 
-  /** Cuts off the written part of a commit. */
+  /** Removes the part of a commit that was written before an error. */
   private takeBack(): void {
     try {
       ftruncateSync(this.fd, this.end);
     } catch {
-      // An incomplete commit is cut off when the file is opened.
+      // If this fails, opening the file will remove the incomplete commit.
     }
   }
 
@@ -398,7 +408,7 @@ export class WalletFile {
     return this.queue.settled();
   }
 
-  /** Whether the image file covers all rows. */
+  /** Whether the wallet image covers all rows, so that a new image is not needed. */
   get hasImage(): boolean {
     return this.since !== null && this.since.changed.size === 0;
   }
@@ -409,14 +419,14 @@ export class WalletFile {
     if (rows !== null) await writeImage({ path, fd, index, end, number }, rows, parts);
   }
 
-  /** Syncs the file and records the synced length. */
+  /** Syncs the file, and records the synced length in its head. */
   private async sync(): Promise<void> {
     const { end } = this;
     await syncFile(this.fd);
     writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
   }
 
-  /** Whether less than half of the file is live data. */
+  /** Whether less than half of the file is live data, so that it should be rewritten. */
   get isWasteful(): boolean {
     return this.end > SMALL_BYTES && this.end > 2 * this.index.liveBytes;
   }
@@ -440,7 +450,7 @@ export class WalletFile {
     await removeLeftovers(this.path);
   }
 
-  /** All rows after the changes. */
+  /** All rows, with `changes` applied. */
   private *changedRows(changes: readonly RowChange[]): Generator<[key: string, value: Bytes]> {
     const changed = new Map<string, Bytes | null>();
     for (const [key, value] of changes)
@@ -453,7 +463,7 @@ export class WalletFile {
     for (const [key, value] of changed) if (value !== null && !this.index.has(key)) yield [key, value];
   }
 
-  /** Writes a copy of all committed rows as a wallet file. Replaces a file at `path`. */
+  /** Writes a copy of all committed rows as a wallet file. An existing file at `path` is replaced. */
   async backup(path: string): Promise<void> {
     try {
       await this.queue.alone(async () => {
@@ -466,8 +476,8 @@ export class WalletFile {
   }
 
   /**
-   * Writes everything to disk and closes the file. With `parts`, the data of the open wallet, an image is written; `isOther`
-   * selects the rows that `parts` does not cover.
+   * Writes all data to disk and closes the file. `parts`: data of the open wallet for an image, which is then written.
+   * `isOther` tells by the key whether `parts` does not cover a row.
    */
   async close(
     parts: WalletParts | null = null,

@@ -1,12 +1,12 @@
-/** Errors of a wallet file, and of calls after its close. */
+/** Errors of a wallet file, and of calls after the wallet was closed. */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
-/** The file is not a wallet of this program, or is corrupt. The message says what to do. */
+/** Thrown if the file is not a wallet of this program, or is corrupt. The message says what the operator can do. */
 export class WalletFileError extends EnvironmentError {
   override readonly name = 'WalletFileError';
 }
 
-/** The wallet was closed during an operation. */
+/** Thrown if the wallet was closed during an operation. */
 export class WalletClosedError extends EnvironmentError {
   override readonly name = 'WalletClosedError';
 

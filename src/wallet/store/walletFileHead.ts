@@ -1,7 +1,7 @@
 /**
  * The first 64 bytes of a wallet file: `"lbcwalle" ‖ u32 version ‖ u32 CRC-32C of the twelve bytes before`, and from byte 16
  * two marks of 16 bytes with the synced length: `u64 end ‖ u32 generation ‖ u32 CRC-32C of the twelve bytes before`. The
- * newer valid mark counts. They are written alternately, so that one stays valid if a write is torn.
+ * newer valid mark is used. The two marks are written alternately, so that one mark stays valid if a write is torn.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -13,7 +13,7 @@ const MAGIC = Buffer.from('lbcwalle', 'latin1');
 const VERSION_AT = 8;
 const MARKS_AT = 16;
 const MARK_BYTES = 16;
-/** Bytes of a version or mark that its checksum covers. */
+/** Number of bytes of the version field or a mark that its checksum covers. */
 const COVERED_BYTES = 12;
 
 function seal(bytes: Buffer): void {
@@ -24,7 +24,7 @@ function isSealed(bytes: Buffer): boolean {
   return crc32c(bytes.subarray(0, COVERED_BYTES)) === bytes.readUInt32LE(COVERED_BYTES);
 }
 
-/** The head of a file that is synced up to `end`. */
+/** Creates the head of a file that is synced up to offset `end`. */
 export function makeHead(end: number): Buffer {
   const bytes = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(bytes);
@@ -38,12 +38,12 @@ export function isHead(bytes: Buffer): boolean {
   return bytes.length >= HEAD_BYTES && MAGIC.equals(bytes.subarray(0, MAGIC.length));
 }
 
-/** Version of the format; `Infinity` if it cannot be read. */
+/** Version of the file format; `Infinity` if the field is damaged. */
 export function versionOf(bytes: Buffer): number {
   return isSealed(bytes.subarray(0, MARK_BYTES)) ? bytes.readUInt32LE(VERSION_AT) : Infinity;
 }
 
-/** A mark with the synced length. */
+/** Creates a mark with the synced length. */
 export function mark(end: number, generation: number): Buffer {
   const bytes = Buffer.alloc(MARK_BYTES);
   bytes.writeBigUInt64LE(BigInt(end), 0);
@@ -52,12 +52,12 @@ export function mark(end: number, generation: number): Buffer {
   return bytes;
 }
 
-/** Offset of the mark of a generation. */
+/** Offset in the file of the mark with this generation. */
 export function markOffset(generation: number): number {
   return MARKS_AT + (generation % 2) * MARK_BYTES;
 }
 
-/** Synced length of the file: that of the newest valid mark. */
+/** Synced length of the file, from the newest valid mark. */
 export function syncedEnd(bytes: Bytes): { end: number; generation: number } {
   let best = { end: HEAD_BYTES, generation: 0 };
   for (const slot of [0, 1]) {

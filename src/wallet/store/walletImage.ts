@@ -1,8 +1,8 @@
 /**
- * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. It holds the
- * positions of the rows, the public keys, and the state of the transactions, but not the private keys. It is derived from the
- * wallet file and is written when the wallet is closed. If it is missing, old or damaged, all rows are read. Owns the check
- * before its use: the wallet file must begin with exactly the bytes for which the image was made.
+ * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. The
+ * image contains the positions of the rows, the public keys, and the state of the transactions, but not the private keys. It
+ * is derived from the wallet file, and is written when the wallet is closed. If it is missing, outdated or damaged, all rows
+ * are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
  */
 import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
@@ -14,21 +14,24 @@ import { ColumnFile, PIECE_BYTES, writeColumns, type Columns } from './columnFil
 import { RowIndex, type RowColumns } from './rowIndex.js';
 import { HEAD_BYTES } from './walletFileHead.js';
 
-/** Other versions are not read. */
+/** Version of the image format. Images of other versions are not used. */
 const VERSION = 2;
 
 export const imagePath = (path: string): string => `${path}.cache`;
 
-/** The data of the wallet besides the positions of its rows: columns and notes by topic. */
+/** The data of the wallet in an image, besides the positions of its rows: columns and notes by topic. */
 export interface WalletParts {
   readonly columns: Readonly<Record<'keys' | 'transactions', Columns>>;
-  /** Any JSON value. */
+  /** Notes of the wallet; any JSON value. */
   readonly notes: unknown;
 }
 
 interface ImageNotes {
   readonly version: number;
-  /** The end and number of the commits in the wallet file, and checksums of the bytes before, by pieces. */
+  /**
+   * `end` and `number`: end offset and number of the commits in the wallet file. `crcs`: checksums of the bytes before
+   * `end`, one for each piece.
+   */
   readonly end: number;
   readonly number: number;
   readonly crcs: readonly number[];
@@ -36,19 +39,19 @@ interface ImageNotes {
   readonly parts: unknown;
 }
 
-/** An image that is valid for a wallet file. */
+/** An image that was found valid for the wallet file. */
 export interface WalletImage {
   readonly index: RowIndex;
   /** Numbers of the rows that `parts` does not cover, in file order. */
   readonly others: Uint32Array;
-  /** The number of rows in the image. */
+  /** Number of rows in the image. */
   readonly rowCount: number;
   readonly end: number;
   readonly number: number;
   readonly parts: WalletParts;
 }
 
-/** Checksums of the pieces of a wallet file up to `end`, without its first bytes; null if the file is shorter. */
+/** Checksums of a wallet file up to `end` without its head, one for each piece. Null if the file is shorter. */
 async function checksums(fd: number, end: number): Promise<number[] | null> {
   const crcs: number[] = [];
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - HEAD_BYTES));
@@ -61,13 +64,13 @@ async function checksums(fd: number, end: number): Promise<number[] | null> {
       since = await yieldIfDue(since);
     }
   } finally {
-    // The buffer may contain private keys.
+    // The buffer is overwritten, because it may contain private keys.
     memory.fill(0);
   }
   return crcs;
 }
 
-/** The image of a wallet file of `sizeBytes`; null without a valid image. */
+/** Reads the image of a wallet file of `sizeBytes`. Null if there is none or it is not valid. */
 export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
   const file = await ColumnFile.open<ImageNotes>(imagePath(path));
   if (file === null) return null;
@@ -90,14 +93,14 @@ export async function readImage(path: string, fd: number, sizeBytes: number): Pr
       parts: { columns: { keys, transactions }, notes: parts },
     };
   } catch {
-    // Then it is not used.
+    // A damaged image is not used.
     return null;
   } finally {
     await file.close();
   }
 }
 
-/** Numbers of the rows whose keys `isOther` selects, in file order. */
+/** Numbers of the rows for whose keys `isOther` returns true, in file order. */
 function* othersOf(
   { keyBytes, keyPlaces, keySizes, offsets }: RowColumns,
   isOther: (key: Buffer) => boolean,
@@ -112,7 +115,7 @@ function* othersOf(
   return Uint32Array.from(found).sort((a, b) => offsets[a]! - offsets[b]!);
 }
 
-/** The input of an image from the wallet file. */
+/** The data of the wallet file for which an image is written. */
 export interface ImageSource {
   readonly path: string;
   readonly fd: number;
@@ -121,7 +124,7 @@ export interface ImageSource {
   readonly number: number;
 }
 
-/** The rows of an image. They must not change during the call. Null if an image cannot hold them. */
+/** The columns of the rows for an image. Rows must not change during the call. Null if an image cannot contain these rows. */
 export function* imageRows(
   index: RowIndex,
   isOther: (key: Buffer) => boolean,
@@ -130,7 +133,10 @@ export function* imageRows(
   return columns === null ? null : { ...columns, others: yield* othersOf(columns, isOther) };
 }
 
-/** Writes the image of a wallet file, which must not change meanwhile. A disk error is not fatal: the wallet then has no image. */
+/**
+ * Writes the image of a wallet file. The file must not change during the call. A disk error is not fatal: the wallet then
+ * has no image.
+ */
 export async function writeImage(
   { path, fd, index, end, number }: ImageSource,
   rows: RowColumns & { readonly others: Uint32Array },

@@ -1,6 +1,7 @@
 /**
- * Writes a wallet file as a whole: to a temporary name first, then moved to its path, so that the file is complete or
- * missing. Owns the names of temporary files and the wiping of replaced files. The layout is in `walletFile.ts`.
+ * Writes a wallet file as a whole. The file is written under a temporary name and then moved to its path, so that it is
+ * either complete or missing. Handles the names of temporary files and the overwriting of replaced files. `walletFile.ts`
+ * describes the layout.
  */
 import { randomBytes } from 'node:crypto';
 import { close, fsync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs';
@@ -16,9 +17,9 @@ import * as head from './walletFileHead.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** Maximum size of a commit, unless a single row is larger. */
+/** Maximum size of a commit in bytes. A commit with a single row may be larger. */
 const MAX_COMMIT_BYTES = 1 << 20;
-/** Bytes that are overwritten in one write. */
+/** Number of bytes that are overwritten in one write. */
 const WIPE_BYTES = 1 << 20;
 
 export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
@@ -27,15 +28,15 @@ export function writeWhole(fd: number, bytes: Buffer, offset: number): void {
   }
 }
 
-/** Suffix of a temporary file. A killed process may leave such a file. */
+/** Suffix of a temporary file. A process that was killed may leave such a file. */
 const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/;
 
-/** Whether `other` is a leftover temporary file of the file `name`. */
+/** Whether file `other` is a leftover temporary file of the file `name`. */
 export function isLeftover(other: string, name: string): boolean {
   return other.startsWith(name) && TEMPORARY.test(other.slice(name.length));
 }
 
-/** Removes leftover temporary files of a path. */
+/** Removes leftover temporary files of the file at `path`. */
 export async function removeLeftovers(path: string): Promise<void> {
   const name = basename(path);
   for (const other of await readdir(dirname(path))) {
@@ -44,8 +45,8 @@ export async function removeLeftovers(path: string): Promise<void> {
 }
 
 /**
- * Overwrites a file with zeros if it has no name any more. A file with another name, such as a hard link of the owner, is
- * not changed.
+ * Overwrites a file with zeros if it was deleted. A file that still has a name, such as a hard link by the user, is not
+ * changed.
  */
 export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void> {
   if (fstatSync(fd).nlink > 0) return;
@@ -55,12 +56,13 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
       writeWhole(fd, zeros.subarray(0, Math.min(zeros.length, sizeBytes - at)), at);
     await syncFile(fd);
   } catch {
-    // The new file is complete. An error here only means that the old data may remain on disk.
+    // The new file is complete. After this error old data may remain on the disk.
   }
 }
 
 /**
- * Writes a wallet file with these rows under a temporary name, syncs it and moves it to `path`. Only its owner may read it.
+ * Writes a wallet file with these rows under a temporary name, syncs it, and moves it to `path`. Only the user that runs the
+ * node can read it.
  */
 export async function writeFileAnew(
   path: string,
@@ -80,7 +82,7 @@ export async function writeFileAnew(
       const commit = makeCommit(payload, number++);
       writeWhole(fd, commit, end);
       end += commit.length;
-      // The commit may contain private keys.
+      // The commit is overwritten, because it may contain private keys.
       commit.fill(0);
     };
     let since = performance.now();
@@ -100,7 +102,7 @@ export async function writeFileAnew(
   }
   await file.close();
   try {
-    // `link` fails if the path exists; `rename` replaces it.
+    // `link` fails if `path` exists. `rename` replaces an existing file.
     if (replaces) await rename(temporary, path);
     else await link(temporary, path);
   } finally {
@@ -114,7 +116,7 @@ function syncFolder(path: string): void {
   try {
     fd = openSync(path, 'r');
   } catch {
-    // Some systems cannot open folders.
+    // Some systems cannot open folders, so the folder is not synced there.
     return;
   }
   try {

@@ -1,14 +1,15 @@
 /**
- * The order in which a wallet file is written: changes are written one by one; changes of the same turn share a sync. After
- * a failure nothing more is written, so the acknowledged changes are always a prefix of the requested ones.
+ * The order in which a wallet file is written: changes are written one after the other, and changes that are requested in
+ * the same event loop turn share a sync. After a failure no more changes are written. So the confirmed changes are always
+ * the first ones of all requested changes.
  */
 import type { RowChange } from '../../store/rows/rowRecords.js';
 import { environmentError } from '../../util/text/environmentError.js';
 
-/** The file operations. Each throws on a disk error, without changing anything. */
+/** The operations on the file. Each throws on a disk error and then leaves the file unchanged. */
 export interface WriteTasks {
   append(changes: readonly RowChange[]): void;
-  /** Rewrites the file. */
+  /** Rewrites the file with `changes`. */
   replace(changes: readonly RowChange[]): Promise<void>;
   sync(): Promise<void>;
 }
@@ -16,7 +17,7 @@ export interface WriteTasks {
 interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
-  /** Whether the changes are written by rewriting the file. */
+  /** Whether the changes are written by rewriting the whole file. */
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -28,7 +29,7 @@ export class WriteQueue {
   private waiting: Waiting[] = [];
   /** Resolves when all requested writes are complete; never rejects. */
   private writing: Promise<void> | null = null;
-  /** First error; later writes are rejected with it. */
+  /** The first error. Later writes are rejected with it. */
   private failure: unknown = null;
 
   constructor(path: string, tasks: WriteTasks) {
@@ -42,8 +43,8 @@ export class WriteQueue {
   }
 
   /**
-   * Requests a write. Resolves when it is written, with `sync` when it is durable. Rejects with `EnvironmentError` for a
-   * disk error.
+   * Requests a write. Resolves when the changes are written, or with `sync` when they are durable. Rejects with
+   * `EnvironmentError` for a disk error.
    */
   ask(changes: readonly RowChange[], { sync, isAnew }: { sync: boolean; isAnew: boolean }): Promise<void> {
     const done = new Promise<void>((resolve, reject) => {
@@ -53,7 +54,7 @@ export class WriteQueue {
     return done;
   }
 
-  /** Runs a task while nothing is written. Writes requested meanwhile follow afterwards. */
+  /** Runs a task while no write is in progress. Writes that are requested in between start after the task. */
   async alone(task: () => Promise<void>): Promise<void> {
     await this.settled();
     const running = task();
@@ -71,7 +72,7 @@ export class WriteQueue {
   }
 
   private async writeWaiting(): Promise<void> {
-    // Collects all requests of the same turn.
+    // Waits for all requests of the same event loop turn.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const first = this.waiting.findIndex(({ isAnew }) => isAnew);
@@ -92,7 +93,7 @@ export class WriteQueue {
     }
   }
 
-  /** Writes commits one by one. Commits before the first failed one stay written. */
+  /** Writes commits one by one. If one fails, the commits before it stay written. */
   private async append(turn: readonly Waiting[]): Promise<void> {
     let written = 0;
     try {

@@ -1,11 +1,11 @@
 /**
- * Reads the rows of a Berkeley DB file: B-trees of version 9 and 10, one or several databases in a file, either byte order.
- * The reference's `wallet.dat` has this format. Read-only and stateless. The file is not trusted: every inconsistency throws
+ * Reads the rows of a Berkeley DB file: B-trees of version 9 and 10, with one or several databases in a file, in either byte
+ * order. The reference's `wallet.dat` has this format. The file is only read. It is not trusted: every inconsistency throws
  * `BerkeleyDbError`. Source: Oracle Berkeley DB, dbinc/db_page.h.
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** The file is not a supported Berkeley DB, or is corrupt. */
+/** Thrown if the file is not a supported Berkeley DB, or is corrupt. */
 export class BerkeleyDbError extends Error {
   override readonly name = 'BerkeleyDbError';
 }
@@ -16,7 +16,7 @@ const MAGIC = 0x00053162;
 const VERSIONS = [9, 10];
 const MIN_PAGE_BYTES = 512;
 const MAX_PAGE_BYTES = 65_536;
-/** Offsets of the fields of the meta page. */
+/** Offsets of fields in a meta page (the page that describes a database). */
 const META = {
   magic: 12,
   version: 16,
@@ -27,7 +27,7 @@ const META = {
   root: 88,
   end: 92,
 } as const;
-/** Flag of a root that lists databases by name. */
+/** Flag of a database whose rows list the other databases of the file by name. */
 const HAS_DATABASES = 0x20;
 const PAGE = { number: 8, next: 16, count: 20, overflowLength: 22, type: 25, items: 26 } as const;
 const TYPE = { internal: 3, leaf: 5, overflow: 7, btreeMeta: 9 } as const;
@@ -36,14 +36,14 @@ const DELETED = 0x80;
 const INTERNAL_DATA = 12;
 const OVERFLOW_ITEM_BYTES = 12;
 
-/** Whether the bytes start like a Berkeley DB B-tree. */
+/** Whether the bytes start like a Berkeley DB B-tree file. */
 export function isBerkeleyDb(bytes: Bytes): boolean {
   if (bytes.length < META.end) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return view.readUInt32LE(META.magic) === MAGIC || view.readUInt32BE(META.magic) === MAGIC;
 }
 
-/** A file in memory, or its pages after a log was applied. */
+/** The pages of a file, either unchanged or after a log was applied. */
 class Pages {
   readonly pageBytes: number;
   readonly isLittleEndian: boolean;
@@ -72,7 +72,7 @@ class Pages {
     return Math.floor(this.bytes.length / this.pageBytes);
   }
 
-  /** The page with this number. Throws if its header has another number. */
+  /** Returns the page with this number. Throws if the header of the page contains a different number. */
   read(number: number): Buffer {
     if (number >= this.count) throw new BerkeleyDbError(`Page ${number} lies behind the end of the file`);
     const page = this.bytes.subarray(number * this.pageBytes, (number + 1) * this.pageBytes);
@@ -82,7 +82,7 @@ class Pages {
   }
 }
 
-/** The root page of the database that a meta page describes. */
+/** Number of the root page of the database that a meta page describes. */
 function rootOf(pages: Pages, metaNumber: number): { root: number; hasDatabases: boolean } {
   const meta = pages.read(metaNumber);
   if (pages.u32(meta, META.magic) !== MAGIC || meta[META.type] !== TYPE.btreeMeta) {
@@ -98,8 +98,8 @@ function rootOf(pages: Pages, metaNumber: number): { root: number; hasDatabases:
 }
 
 /**
- * The rows of one database in a file, in key order; of the database `name` if the file has several. A buffer is a copy if
- * its row spans several pages, else a view of `bytes`.
+ * Reads the rows of one database in a file, in key order. If the file contains several databases, reads the database `name`.
+ * A returned buffer is a copy if its item spans several pages, otherwise a view of `bytes`.
  */
 export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyDbRow> {
   const pages = new Pages(bytes);
@@ -110,7 +110,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   }
   for (const [key, value] of rowsBelow(pages, root)) {
     if (key.toString('latin1') !== name) continue;
-    // Numbers of meta pages are always big endian.
+    // The number of the database's meta page is always stored in big endian.
     if (value.length !== 4) throw new BerkeleyDbError(`The place of the database ${name} is damaged`);
     yield* rowsBelow(pages, rootOf(pages, value.readUInt32BE(0)).root);
     return;
@@ -118,7 +118,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   throw new BerkeleyDbError(`The file has no database ${name}`);
 }
 
-/** Rows of the leaves below a page, from left to right. No page is visited twice. */
+/** Rows of all leaves below a page, from left to right. A page that is reached twice is an error. */
 function* rowsBelow(pages: Pages, root: number): Generator<BerkeleyDbRow> {
   const seen = new Set<number>();
   const waiting = [root];
@@ -132,7 +132,7 @@ function* rowsBelow(pages: Pages, root: number): Generator<BerkeleyDbRow> {
   }
 }
 
-/** Offsets of a page's items. */
+/** Offsets of the items of a page. */
 function itemsOf(pages: Pages, page: Buffer, leastBytes: number): number[] {
   const count = pages.u16(page, PAGE.count);
   if (PAGE.items + 2 * count > page.length) throw new BerkeleyDbError('A page has more items than room');
@@ -171,7 +171,7 @@ function itemBytes(pages: Pages, page: Buffer, offset: number): Buffer {
   return overflowBytes(pages, pages.u32(page, offset + 4), pages.u32(page, offset + 8));
 }
 
-/** Bytes of an item that is stored in a chain of overflow pages. */
+/** Reads an item that is stored in a chain of overflow pages. */
 function overflowBytes(pages: Pages, first: number, length: number): Buffer {
   const parts: Buffer[] = [];
   let sum = 0;

@@ -1,31 +1,31 @@
 /**
  * Reads the log of a Berkeley DB environment (`log.0000000001` and so on), as DB 4.8 to 5.3 write it on little-endian
- * machines. Determines the records of committed transactions; it does not interpret their changes. Source: Oracle
+ * machines. Finds the records of committed transactions. Does not interpret their changes. Source: Oracle
  * Berkeley DB, dbinc/log.h, txn/txn.src, dbreg/dbreg.src.
  */
 import type { Slices } from '../../util/slices.js';
 import { BerkeleyDbError } from './berkeleyDb.js';
 
-/** A log sequence number: the number of a log file, and an offset in it. */
+/** A log sequence number (LSN): the number of a log file, and an offset in that file. */
 export interface Lsn {
   readonly file: number;
   readonly offset: number;
 }
 
-/** Negative, zero or positive if the first is before, at or after the second. */
+/** Compares two LSNs. Negative, zero or positive if the first is before, at or after the second. */
 export const compareLsn = (a: Lsn, b: Lsn): number => a.file - b.file || a.offset - b.offset;
 
-/** The LSN of pages whose changes are not in a log. */
+/** Whether the LSN of a page means that its changes are not in a log. */
 export const isNotLogged = ({ file }: Lsn): boolean => file === 0;
 
 export interface LogRecord {
   readonly lsn: Lsn;
   readonly type: number;
-  /** Version of the log's format. */
+  /** Version of the log format. */
   readonly version: number;
   /** 0 for none. */
   readonly transaction: number;
-  /** Fields that depend on the record type. */
+  /** Fields whose format depends on the record type. */
   readonly fields: Fields;
 }
 
@@ -35,10 +35,10 @@ export interface LogFile {
 }
 
 const MAGIC = 0x040988;
-/** Supported log versions: that of DB 4.8 to that of 5.3. */
+/** Supported versions of the log format: from that of DB 4.8 to that of DB 5.3. */
 const VERSIONS = { least: 16, most: 19 } as const;
 const HEAD_BYTES = 12;
-/** Type, transaction, and LSN of the transaction's previous record. */
+/** Size in bytes of the fields at the start of each record: type, transaction, and LSN of the transaction's previous record. */
 const PREFIX_BYTES = 16;
 
 export const RECORD = {
@@ -49,10 +49,10 @@ export const RECORD = {
   recycle: 14,
 } as const;
 const COMMIT = 1;
-/** Records between two yields. */
+/** Number of records that are processed between two yields. */
 const RECORDS_A_SLICE = 64;
 
-/** The fields of a record, in order. Reading past the end throws `BerkeleyDbError`. */
+/** Reads the fields of a record in order. Reading past the end throws `BerkeleyDbError`. */
 export class Fields {
   private readonly bytes: Buffer;
   private at = 0;
@@ -61,7 +61,7 @@ export class Fields {
     this.bytes = bytes;
   }
 
-  /** A new reader from the first field on. */
+  /** Returns another reader that starts at the first field. */
   again(): Fields {
     return new Fields(this.bytes);
   }
@@ -81,7 +81,7 @@ export class Fields {
     return { file: this.u32(), offset: this.u32() };
   }
 
-  /** Bytes with a length in front; a view. */
+  /** Reads bytes that are preceded by their length. The result is a view. */
   data(): Buffer {
     const length = this.u32();
     const at = this.take(length);
@@ -89,14 +89,14 @@ export class Fields {
   }
 }
 
-/** Source: `__ham_func4`, `__db_chksum`. */
+/** Checksum of a log record. Source: `__ham_func4`, `__db_chksum`. */
 function checksum(data: Buffer, previous: number, length: number): number {
   let sum = 0;
   for (const byte of data) sum = (Math.imul(sum, 33) + byte) | 0;
   return (sum ^ previous ^ length) >>> 0;
 }
 
-/** The records of log files, in order. They end with the last complete record. */
+/** Iterates over the records of log files in order. Ends with the last complete record. */
 export function* readRecords(files: readonly LogFile[]): Generator<LogRecord> {
   const sorted = [...files].sort((a, b) => a.number - b.number);
   for (const [index, { number, bytes }] of sorted.entries()) {
@@ -139,15 +139,15 @@ function versionOf(data: Buffer): number {
 }
 
 export interface Changes {
-  /** Records of committed transactions since the last checkpoint. */
+  /** Records of the transactions that were committed after the last checkpoint. */
   readonly committed: readonly LogRecord[];
-  /** Records of unfinished transactions. Their changes must not be visible. */
+  /** Records of unfinished transactions. Their changes must be undone. */
   readonly unfinished: readonly LogRecord[];
-  /** LSN from which the file may lack changes. */
+  /** LSN from which on changes may be missing in the database file. */
   readonly start: Lsn;
 }
 
-/** The log records of one database file, identified by its unique id. */
+/** The log records that concern one database file. The file is identified by its unique id. */
 export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?: Lsn): Slices<Changes> {
   const records: LogRecord[] = [];
   for (const record of readRecords(files)) {
@@ -158,7 +158,7 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   for (const { type, fields } of records)
     if (type === RECORD.checkpoint && from === undefined) start = fields.again().lsn();
   const ended = committedOnes(records);
-  /** File numbers that the log currently uses for this file. */
+  /** File numbers that the log currently uses for the database file. */
   const names = new Set<number>();
   const committed: LogRecord[] = [];
   const unfinished: LogRecord[] = [];
@@ -175,7 +175,10 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   return { committed, unfinished, start };
 }
 
-/** Indexes of the records of committed transactions. Transaction numbers are reused after a restart. */
+/**
+ * Positions of the records that belong to committed transactions. Transaction numbers are reused after a restart of the
+ * database.
+ */
 function committedOnes(records: readonly LogRecord[]): Set<number> {
   const open = new Map<number, number[]>();
   const ended = new Set<number>();
@@ -207,7 +210,10 @@ function noteName(names: Set<number>, { fields }: LogRecord, fileId: Buffer): vo
   else names.delete(number);
 }
 
-/** Record types that change pages, and the number of fields before the file number. Source: `db.src`, `btree.src`. */
+/**
+ * Types of records that change pages. The value is the number of fields before the file number. Source: `db.src`,
+ * `btree.src`.
+ */
 const FILE_ID_AT: Readonly<Record<number, 0 | 1>> = {
   36: 0, // realloc
   41: 1, // addrem

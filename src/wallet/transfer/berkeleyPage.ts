@@ -1,6 +1,6 @@
 /**
- * Applies log records to one page of a little-endian Berkeley DB file. Items are stored at the end of the page, and their
- * offsets at its beginning. Offsets outside the page throw `RangeError`. Source: Oracle Berkeley DB, dbinc/db_page.h,
+ * Applies log records to one page of a little-endian Berkeley DB file. Items are stored at the end of a page, and their
+ * offsets at its beginning. An offset outside the page throws `RangeError`. Source: Oracle Berkeley DB, dbinc/db_page.h,
  * db/db_dup.c `__db_pitem`, `__db_ditem`, btree/bt_put.c `__bam_ritem`, btree/bt_split.c `__bam_copy`.
  */
 import type { Lsn } from './berkeleyLog.js';
@@ -10,7 +10,7 @@ export const PAGE = {
   previous: 12,
   next: 16,
   count: 20,
-  /** Offset of the items; for an overflow page the length of its data. */
+  /** Offset at which the items begin; for an overflow page, the length of its data. */
   heap: 22,
   level: 24,
   type: 25,
@@ -19,10 +19,10 @@ export const PAGE = {
 export const TYPE = { invalid: 0, internal: 3, leaf: 5, overflow: 7 } as const;
 
 const ITEM = { data: 1, overflow: 3 } as const;
-/** Flag of a deleted item. */
+/** Flag in the type of a deleted item. */
 export const DELETED = 0x80;
 const OVERFLOW_BYTES = 12;
-/** Bytes before the data of an item, for leaf and inner pages. */
+/** Size in bytes of the header before the data of an item, on leaf pages and on inner pages. */
 const LEAF_HEAD_BYTES = 3;
 const INTERNAL_HEAD_BYTES = 12;
 
@@ -44,7 +44,7 @@ export interface PageHead {
   readonly type: number;
 }
 
-/** Initializes an empty page; its LSN does not change. */
+/** Initializes an empty page. The LSN of the page is not changed. */
 export function initPage(page: Buffer, { number, previous, next, level, type }: PageHead): void {
   page.writeUInt32LE(number, PAGE.number);
   page.writeUInt32LE(previous, PAGE.previous);
@@ -60,7 +60,7 @@ function heapOf(page: Buffer): number {
   return heap === 0 ? page.length : heap;
 }
 
-/** Inserts an item of this many bytes before another; without a head it is plain data. */
+/** Inserts an item of `size` bytes before item `index`. If `head` is empty, the item gets the header of plain data. */
 export function insertItem(page: Buffer, index: number, size: number, head: Buffer, data: Buffer): void {
   const count = page.readUInt16LE(PAGE.count);
   const start = heapOf(page) - size;
@@ -93,7 +93,7 @@ export function deleteItem(page: Buffer, index: number, size: number): void {
   page.writeUInt16LE(count - 1, PAGE.count);
 }
 
-/** Moves the items before an offset by this many bytes; positive means towards the end of the page. */
+/** Moves all items before an offset by `by` bytes. A positive number moves them towards the end of the page. */
 function moveItems(page: Buffer, offset: number, by: number): void {
   const heap = heapOf(page);
   const count = page.readUInt16LE(PAGE.count);
@@ -107,7 +107,7 @@ function moveItems(page: Buffer, offset: number, by: number): void {
   }
 }
 
-/** Replaces an item by plain data, and keeps this many bytes at both of its ends. */
+/** Replaces an item with plain data. A number of bytes at the start and the end of the old data is kept. */
 export function replaceItem(
   page: Buffer,
   index: number,
@@ -121,7 +121,7 @@ export function replaceItem(
   if (old.length !== length || prefix + suffix > length) throw new RangeError('no such item');
   const data = Buffer.concat([old.subarray(0, prefix), middle, old.subarray(length - suffix)]);
   const by = aligned(LEAF_HEAD_BYTES + length) - aligned(LEAF_HEAD_BYTES + data.length);
-  // Keys of a leaf may share an item.
+  // Several keys of a leaf may refer to the same item.
   const users: number[] = [];
   for (let i = 0; i < page.readUInt16LE(PAGE.count); i++)
     if (page.readUInt16LE(indexAt(i)) === offset) users.push(i);
@@ -132,14 +132,17 @@ export function replaceItem(
   data.copy(page, offset + by + LEAF_HEAD_BYTES);
 }
 
-/** Appends items of one page to another page of the same type. The first item on a right inner page has no key. */
+/**
+ * Appends items of one page to another page of the same type. The first item of a right inner page has no key, so its key is
+ * removed.
+ */
 export function copyItems(from: Buffer, to: Buffer, first: number, end: number): void {
   const isLeaf = from[PAGE.type] === TYPE.leaf;
   let count = to.readUInt16LE(PAGE.count);
   let heap = heapOf(to);
   for (let i = first; i < end; i++, count++) {
     const offset = from.readUInt16LE(indexAt(i));
-    // The key of duplicates is stored only once.
+    // If successive rows have the same key, the key is stored only once.
     if (isLeaf && i - first >= 2 && (i - first) % 2 === 0 && offset === from.readUInt16LE(indexAt(i - 2))) {
       to.writeUInt16LE(to.readUInt16LE(indexAt(count - 2)), indexAt(count));
       continue;
@@ -166,7 +169,7 @@ function itemBytes(page: Buffer, offset: number, isLeaf: boolean): number {
   return isData ? aligned(LEAF_HEAD_BYTES + length) : OVERFLOW_BYTES;
 }
 
-/** On a leaf the value is marked, which follows its key. */
+/** Sets or clears the deletion flag of an item. On a leaf, the value that follows the key is marked. */
 export function markItem(page: Buffer, index: number, isDeleted: boolean): void {
   const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
   page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);

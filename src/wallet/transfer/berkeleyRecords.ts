@@ -1,5 +1,5 @@
 /**
- * Record types of a Berkeley DB log that change B-trees, and the fields of those that can be redone and undone. Source:
+ * Record types of a Berkeley DB log that change B-trees, and the fields of the types that can be redone and undone. Source:
  * Oracle Berkeley DB, btree/btree.src, db/db.src.
  */
 import type { LogRecord, Lsn } from './berkeleyLog.js';
@@ -26,9 +26,12 @@ export const ADD = 1;
 export const REMOVE = 2;
 export const ADD_BIG = 3;
 export const APPEND_BIG = 7;
-/** Lower bits of an operation code, with the page type. The operation follows them from log version `FLAGS_FIRST` on. */
+/**
+ * Number of lower bits of an operation code that contain the page type. From log version `FLAGS_FIRST` on, the bits above
+ * them contain the operation.
+ */
 const PAGE_TYPE_BITS = 8;
-/** Log version from which a split record starts with flags. */
+/** Log version from which on a split record starts with flags. */
 export const FLAGS_FIRST = 17;
 
 export interface Addrem {

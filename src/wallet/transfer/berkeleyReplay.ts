@@ -1,7 +1,7 @@
 /**
  * Replays the log of a Berkeley DB file in a copy: missing changes of committed transactions are redone, and changes of
- * unfinished ones are undone. Record types that a wallet's log does not contain (compaction, truncation) are rejected.
- * Source: Oracle Berkeley DB, btree/bt_rec.c, db/db_rec.c, db/db_dup.c.
+ * unfinished transactions are undone. Record types that the log of a wallet does not contain (compaction, truncation) are
+ * rejected. Source: Oracle Berkeley DB, btree/bt_rec.c, db/db_rec.c, db/db_dup.c.
  */
 import type { Slices } from '../../util/slices.js';
 import { BerkeleyDbError } from './berkeleyDb.js';
@@ -43,16 +43,16 @@ import {
 const META = { magic: 12, pageSize: 20, free: 28, lastPage: 32, fileId: 52, root: 88 } as const;
 const MAGIC = 0x00053162;
 const FILE_ID_BYTES = 20;
-/** Maximum number of pages that a record adds, a split including the records before it. */
+/** Maximum number of pages that one record adds to the file. A split is counted together with the records before it. */
 const PAGES_A_RECORD = 2;
 
 const HEAD_BYTES = PAGE.items;
-/** Records between two yields. */
+/** Number of records that are processed between two yields. */
 const RECORDS_A_SLICE = 64;
 
 /**
- * A copy of the file with all committed changes; `from` replaces the LSN of the last checkpoint. Throws `BerkeleyDbError` if
- * file and log do not match.
+ * Returns a copy of the file with all committed changes. `from` replaces the LSN of the last checkpoint. Throws
+ * `BerkeleyDbError` if file and log do not match.
  */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
   if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
@@ -91,26 +91,27 @@ class Replay {
     return Buffer.concat(this.pages);
   }
 
-  /** A page. It is initialized with zeros if the file is too short for it. */
+  /** Returns a page. If the file is too short for it, pages of zeros are added. */
   private page(number: number): Buffer {
     if (number >= this.mostPages) throw new BerkeleyDbError(`The log names a page ${number}`);
     while (this.pages.length <= number) this.pages.push(Buffer.alloc(this.pageBytes));
     return this.pages[number]!;
   }
 
-  /** Whether a page has the LSN from before a change, so that the change must be applied. */
+  /** Whether a page has the LSN that it had before a change, so that the change must be applied. */
   private isBefore(page: Buffer, before: Lsn): boolean {
     const now = lsnOf(page);
     const order = compareLsn(now, before);
     if (order === 0) return true;
-    // When a file is completely on disk, the reference resets LSNs. Pages may still have the old ones.
+    // When all changes are in the file, the reference resets the LSNs of the pages in the log records. Pages may still
+    // have older LSNs.
     if (isNotLogged(before) && compareLsn(now, this.start) < 0) return true;
     if (order < 0 && !isNotLogged(now))
       throw new BerkeleyDbError('The log does not begin where the file ends: a part of it is missing');
     return false;
   }
 
-  /** Applies a change to a page, unless the page already has it. */
+  /** Applies a change to a page, unless the page already contains it. */
   private change(number: number, before: Lsn, lsn: Lsn, task: (page: Buffer) => void): void {
     const page = this.page(number);
     if (!this.isBefore(page, before)) return;
@@ -152,7 +153,7 @@ class Replay {
     }
   }
 
-  /** Changes of one page that the record describes in a few fields. */
+  /** Redoes records that change one page and have only a few fields. */
   private redoOnePage(record: LogRecord, fields: LogFields): void {
     const { type, lsn } = record;
     switch (type) {
@@ -253,7 +254,7 @@ class Replay {
     const meta = fields.u32();
     const head = fields.data();
     const [next, last] = [fields.u32(), fields.u32()];
-    // The last page of the file is cut off.
+    // If the page is the last one, the file is truncated.
     const isCut = page === last;
     this.change(page, lsnOf(head), isCut ? NOWHERE : lsn, (bytes) =>
       isCut
@@ -277,7 +278,7 @@ class Replay {
       whole.copy(bytes, 0, 0, this.pageBytes);
       bytes.writeUInt32LE(root, PAGE.number);
     });
-    // The next record adds it to the free pages.
+    // The next record adds this page to the list of free pages.
     this.change(page, lsnOf(whole), lsn, () => undefined);
   }
 
@@ -297,7 +298,7 @@ class Replay {
       );
   }
 
-  /** Splits the items of a page between two pages, and updates the parent page. Source: `__bam_split_recover`. */
+  /** Splits the items of a page into two pages, and updates the parent page. Source: `__bam_split_recover`. */
   private split({ fields: all, lsn }: LogRecord, version: number): void {
     const fields = all.again();
     fields.u32();
@@ -343,7 +344,7 @@ class Replay {
       this.change(next, nextBefore, lsn, (bytes) => bytes.writeUInt32LE(right, PAGE.previous));
   }
 
-  /** Undoes a change of an unfinished transaction. */
+  /** Undoes a change that belongs to an unfinished transaction. */
   undo(record: LogRecord): void {
     const { type, lsn } = record;
     const takeBack = (number: number, before: Lsn, task: (page: Buffer) => void): void => {
@@ -375,7 +376,7 @@ class Replay {
         return;
       }
       default:
-        // Only row changes are undone; pages allocated for an unfinished change stay unused.
+        // Only changes of rows are undone. Pages that were allocated for an unfinished transaction stay unused.
         if (this.pages.some((page) => compareLsn(lsnOf(page), lsn) === 0) && TOUCHES_ROWS.has(type))
           throw new BerkeleyDbError('The file has a part of an unfinished change that cannot be taken back');
     }
@@ -389,7 +390,7 @@ const NOWHERE: Lsn = { file: 0, offset: 0 };
 const unknown = ({ type }: LogRecord): BerkeleyDbError =>
   new BerkeleyDbError(`The log has a record of type ${type}, which wallets do not have`);
 
-/** An offset error from a corrupt page or record is reported as corruption, not as a bug. */
+/** Runs a task. Reports an offset error as corruption of the file, because a corrupt page or record causes it, not a bug. */
 function guard(task: () => void): void {
   try {
     task();

@@ -1,14 +1,17 @@
-/** The file of a dump: created new, readable only by its owner, and removed if it could not be completed. */
+/**
+ * Writes a wallet dump to a file. The file must not exist before, only its owner can read it, and it is removed if the dump
+ * is not completed.
+ */
 import { open, rm } from 'node:fs/promises';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Wallet } from '../wallet.js';
 import { dumpLines } from './dumpWallet.js';
 
-/** Characters in one write. Arbitrary. */
+/** Number of characters in one write. Arbitrary. */
 const CHUNK_CHARS = 1 << 16;
 
 /**
- * Writes a wallet's dump to a new file. Rejects with the system's error (`EEXIST` for an existing file), or with
+ * Writes the dump of a wallet to a new file. Rejects with the system's error (`EEXIST` if the file exists), or with
  * `DumpLockedError`.
  */
 export async function dumpToFile(wallet: Wallet, path: string, createdBy: string): Promise<void> {

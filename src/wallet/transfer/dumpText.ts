@@ -1,7 +1,7 @@
 /**
- * Formats and parses the lines of a wallet dump. A key's line has the private key, the creation time, the purpose, and after
- * a number sign the addresses. A script's line has its hex instead of the key. Source: lbrycrd wallet/rpcdump.cpp
- * `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
+ * Formats and parses the lines of a wallet dump. The line of a key contains the private key, the creation time, the purpose,
+ * and after a number sign the addresses. The line of a script contains the script in hex instead of the key. Source: lbrycrd
+ * wallet/rpcdump.cpp `EncodeDumpString`, `DecodeDumpString`, `DecodeDumpTime`.
  */
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeSecret, type DecodedSecret } from '../../script/wif.js';
@@ -14,14 +14,14 @@ export function formatDumpTime(timeSec: number): string {
   return new Date(timeSec * MS_A_SECOND).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Seconds since 1970; 0 for an invalid time. */
+/** Parses a time into seconds since 1970; 0 for an invalid time. */
 export function parseDumpTime(text: string): number {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(text)) return 0;
   const ms = Date.parse(text.slice(0, 20));
   return Number.isNaN(ms) ? 0 : ms / MS_A_SECOND;
 }
 
-/** Encodes a text as one word: UTF-8 bytes that would end the word, or are not ASCII, become `%` and two digits. */
+/** Encodes a text as one word. UTF-8 bytes that would end the word, or that are not ASCII, become `%` and two hex digits. */
 export function encodeDumpText(text: string): string {
   let encoded = '';
   for (const byte of Buffer.from(text, 'utf8')) {
@@ -31,7 +31,7 @@ export function encodeDumpText(text: string): string {
   return encoded;
 }
 
-/** The two characters after a `%` are always parsed as digits, as in the reference. */
+/** Decodes a word. As in the reference, the two characters after a `%` are always parsed as hex digits. */
 export function decodeDumpText(encoded: string): string {
   const bytes = Buffer.from(encoded, 'utf8');
   const decoded: number[] = [];
@@ -51,12 +51,12 @@ export type DumpLine =
       readonly kind: 'key';
       readonly secret: DecodedSecret;
       readonly timeSec: number;
-      /** Null for keys without a label: change, and keys in the pool. */
+      /** Label of the key's address; null for keys without a label (change keys and pool keys). */
       readonly label: string | null;
     }
   | { readonly kind: 'script'; readonly script: Buffer; readonly timeSec: number };
 
-/** Parses a line; null for comments, and for lines without a key or script of this network. */
+/** Parses a line. Null for comments, and for lines without a key or script of this network. */
 export function parseDumpLine(line: string, prefixes: AddressPrefixes): DumpLine | null {
   if (line === '' || line.startsWith('#')) return null;
   const [first, time, ...words] = line.split(' ');

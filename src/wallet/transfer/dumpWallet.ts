@@ -1,6 +1,6 @@
 /**
- * Writes all keys and scripts of a wallet as text lines, which `importDump.ts` and the reference can read. Owns the text,
- * not the file. Source: lbrycrd wallet/rpcdump.cpp `dumpwallet`.
+ * Formats all keys and scripts of a wallet as text lines, which `importDump.ts` and the reference can read. `dumpFile.ts`
+ * writes the file. Source: lbrycrd wallet/rpcdump.cpp `dumpwallet`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { encodeBase58Check } from '../../script/base58.js';
@@ -18,7 +18,7 @@ import { encodeDumpText, formatDumpTime } from './dumpText.js';
 import { addressText } from './imports.js';
 import { keyTimes } from './keyTimes.js';
 
-/** The wallet was locked while it was dumped. */
+/** Thrown if the wallet was locked while it was dumped. */
 export class DumpLockedError extends Error {
   override readonly name = 'DumpLockedError';
 }
@@ -26,8 +26,8 @@ export class DumpLockedError extends Error {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The lines, each with its line end; null where the loop may yield. Throws `DumpLockedError` if the wallet is locked
- * meanwhile. Keys added meanwhile may be missing.
+ * Yields the lines of a dump, each with its line end, and null where the caller may pause. Throws `DumpLockedError` if the
+ * wallet is locked during the iteration. Keys that are added during the iteration may be missing.
  */
 export function* dumpLines(wallet: Wallet, createdBy: string): Generator<string | null> {
   const { keyring, hd, node, followedHeight } = wallet;
@@ -69,7 +69,7 @@ function* paused<T>(work: Slices<T>): Generator<null, T> {
   }
 }
 
-/** Null for a key that was removed. */
+/** The line of a key; null if the key was removed. */
 function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | null): string | null {
   const { keyring, keypool } = wallet;
   if (wallet.isLocked) throw new DumpLockedError();
@@ -88,7 +88,10 @@ function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | 
   return `${secret} ${formatDumpTime(timeSec)} ${use} # addr=${addresses}${origin}\n`;
 }
 
-/** The addresses of a key that have a label, or the usual one. Source: `GetWalletAddressesForKey`. */
+/**
+ * The addresses of a key that have a label. If none has a label, its address of the usual type. Source:
+ * `GetWalletAddressesForKey`.
+ */
 function namesOf(wallet: Wallet, publicKey: Bytes): { addresses: string; label: string | null } {
   const named: string[] = [];
   let label: string | null = null;

@@ -1,6 +1,6 @@
 /**
- * Reads a `wallet.dat` of the reference, including newer changes in its log, and copies it row by row to a new wallet file.
- * The original files are never changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
+ * Reads a `wallet.dat` of the reference, including newer changes in its database log, and copies its rows to a new wallet
+ * file. The original files are never changed. Source: lbrycrd wallet/db.cpp `BerkeleyEnvironment`, `LockDirectory`.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -15,21 +15,21 @@ import { BerkeleyDbError, isBerkeleyDb, readBerkeleyDb } from './berkeleyDb.js';
 import type { LogFile } from './berkeleyLog.js';
 import { replayLog } from './berkeleyReplay.js';
 
-/** Name of the database with the wallet in the file. */
+/** Name of the database within the file that contains the wallet. */
 const DATABASE = 'main';
 const LOG_FOLDER = 'database';
 const LOG_NAME = /^log\.(\d{10})$/;
-/** The file that the reference locks in a wallet folder. */
+/** Name of the file that the reference locks in a wallet folder. */
 const FOREIGN_LOCK = '.walletlock';
 const FIRST_LOG = 'log.0000000001';
 const HEAD_BYTES = 512;
 
-/** The file cannot be imported. The message has the reason and the remedy. */
+/** Thrown if the file cannot be imported. The message contains the reason and what the operator can do. */
 export class ForeignWalletError extends EnvironmentError {
   override readonly name = 'ForeignWalletError';
 }
 
-/** Whether a file starts like a wallet of the reference. */
+/** Whether a file starts like a wallet file of the reference. */
 export function isForeignWallet(path: string): boolean {
   let fd: number;
   try {
@@ -48,20 +48,20 @@ export function isForeignWallet(path: string): boolean {
   }
 }
 
-/** Default path of the new wallet for a file of the reference. */
+/** Default path of the new wallet file for a wallet file of the reference. */
 export function placeBeside(path: string): string {
   return join(dirname(path), `${basename(path).replace(/\.dat$/, '')}.db`);
 }
 
 export interface Migrated {
   readonly rows: number;
-  /** Whether the log had changes that were not in the file. */
+  /** Whether the database log contained changes that were not in the file. */
   readonly usedLog: boolean;
-  /** Warning for the owner; empty without one. */
+  /** Warning for the user; empty if there is nothing to warn about. */
   readonly warning: string;
 }
 
-/** Copies a wallet of the reference to a new file. Rejects with `ForeignWalletError`; no new file exists then. */
+/** Copies a wallet of the reference to a new file. Rejects with `ForeignWalletError`; then no new file exists. */
 export async function migrateForeignWallet(from: string, to: string): Promise<Migrated> {
   refuseOpen(from);
   let bytes: Buffer;
@@ -100,14 +100,14 @@ export async function migrateForeignWallet(from: string, to: string): Promise<Mi
   }
 }
 
-/** The log files of the environment of a file, without those that another machine type would write. */
+/** Reads the database log files that belong to a wallet file. Log files that a different machine type wrote are left out. */
 async function logOf(path: string): Promise<LogFile[]> {
   const folder = join(dirname(path), LOG_FOLDER);
   let names: string[];
   try {
     names = await readdir(folder);
   } catch {
-    // A closed wallet has no log.
+    // A wallet that was closed cleanly has no log.
     return [];
   }
   const files: LogFile[] = [];
@@ -120,7 +120,10 @@ async function logOf(path: string): Promise<LogFile[]> {
   return files;
 }
 
-/** Whether a file still refers to its log: the reference resets the LSNs on close. Source: `CheckpointLSN`. */
+/**
+ * Whether the pages of a file still refer to its log. The reference resets the LSNs when it closes a wallet. Source:
+ * `CheckpointLSN`.
+ */
 function isUnfinished(bytes: Buffer): boolean {
   const pageBytes = bytes.readUInt32LE(20);
   if (pageBytes < HEAD_BYTES || pageBytes > bytes.length) return false;
@@ -132,7 +135,7 @@ function isUnfinished(bytes: Buffer): boolean {
 const lackOfLog = (path: string): string =>
   `${path} was not closed, and its log (${LOG_FOLDER}/${FIRST_LOG} and so on) is not beside it: what lbrycrd wrote last may be missing.`;
 
-/** Rejects a wallet that the reference has open now, as far as the system shows it. */
+/** Rejects a wallet that is currently open in the reference, as far as the system shows this. */
 function refuseOpen(path: string): void {
   let inode: number;
   let locks: string;
@@ -140,7 +143,7 @@ function refuseOpen(path: string): void {
     inode = statSync(join(dirname(path), FOREIGN_LOCK)).ino;
     locks = readFileSync('/proc/locks', 'latin1');
   } catch {
-    // The lock or the system's list of locks does not exist.
+    // The lock file, or the system's list of locks, does not exist.
     return;
   }
   const held = locks.split('\n').some((line) => new RegExp(`:${inode} \\d+ `).test(line));

@@ -1,4 +1,4 @@
-/** Imports a dump line by line. Source: lbrycrd wallet/rpcdump.cpp `importwallet`. */
+/** Imports the lines of a wallet dump. Source: lbrycrd wallet/rpcdump.cpp `importwallet`. */
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { hash160 } from '../../crypto/hash.js';
@@ -13,13 +13,13 @@ import { addressText, publicKeyOf } from './imports.js';
 const CHUNK_BYTES = 1 << 16;
 
 export interface DumpImport {
-  /** Birth time of the oldest imported key, at most the time of the tip; 0 if unknown. */
+  /** Creation time of the oldest imported key, but at most the time of the tip; 0 if unknown. */
   readonly oldestSec: number;
-  /** Whether all keys and scripts that were not yet in the wallet were imported. */
+  /** Whether all keys and scripts that the wallet did not have yet were imported. */
   readonly isComplete: boolean;
 }
 
-/** Imports all lines of a file; the result is on disk when it resolves. */
+/** Imports all lines of a file. When the promise resolves, the result is on disk. */
 export async function importDump(wallet: Wallet, file: FileHandle): Promise<DumpImport> {
   const { chain } = wallet.node;
   let oldestSec = chain.height < 0 ? 0 : chain.timeSecAt(chain.height);
@@ -33,7 +33,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
       else if (birthSec !== null) oldestSec = Math.min(oldestSec, birthSec);
       const pause = yieldIfDue(since);
       if (typeof pause === 'number') continue;
-      // Changes in memory are written before other code runs.
+      // Changes that were applied to memory are written before other code runs.
       await wallet.write(batch);
       batch = new WalletBatch();
       since = await pause;
@@ -44,7 +44,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
   return { oldestSec, isComplete };
 }
 
-/** The lines of a file, in batches. */
+/** Reads the lines of a file in batches. */
 async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   const decoder = new StringDecoder('utf8');
   const chunk = Buffer.alloc(CHUNK_BYTES);
@@ -52,7 +52,7 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
     const lines = (rest + decoder.write(chunk.subarray(0, bytesRead))).split('\n');
-    // The buffer had private keys.
+    // The buffer is overwritten, because it contained private keys.
     chunk.fill(0);
     if (bytesRead === 0) {
       yield lines;
@@ -63,7 +63,10 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   }
 }
 
-/** Birth time of the imported key or script; null if the line had nothing new. */
+/**
+ * Imports a line. Returns the creation time of the imported key or script; null if the wallet already has it or the line
+ * contains none.
+ */
 function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 'failed' | null {
   const { keyring, book, node, logName } = wallet;
   const line = parseDumpLine(text, wallet.prefixes);
@@ -96,6 +99,6 @@ function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 
   }
   secret.privateKey.fill(0);
   if (isKnown) return null;
-  // The wallet may have been locked meanwhile.
+  // The wallet may have been locked in between, so the key may not have been added.
   return keyring.hasKey(keyId) ? timeSec : 'failed';
 }

@@ -1,6 +1,7 @@
 /**
- * One request of `importmulti`: checks which of its parts are compatible, and imports them. The order of checks and changes
- * is that of the reference, because changes before an error are kept. Source: lbrycrd wallet/rpcdump.cpp `ProcessImport`.
+ * One request of `importmulti`: checks whether its fields are compatible, and imports the keys and scripts. The order of
+ * checks and changes is that of the reference, because changes before an error are kept. Source: lbrycrd wallet/rpcdump.cpp
+ * `ProcessImport`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { decodeDestination } from '../../script/address.js';
@@ -20,18 +21,18 @@ import type { Wallet } from '../wallet.js';
 import { addressText, ImportError, publicKeyOf, refuseOwn } from './imports.js';
 
 export interface ImportRequest {
-  /** A script in hex, or an address. */
+  /** Output to import: a script in hex, or an address. */
   readonly output: { readonly script: string } | { readonly address: string };
-  /** Hex; empty for none. */
+  /** Redeem script in hex; empty if the request has none. */
   readonly redeemScript: string;
   readonly publicKeys: readonly string[];
-  /** Private keys in WIF. */
+  /** Private keys in WIF format. */
   readonly privateKeys: readonly string[];
   readonly isInternal: boolean;
   readonly isWatchOnly: boolean;
-  /** Null if absent. */
+  /** Label of the address; null if absent. */
   readonly label: string | null;
-  /** Creation time of the keys; at least 1. */
+  /** Creation time of the keys in seconds since 1970; at least 1. */
   readonly timeSec: number;
 }
 
@@ -39,7 +40,7 @@ const fail = (kind: ImportError['kind'], message: string): never => {
   throw new ImportError(kind, message);
 };
 
-/** Imports the items of a request. Throws `ImportError`; changes already in the batch are kept. */
+/** Imports the keys and scripts of a request. Throws `ImportError`. Changes that were already added to the batch are kept. */
 export function processImport(wallet: Wallet, batch: WalletBatch, request: ImportRequest): void {
   const { redeemScript, publicKeys, privateKeys, isInternal } = request;
   const isScript = 'script' in request.output;
@@ -131,7 +132,7 @@ class Import {
     if ('address' in this.request.output) this.enterLabel(extractDestination(this.script)!);
   }
 
-  /** The output must pay to the given key, if its script has a single key. */
+  /** Checks that the output pays to the imported key, if the output script has a single key. */
   private checkConsistency(keyId: Bytes): void {
     const paid = extractDestination(this.script);
     if (paid === null) return;
@@ -139,7 +140,7 @@ class Import {
       fail('address', 'Consistency check failed');
   }
 
-  /** Wipes the decoded private key after use, even if it was not imported. */
+  /** Decodes a private key and passes it to `use`. Wipes it afterwards, even if it was not imported. */
   private withSecret(text: string, use: (secret: DecodedSecret) => void): void {
     const secret = decodeSecret(text, this.wallet.prefixes);
     if (secret === null) throw new ImportError('address', 'Invalid private key encoding');
@@ -157,7 +158,7 @@ class Import {
     if (!hasPrivateKeys) fail('wallet', 'Error: Private keys are disabled for this wallet');
     this.enterLabel({ type: 'pubkeyhash', hash: keyId });
     if (keyring.hasKey(keyId)) fail(kind, known);
-    // Keys are imported one by one, and the wallet may be locked meanwhile.
+    // Keys are imported one by one, and the wallet may be locked in between.
     if (isLocked) fail('wallet', 'Error adding key to wallet');
     keyring.addKey(this.batch, secret.privateKey, publicKey, plainMetadata(this.request.timeSec));
   }

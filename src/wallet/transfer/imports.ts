@@ -1,6 +1,6 @@
 /**
- * Imports single keys, addresses and scripts. It does not rescan: the caller also checks the outputs of known transactions
- * again, once for all imports. Source: lbrycrd wallet/rpcdump.cpp.
+ * Imports single keys, addresses and scripts. Does not rescan the chain. After all imports, the caller must check once
+ * whether outputs of known transactions belong to the wallet. Source: lbrycrd wallet/rpcdump.cpp.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { encodeDestination } from '../../script/address.js';
@@ -20,10 +20,10 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** An import failed. The message is that of the reference. */
+/** Thrown if an import failed. The message is that of the reference. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  /** Cause of the error: an address or key, a parameter, or the wallet. */
+  /** What caused the error: an address or key, a parameter, or the wallet. */
   readonly kind: 'address' | 'parameter' | 'wallet';
 
   constructor(kind: ImportError['kind'], message: string) {
@@ -32,7 +32,7 @@ export class ImportError extends Error {
   }
 }
 
-/** Time for an unknown age: as old as the chain. */
+/** Creation time for a key of unknown age, which may be as old as the chain. */
 const OLDEST_SEC = 1;
 
 export const addressText = (wallet: Wallet, destination: Destination): string =>
@@ -47,14 +47,14 @@ export function refuseOwn(wallet: Wallet, script: Bytes): void {
     throw new ImportError('wallet', 'The wallet already contains the private key for this address or script');
 }
 
-/** The public key of a private key. */
+/** Computes the public key of a private key. */
 export function publicKeyOf({ privateKey, compressed }: DecodedSecret): Buffer {
   return ecdsaBackend().publicKeyOf(privateKey, compressed);
 }
 
 /**
- * Imports a private key, labels its addresses, and wipes the given buffer; false if the wallet already has it. Source:
- * `importprivkey`.
+ * Imports a private key, sets the label of its addresses, and wipes the caller's buffer. Returns false if the wallet already
+ * has the key. Source: `importprivkey`.
  */
 export function importPrivateKey(
   wallet: Wallet,
@@ -74,7 +74,7 @@ export function importPrivateKey(
   return isNew;
 }
 
-/** Watches a script; with `isRedeemScript` also outputs to its hash. Source: `ImportScript`. */
+/** Watches an output script. With `isRedeemScript`, outputs to the hash of the script are watched too. Source: `ImportScript`. */
 export function importScript(
   wallet: Wallet,
   batch: WalletBatch,
@@ -96,7 +96,7 @@ export function importScript(
   if (destination !== null) book.set(batch, addressText(wallet, destination), label, 'receive');
 }
 
-/** Watches an address. Source: `ImportAddress`. */
+/** Watches the outputs to an address. Source: `ImportAddress`. */
 export function importAddress(
   wallet: Wallet,
   batch: WalletBatch,

@@ -1,14 +1,20 @@
-/** Birth times of keys, also of keys without a recorded time. Source: lbrycrd wallet/wallet.cpp `GetKeyBirthTimes`. */
+/**
+ * Determines the creation times of keys, also of keys without a recorded time. Source: lbrycrd wallet/wallet.cpp
+ * `GetKeyBirthTimes`.
+ */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';
 import { TIMESTAMP_WINDOW_SEC } from '../scan/rescan.js';
 import type { Wallet } from '../wallet.js';
 
-/** Depth of blocks that a reorg may replace. */
+/** Number of blocks below the tip that a reorg may replace. */
 const SAFE_DEPTH = 144;
 
-/** Seconds since 1970 by key id (latin1). An unknown time is taken from the first block with the key. */
+/**
+ * Creation time in seconds since 1970 of each key, by key id (latin1). An unknown time is estimated from the first block
+ * that contains the key.
+ */
 export function* keyTimes(wallet: Wallet): Slices<Map<string, number>> {
   const { keyring, ledger, node, followedHeight } = wallet;
   const times = new Map<string, number>();

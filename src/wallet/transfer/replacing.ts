@@ -1,5 +1,6 @@
 /**
- * Checks whether a backup may replace a file: older backups of the same wallet, and files that are not wallets. Only reads.
+ * Checks whether a backup may replace an existing file. It may replace older backups of the same wallet, and files that are
+ * not wallets. The file is only read.
  */
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
@@ -14,10 +15,10 @@ import { WalletFile, type WalletRows } from '../store/walletFile.js';
 import { isForeignWallet } from './foreignWallet.js';
 
 const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
-/** Rows read between two yields. */
+/** Number of rows that are read between two yields. */
 const ROWS_AT_ONCE = 64;
 
-/** Reason why a wallet must not overwrite the file at a path, or null. */
+/** Reason why a backup of this wallet must not overwrite the file at `path`; null if it may. */
 export async function refusalToReplace(path: string, keyring: Keyring): Promise<string | null> {
   if (isForeignWallet(path)) return 'a wallet of lbrycrd lies there';
   if (!WalletFile.isOne(path)) return null;
@@ -31,7 +32,7 @@ export async function refusalToReplace(path: string, keyring: Keyring): Promise<
   }
 }
 
-/** Whether a file has a key or script that is not in the wallet and not derived from one of its seeds. */
+/** Whether a file contains a key or script that the wallet does not have and that is not derived from a seed of the wallet. */
 function* hasMore(file: WalletRows, keyring: Keyring): Slices<boolean> {
   let count = 0;
   const isUnknown: Record<string, (rest: Buffer) => boolean> = {

@@ -1,4 +1,4 @@
-/** Parameters of lists: which outputs, which files, which page. */
+/** Parameters of methods that return lists: filters for outputs and files, and the page. */
 import { declareParam } from '../declaration.js';
 import { accountId, walletId } from './params.js';
 

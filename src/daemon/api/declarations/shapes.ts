@@ -90,7 +90,7 @@ const txoFields = {
 /** An output. */
 export const txo = t.named('Txo', t.object(txoFields, 'an output'));
 
-/** An output, or the outpoint of an unknown input. */
+/** Input of a transaction: the spent output, or only its outpoint if the output is unknown. */
 const txInput = t.named(
   'TxInput',
   t.union([
@@ -326,7 +326,7 @@ const pageFields = {
   total_items: t.optional(t.int('number of items on all pages'), 'without `no_totals`'),
 } satisfies SchemaFields;
 
-/** A page of a list, by the name of its items. */
+/** Schema of one page of a list of items, named after the items. */
 export function pageOf(name: string, item: Schema, more: SchemaFields = {}): Schema {
   return t.named(
     `${name}Page`,
@@ -340,7 +340,7 @@ export const addressPage = pageOf('Address', address);
 export const walletPage = pageOf('Wallet', wallet);
 export const filePage = pageOf('File', file);
 
-/** Outputs in a transaction of a list. */
+/** Schema of the outputs that `transaction_list` shows for a transaction, for one type of output. */
 const entries = (description: string, more: SchemaFields): Schema =>
   t.array(
     t.object({

@@ -143,7 +143,8 @@ export const walletReconnect = declareMethod({
   usage: [],
   params: [],
   result: t.none(),
-  // The component waits for a hub, so a method that sets another hub must not need the component.
+  // The component `wallet` waits for a hub. This method must also work before the component runs, because it can connect
+  // to another hub.
   needs: [],
 });
 

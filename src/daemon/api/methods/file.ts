@@ -38,7 +38,7 @@ const NO_FILTERS = new Set([
   'download_directory',
 ]);
 
-/** Two rows show whether exactly one file matches. */
+/** Page of two files. Two rows are enough to see whether exactly one file matches. */
 const FIRST_TWO = { offset: 0, limit: 2 };
 
 function filterOf(args: object, besides: readonly string[] = []): FileFilter {
@@ -121,7 +121,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
     await file.stop();
     return 'Stopped download';
   }
-  // A file that is only streamed is running too and is saved now. A finished file is saved already.
+  // A file that is streamed but not saved is saved from now on. A finished file is saved already.
   await file.lookAtOutput();
   if (file.isSaving || (file.row.isSaved && file.isCompleted)) return 'File was already being downloaded';
   await file.save({});

@@ -13,7 +13,7 @@ import { implement, type MethodImplementation } from '../implement.js';
 import { showPortOf } from '../showPort.js';
 import { answerWith, handOf } from './txBuilding.js';
 
-/** The filter for outputs to spend. The caller cannot change that they are unspent and belong to the wallet. */
+/** The filter for outputs to spend. The filter always requires unspent outputs of the wallet, whatever the arguments are. */
 const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
   txoFilterOf([], {
     ...args,

@@ -1,4 +1,4 @@
-/** Keeping the wallets of several devices alike. Source: lbry-sdk daemon.py `jsonrpc_sync_*`. */
+/** Synchronization of wallets on several devices. Source: lbry-sdk daemon.py `jsonrpc_sync_*`. */
 import { syncApply, syncHash } from '../declarations/sync.js';
 import { implement, type MethodImplementation } from '../implement.js';
 

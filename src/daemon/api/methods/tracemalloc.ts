@@ -1,6 +1,6 @@
 /**
  * Memory allocations, from V8's sampling profiler. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_tracemalloc_*`,
- * which ask Python's tracer.
+ * which use Python's tracer.
  */
 import { Session } from 'node:inspector';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -10,7 +10,7 @@ import { implement, type MethodImplementation } from '../implement.js';
 
 let session: Session | null = null;
 
-/** A profile as V8 gives it; Node's types lack the samples. */
+/** A profile returned by V8. Node's type declarations omit the samples. */
 interface Profile {
   readonly head: ProfileNode;
   readonly samples: readonly { readonly nodeId: number }[];
@@ -22,7 +22,7 @@ interface ProfileNode {
   readonly callFrame: { readonly url: string; readonly lineNumber: number; readonly functionName: string };
 }
 
-/** Bytes and samples of one place. */
+/** Bytes and number of samples for one source line. */
 interface Place {
   readonly line: string;
   readonly code: string;

@@ -15,7 +15,7 @@ import type { DaemonContext } from '../context.js';
 import { showPortOf } from '../showPort.js';
 import { clearing, metadata, streamFields } from '../declarations/params.js';
 
-/** Arguments that methods may have. */
+/** Arguments that several methods share. */
 interface TxBuildingArgs {
   readonly account_id?: string | undefined;
   readonly wallet_id?: string | undefined;

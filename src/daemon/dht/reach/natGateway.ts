@@ -1,4 +1,4 @@
-/** The gateway of this network over UPnP or NAT-PMP, by the package `@silentbot1/nat-api`, which is loaded only here. */
+/** Finds the gateway of this network over UPnP or NAT-PMP, with the package `@silentbot1/nat-api`, which is loaded only here. */
 import type { Gateway } from './portMapper.js';
 
 /** Lifetime of a mapping without renewal. */
@@ -14,7 +14,7 @@ interface NatApi {
   destroy(): Promise<unknown>;
 }
 
-/** Result of the promise, or `otherwise` if it takes too long or rejects. */
+/** Result of the promise, or `otherwise` if the promise takes too long or rejects. */
 async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<T>((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * Makes a gateway forward ports to this machine, checks this every six minutes, and reads the external address.
+ * Makes a gateway forward ports to this machine, checks the mappings every six minutes, and reads the external address.
  * Source: lbry-sdk lbry/extras/daemon/components.py `UPnPComponent`.
  */
 import { atMost, sleep, type Clock } from '../../base/clock.js';
@@ -60,7 +60,7 @@ export class PortMapper {
   /** Removes the mappings. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // A round may wait for a gateway that does not answer.
+    // The wait is limited, because a round may wait for a gateway that does not answer.
     await atMost(this.#deps.clock, STOP_MS, this.#rounds);
     for (const { protocol, port } of this.#deps.ports) {
       const external = this.#redirects.get(protocol);
@@ -121,7 +121,10 @@ export class PortMapper {
     }
   }
 
-  /** The external port: that of the last round, the same number, or one of the following. Null if all are refused. */
+  /**
+   * Maps a port and returns the external port: that of the last round, else the same number, else one of the following
+   * numbers. Null if all are refused.
+   */
   async #map(gateway: Gateway, protocol: MappedProtocol, port: number, name: string): Promise<number | null> {
     const last = this.#redirects.get(protocol);
     const next = Array.from({ length: TRIES }, (_, index) => port + index).filter(

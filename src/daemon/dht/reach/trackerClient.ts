@@ -27,14 +27,14 @@ const TIMEOUT_MS = 10_000;
 const CONNECTION_MS = 50_000;
 /** Delay before a tracker that did not answer is asked again. */
 const SILENCE_MS = 60_000;
-/** Bounds to which intervals are clamped. */
+/** Bounds in seconds to which the interval of a tracker is clamped. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 const MAX_REQUESTS = 100;
 /** Maximum number of times of next requests that are stored. Large enough for the files and trackers of a large library. */
 const MAX_TIMES = 200_000;
 /** Maximum number of answers whose peers are cached, and of peers in each. Arbitrary. */
 const [MAX_ANSWERS, MAX_PEERS] = [1000, 100];
-/** Number of hashes that are announced at a time. */
+/** Number of hashes that are announced at the same time. */
 const GROUP = 200;
 /** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
 const MIN_PORT = 1025;
@@ -107,7 +107,10 @@ export class TrackerClient {
     await this.#deps.port.close();
   }
 
-  /** Announces those of the hashes (the first 20 bytes count) whose interval is over, to all trackers. It does not throw. */
+  /**
+   * Announces hashes (their first 20 bytes) to all trackers. Skips hashes whose interval at the tracker is not over. Does
+   * not throw.
+   */
   async announce(hashes: readonly Buffer[]): Promise<void> {
     const port = this.#deps.announcedPort();
     for (let at = 0; at < hashes.length && this.#isOpen; at += GROUP)
@@ -168,7 +171,7 @@ export class TrackerClient {
       this.#peers.set(key, peers);
       return peers;
     } catch {
-      // A host without an address is asked again at the next use.
+      // The name of a host without an address is resolved again at the next use.
       return [];
     }
   }
@@ -206,7 +209,7 @@ export class TrackerClient {
     }
   }
 
-  /** The id of a connection, which several requests share. */
+  /** Requests a connection id, or returns the current one. Several requests share it. */
   #connectionTo(address: string, port: number): Promise<bigint> {
     const { clock } = this.#deps;
     const place = `${address}:${port}`;
@@ -265,7 +268,7 @@ export class TrackerClient {
     return waiting;
   }
 
-  /** An answer counts only from the tracker that was asked. */
+  /** An answer counts only if it comes from the tracker that received the request. */
   #receive(data: Buffer, place: string): void {
     const head = answerHead(data);
     if (head === null || this.#waiting.get(head.transactionId)?.place !== place) return;

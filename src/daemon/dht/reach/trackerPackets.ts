@@ -26,9 +26,9 @@ export interface AnnounceRequest {
   readonly peerId: Buffer;
   readonly event: number;
   readonly key: number;
-  /** −1: as many as the tracker likes. */
+  /** Maximum number of peers in the response; −1 leaves the number to the tracker. */
   readonly peersWanted: number;
-  /** 0: the client does not offer itself. */
+  /** Port at which the client serves; 0 if it does not announce itself. */
   readonly port: number;
 }
 
@@ -39,7 +39,7 @@ export interface TrackerPeer {
 
 export interface AnnounceResponse {
   readonly transactionId: number;
-  /** Seconds until the tracker wants to be asked again. */
+  /** Number of seconds until the next request to the tracker is welcome. */
   readonly intervalSec: number;
   readonly leechers: number;
   readonly seeders: number;
@@ -60,7 +60,7 @@ export function encodeConnect(transactionId: number): Buffer {
   return data;
 }
 
-/** Bytes downloaded, left and uploaded, and the address, are sent as 0. */
+/** Encodes an announcement. The bytes downloaded, left and uploaded, and the address, are sent as 0. */
 export function encodeAnnounce(request: AnnounceRequest): Buffer {
   const { infoHash, peerId } = request;
   if (infoHash.length !== HASH_BYTES || peerId.length !== PEER_ID_BYTES)
@@ -78,7 +78,7 @@ export function encodeAnnounce(request: AnnounceRequest): Buffer {
   return data;
 }
 
-/** The connection id for the next requests. Throws `DecodeError`. */
+/** Decodes the connection id for the next requests. Throws `DecodeError`. */
 export function decodeConnectResponse(data: Buffer): { transactionId: number; connectionId: bigint } {
   if (data.length < CONNECT_RESPONSE_BYTES) throw new DecodeError('the answer to connect is cut short');
   return { transactionId: data.readUInt32BE(4), connectionId: data.readBigUInt64BE(8) };
@@ -106,11 +106,11 @@ export function decodeTrackerError(data: Buffer): { transactionId: number; messa
   return { transactionId: data.readUInt32BE(4), message: data.subarray(HEADER_BYTES) };
 }
 
-/** `LB-<version>-<node id in hex>`, 20 bytes. The version is that of lbrynet which the daemon is compatible with. */
+/** `LB-<version>-<node id in hex>`, 20 bytes. The version is that of the lbrynet release with which the daemon is compatible. */
 export function trackerPeerId(nodeIdHex: string, version: string): Buffer {
   return Buffer.from(`LB-${version.replaceAll('.', '-')}-${nodeIdHex}`.slice(0, PEER_ID_BYTES));
 }
 
-/** Distinguishes announcements of one client. Source: `UDPTrackerClientProtocol.announce`. */
+/** Key of an announcement. It distinguishes the announcements of one client. Source: `UDPTrackerClientProtocol.announce`. */
 export const announceKey = (infoHash: Buffer, peerId: Buffer, port: number): number =>
   (infoHash.readUInt32BE(0) ^ peerId.readUInt32BE(0) ^ port) >>> 0;

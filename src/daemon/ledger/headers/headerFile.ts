@@ -11,7 +11,7 @@ import { onFile } from '../../../util/text/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Headers per read, and number of cached pieces. Arbitrary: 3.5 MiB in all. */
+/** Number of headers per read (`PIECE`) and number of cached pieces. Arbitrary: 3.5 MiB in total. */
 const PIECE = 256;
 const MAX_PIECES = 128;
 /** Number of headers at the end that are checked when the file is opened; larger than one write. Arbitrary. */
@@ -126,7 +126,7 @@ export class HeaderFile {
   replaceFrom(height: number, headers: Buffer): void {
     if (height < this.#count) this.cutFrom(height);
     onFile(this.#path, () => {
-      // A write to a nearly full disk may be partial.
+      // A write to a nearly full disk may be partial, so writing continues until all bytes are written.
       for (let at = 0; at < headers.length;)
         at += writeSync(this.#file, headers, at, headers.length - at, height * HEADER_SIZE_BYTES + at);
     });

@@ -88,7 +88,7 @@ export class HeaderSync {
       headers = Buffer.concat([headers, more]);
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
         throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
-      // The hub's branch is also accepted if it has equal work, so that it matches the hub's histories.
+      // A branch with equal work is also accepted, so that the headers match the histories that this hub sends.
       const isWhole = next() > tip.height;
       if (work < needed || (work === needed && !isWhole)) continue;
       const accept = (): void => chain.accept({ forkHeight: start, headers });
@@ -113,7 +113,8 @@ export class HeaderSync {
     while (this.#chain.height < height) {
       const from = this.#chain.height + 1;
       const more = await this.#headers(session, from, Math.min(AT_ONCE, height - from + 1));
-      // The hub may have reorganised in between. It sends a notification then.
+      // The hub has fewer headers than its tip had: it may have reorganised during the sync. It sends a notification of
+      // the new tip then.
       if (more.length === 0) return;
       const branch = { forkHeight: from - 1, headers: Buffer.alloc(0) };
       await this.#chain.check(branch, more);

@@ -1,7 +1,7 @@
 /**
- * Syncs the headers with hubs, one step at a time, and tracks whether the hub in use is at the tip of the best chain. If it
- * is not, histories wait; if other hubs are available, they wait for a limited time only. Before a hub is declared a liar,
- * the stored headers are checked.
+ * Syncs the headers with hubs, one step at a time, and tracks whether the hub in use is at the tip of the best chain. While
+ * the hub is not at that tip, no histories are fetched. If other hubs are available, this wait is limited, and then another
+ * hub is used. Before a hub is declared a liar, the stored headers are checked.
  */
 import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
@@ -95,8 +95,8 @@ export class HubFollowing {
   }
 
   /**
-   * Syncs with a hub up to its tip, which is requested unless `told` has it. Resolves to whether that is the tip of the best
-   * chain. Throws `HubLie` and `HubGone`.
+   * Syncs the headers up to the tip of a hub. `told` is a tip that the hub reported; without it the tip is requested.
+   * Resolves to whether the hub's tip is the tip of the best chain. Throws `HubLie` and `HubGone`.
    */
   follow(session: HubSession, told?: HubTip): Promise<boolean> {
     return this.#queue.run(async () => {
@@ -110,8 +110,8 @@ export class HubFollowing {
   }
 
   /**
-   * Accepts the headers of a hub other than the one in use if its chain is better than the known one. Resolves to whether it
-   * is. Throws `HubLie` and `HubGone`.
+   * Accepts the headers of a hub other than the one in use if its chain is better than the known one. Resolves to whether
+   * its chain is better. Throws `HubLie` and `HubGone`.
    */
   leads(session: HubSession): Promise<boolean> {
     return this.#queue.run(async () => {
@@ -125,7 +125,7 @@ export class HubFollowing {
 
   /**
    * Called before a hub is declared a liar. Checks once whether the stored headers are damaged, and repairs them. Resolves
-   * to whether any were damaged, so that the hub must be asked again.
+   * to true if headers were damaged; the request to the hub must then be repeated.
    */
   mend(session: HubSession): Promise<boolean> {
     return this.#queue.run(async () => {
@@ -149,7 +149,8 @@ export class HubFollowing {
     let tip = told ?? (await this.#sync.subscribe(session));
     let standing = await this.#followTo(session, tip);
     if (told && standing !== 'level') {
-      // This step waited for syncs with other hubs, so the reported tip may be outdated. The hub would not repeat it.
+      // This step waited for syncs with other hubs, so the tip in `told` may be outdated. The hub does not report the same
+      // tip a second time.
       tip = await this.#sync.subscribe(session);
       standing = await this.#followTo(session, tip);
     }

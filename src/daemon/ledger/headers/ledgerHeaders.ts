@@ -22,12 +22,12 @@ const HEADERS_FILE = 'headers.dat';
 
 /** Headers on top of a header of the chain. */
 export interface HeaderBranch {
-  /** Height of the header on which the first one builds. */
+  /** Height of the header that precedes the first header of the branch. */
   readonly forkHeight: number;
   readonly headers: Buffer;
 }
 
-/** Headers that do not belong to this chain. */
+/** Error: a header does not belong to this chain. */
 export class BadHeader extends Error {}
 
 export interface LedgerHeadersOptions {
@@ -36,7 +36,7 @@ export interface LedgerHeadersOptions {
   readonly checksWork: boolean;
 }
 
-/** Opens the headers of a chain in its folder. The chain's own rules are the default. */
+/** Opens the headers of a chain in its folder. By default proof of work is checked on all chains except regtest. */
 export function openHeaders(
   folder: string,
   params: LedgerParams,
@@ -68,8 +68,8 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * Height from which headers must be removed if the one at `broken` does not link to its predecessor; either of the two may
-   * be damaged. For the last header only its work reveals damage.
+   * Returns the height from which headers must be removed. If the header at `broken` does not link to its predecessor,
+   * either of the two may be damaged. Damage of the last header shows only in its work.
    */
   #firstUnsound(broken: number | null): number {
     let first = broken === null ? this.#file.count : Math.max(1, Math.min(broken, this.#file.count) - 1);
@@ -187,7 +187,10 @@ export class LedgerHeaders implements HeaderView {
       throw new BadHeader(`the header at height ${height} is not ${hashToHex(checkpoint.hash)}`);
   }
 
-  /** Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`. */
+  /**
+   * Throws `BadHeader` if the headers of a complete chunk do not match the known hash of the chunk. Source: lbry-sdk
+   * lbry/wallet/header.py `Headers.fetch_chunk`.
+   */
   #checkChunk(height: number, at: (height: number) => Buffer): void {
     const chunks = this.#params.network.headerChunks();
     if (!endsKnownChunk(chunks, height)) return;

@@ -10,7 +10,7 @@ import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
-/** Headers per read and check; the number requested from a hub at once. */
+/** Number of headers per read and check. It equals the number of headers per request to a hub. */
 const AT_ONCE = 2000;
 const NOTHING = Buffer.alloc(0);
 
@@ -19,7 +19,7 @@ const WITHOUT = 'Name another file, or start without --initial-headers: a hub ha
 export interface TakeHeadersOptions {
   readonly chain: LedgerHeaders;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Checked between chunks; headers accepted so far are kept. */
+  /** Whether to stop; checked between chunks. Headers that were accepted before stay. */
   readonly isStopped: () => boolean;
 }
 
@@ -81,7 +81,10 @@ async function takeFrom(
   }
 }
 
-/** lbry-sdk fetches headers on demand, and its file has zeros for missing ones. */
+/**
+ * Throws if headers are missing. The file of lbry-sdk has zeros for missing headers, because lbry-sdk fetches headers on
+ * demand.
+ */
 function assertNoHole(headers: Buffer, first: number): void {
   for (let at = 0; at < headers.length; at += HEADER_SIZE_BYTES)
     if (headers.subarray(at, at + HEADER_SIZE_BYTES).every((byte) => byte === 0))

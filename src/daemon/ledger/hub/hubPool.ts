@@ -1,7 +1,7 @@
 /**
- * Keeps a connection to one of several hubs: the first that responds to a ping, then the next one if it fails or lies. A hub
- * that lied is tried last for a while. The pool does not judge data; other modules report bad hubs with `blame`. Source:
- * lbry-sdk lbry/wallet/network.py `Network`.
+ * Keeps a connection to one of several hubs. It uses the hub that responds first to a ping, and the next hub if the hub in
+ * use fails or lies. A hub that lied is tried last for a while. The pool does not judge data; other modules report bad hubs
+ * with `blame`. Source: lbry-sdk lbry/wallet/network.py `Network`.
  */
 import type { HostPort } from '../../../util/network/hostPort.js';
 import { joinHostPort } from '../../../util/network/hostPort.js';
@@ -27,7 +27,7 @@ export interface HubPoolOptions {
   readonly limits: HubLimits;
   /** Time limit for ping responses. */
   readonly pingMs: number;
-  /** Pause between rounds over all servers. It doubles from the first to the second value. */
+  /** Pause between rounds over all servers, in milliseconds. It starts at `least` and doubles after each round up to `most`. */
   readonly retryMs: readonly [least: number, most: number];
   /** Time for which a hub that lied is used only if no other is available. */
   readonly distrustMs: number;
@@ -42,7 +42,7 @@ const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 /** The ping time and the pauses are lbry-sdk's, except for the shorter first pause. The distrust time is arbitrary. */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
 
-/** Called with each connected hub. */
+/** Module that uses the hubs. It is notified of the connected hub. */
 export interface HubUser {
   /** Checks a connected hub. The hub is usable after it resolves. Throws `HubLie` or `HubGone` if the hub is unsuitable. */
   joined(session: HubSession): Promise<void>;
@@ -71,7 +71,7 @@ export class HubPool {
     this.#log = log;
   }
 
-  /** The present hub. */
+  /** The hub in use; null without a hub. */
   get session(): HubSession | null {
     return this.#session;
   }
@@ -117,7 +117,7 @@ export class HubPool {
     const reason = new HubGone(RECONNECT_REQUESTED);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
-    // The loop lets go of it in a turn of its own.
+    // The session is cleared here, because the pool's loop clears an ended session only in a later turn of the event loop.
     this.#session = null;
     this.#wake?.();
   }
@@ -195,8 +195,8 @@ export class HubPool {
   }
 
   /**
-   * Order of servers: those that responded to a ping, then named ones that did not (a ping may be lost), then those that
-   * lied. With a country filter, hubs that do not report that country are omitted.
+   * Order of servers: those that responded to a ping, then servers of the settings that did not respond (a ping may be
+   * lost), then servers that lied. With a country filter, hubs that do not report that country are omitted.
    */
   async #inOrder(): Promise<HostPort[]> {
     const country = this.#options.country();
@@ -265,7 +265,7 @@ export class HubPool {
     return !((await ended) instanceof HubLie);
   }
 
-  /** A hub that knows no other hubs is still usable. */
+  /** Requests the list of other hubs. A failure is ignored, because a hub without this list is still usable. */
   #askForOthers(session: HubSession): void {
     const { further } = this.#options;
     if (further === null) return;
@@ -303,7 +303,10 @@ export class HubPool {
     return this.ask((session) => session.call(method, params));
   }
 
-  /** Does the same for several requests. `question` checks their responses and throws `HubLie`. */
+  /**
+   * Runs a task of one or more requests with the hub in use, and repeats it with the next hub if the hub fails. `question`
+   * checks the responses and throws `HubLie` if one is false.
+   */
   async ask<T>(question: (session: HubSession) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const session = await this.connected();
@@ -312,7 +315,8 @@ export class HubPool {
       } catch (error) {
         if (!isHubFault(error)) throw error;
         this.blame(session, error);
-        // The loop lets go of it in a turn of its own.
+        // The session is cleared here, because the pool's loop clears an ended session only in a later turn of the event
+        // loop.
         if (this.#session === session) this.#session = null;
         if (!this.#isRunning || attempt > this.servers.length) throw error;
       }

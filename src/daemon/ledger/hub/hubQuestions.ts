@@ -9,7 +9,7 @@ import type { HubParams, HubSession } from './hubSession.js';
 
 export class HubQuestions implements HubPort {
   readonly #pool: HubPool;
-  /** Hub that sent each response. */
+  /** The hub that sent each response, so that the hub can be blamed if the response proves invalid. */
   readonly #sources = new WeakMap<Buffer, HubSession>();
 
   constructor(pool: HubPool) {

@@ -32,7 +32,7 @@ export interface StaleTipPort {
   open(server: HostPort): Promise<HubSession>;
   /** Accepts the headers of a hub if its chain is better than the known one. Resolves to whether it is. */
   leads(session: HubSession): Promise<boolean>;
-  /** Compares the hub in use with the best chain again. */
+  /** Compares the tip of the hub in use with the best chain again. */
   follow(session: HubSession): Promise<unknown>;
   /** Moves a hub to the end of the order for a while. */
   distrust(server: HostPort): void;
@@ -45,7 +45,7 @@ export class StaleTipCheck {
   #advancedMs = performance.now();
   #round: Promise<void> | null = null;
   #asked: HubSession | null = null;
-  /** Position in the list of hubs at which the next round begins. */
+  /** Position in the list of hubs at which the next round starts. */
   #next = 0;
   #isStopped = false;
 
@@ -98,7 +98,7 @@ export class StaleTipCheck {
   async #leads(server: HostPort): Promise<boolean> {
     try {
       const session = (this.#asked = await this.#port.open(server));
-      // Notifications of this hub are ignored: it is used for one request.
+      // Notifications of this hub are ignored, because the connection is used for a single request.
       session.listen({ notified: () => undefined, ended: () => undefined });
       if (this.#isStopped) session.end(new HubGone('The daemon is stopping'));
       try {

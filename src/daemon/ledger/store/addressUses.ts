@@ -1,7 +1,7 @@
 /**
- * Tracks which addresses were ever used. A history shows a use only while a hub reports it. A transaction outside the
- * present histories may return, and a broadcast may be accepted without a response. An address paid by such a transaction is
- * not reused.
+ * Tracks which addresses were ever used. A history shows a use only while a hub reports it. A transaction that left the
+ * histories may return, and a broadcast may be accepted without a response. An address that one of these transactions pays
+ * is not reused.
  */
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
@@ -18,7 +18,7 @@ export const USES = 'a.used_times + (SELECT count(*) FROM former_use AS f WHERE 
 /** Whether the address `a` was ever used. */
 export const IS_USED = '(a.used_times > 0 OR EXISTS (SELECT 1 FROM former_use AS f WHERE f.address = a.id))';
 
-/** Condition that one more former transaction fits. */
+/** SQL condition that the address has fewer than `MAX_FORMER` former transactions. */
 const HAS_ROOM = `(SELECT count(*) FROM former_use WHERE address = ?1) < ${MAX_FORMER}`;
 
 export interface SentTransaction {
@@ -44,7 +44,7 @@ export class AddressUses {
     );
   }
 
-  /** Records that transactions entered the history of the address, so that they count there. */
+  /** Removes former uses that entered the history of the address again, because the history already counts them. */
   came(address: number): void {
     this.#statements.run(
       `DELETE FROM former_use WHERE address = ?1 AND EXISTS (

@@ -6,7 +6,7 @@ import type { Owners } from './owners.js';
 import type { Statements } from '../../../sqlite/statements.js';
 import { among, ORDERS, txoCondition } from './txoSql.js';
 
-/** Condition of the partial index. SQLite uses the index only for the identical text. */
+/** SQL with the condition of the partial index `txo_coin`. SQLite uses the index only if the text is identical. */
 const COINS =
   'FROM txo INDEXED BY txo_coin WHERE txo.spent_by IS NULL AND txo.is_reserved = 0 AND txo.txo_type IN (0, 4)';
 
@@ -25,7 +25,7 @@ export class CoinReads {
   }
 
   /**
-   * All coins in one text, which is fast to create and to pass to another thread. Each coin has its number, transaction
+   * All coins as a single text, which is fast to create and to send to another thread. Each coin has its number, transaction
    * number, amount, height and verified flag (0 unless proofs are requested), all separated by blanks.
    */
   coins(accountIds: readonly string[], withProofs: boolean): string {
@@ -70,7 +70,7 @@ export class CoinReads {
     let told = 0n;
     for (const owner of this.#owners.of(filter.accountIds)) {
       const values: SqlValue[] = belowDewies === null ? [] : [belowDewies];
-      // One text, which is much faster to create than rows.
+      // All rows are returned as a single text, because creating many row objects is much slower.
       const row = this.#statements.get(
         `SELECT group_concat(line, ' ') AS lines FROM (
           SELECT txo.amount || ' ' || count(*) AS line ${COINS} AND txo.owner = ${owner} ${confirmed(filter)}
@@ -110,7 +110,7 @@ export class CoinReads {
     const numbers: number[] = [];
     const asked = new Set<number>();
     for (const accountId of filter.accountIds) {
-      // A coin of several accounts counts for the first one.
+      // A coin that belongs to several accounts is returned only for the first of them.
       const owners = this.#owners.of([accountId]).filter((owner) => !asked.has(owner));
       for (const owner of owners) asked.add(owner);
       if (owners.length === 0 || numbers.length === count) continue;

@@ -33,7 +33,7 @@ export function dayOfHeight(height: number): number | null {
 }
 
 interface Spending {
-  /** Owners of the spent outputs. */
+  /** Owners of the outputs that the transaction spends. */
   readonly owners: ReadonlySet<number>;
   readonly firstOwner: number;
 }
@@ -77,7 +77,7 @@ export class Filing {
     return (row?.['owner'] as number | undefined) ?? NOBODY;
   }
 
-  /** Numbers of the accounts' addresses that a transaction pays. */
+  /** Database numbers of the wallet's addresses that the transaction pays. */
   ownAddresses(txid: Uint8Array, raw: Uint8Array): Set<number> {
     const numbers = new Set<number>();
     for (const { address, paysKeyHash } of transactionFacts(this.#parse(raw), txid, this.#ledger).outputs) {
@@ -94,7 +94,8 @@ export class Filing {
   }
 
   /**
-   * Stores transactions, or updates the height of known ones. Only a rewind removes a proof. Returns their numbers.
+   * Stores transactions, or updates the height of known ones. A proven transaction stays proven until a rewind. Returns the
+   * database numbers of the transactions.
    */
   save(transactions: readonly FiledTransaction[]): number[] {
     const numbers = transactions.map((one) => this.#row(one));
@@ -148,8 +149,8 @@ export class Filing {
   }
 
   /**
-   * Updates the rows of a transaction's inputs and outputs, and those of its spenders where an output turns out to be an
-   * account's.
+   * Updates the rows of a transaction's inputs and outputs. If an output gets a new owner, also updates the transactions
+   * that spend the output.
    */
   file(number: number, parsed?: Transaction): void {
     const waiting = [number];
@@ -161,7 +162,7 @@ export class Filing {
     }
   }
 
-  /** Returns the transactions that spend an output whose owner changed. */
+  /** Updates the rows of one transaction. Returns the transactions that spend an output whose owner changed. */
   #fileOne(number: number, parsed?: Transaction): number[] {
     const row = this.#statements.get('SELECT txid, raw, height, sort_key FROM tx WHERE id = ?', number)!;
     const txid = bufferOf(row['txid']);
@@ -260,7 +261,10 @@ export class Filing {
     );
   }
 
-  /** A spent coin loses its reservation. If its spender is removed, it is free. */
+  /**
+   * Updates the spender of an output. A spent output loses its reservation, and the output is free if its spender is removed
+   * later. Returns the spender.
+   */
   #markSpent(id: number, outPoint: Buffer): number | null {
     const spender = (this.#statements.get(SPENDER, outPoint)?.['tx'] as number | undefined) ?? null;
     this.#statements.run(
@@ -304,13 +308,13 @@ export class Filing {
     }
   }
 
-  /** Accounts affected by a transaction. */
+  /** Ids of the accounts that own an output or a spent output of the transaction. */
   accountsOf(number: number): string[] {
     const owners = this.#statements.all('SELECT owner FROM tx_owner WHERE tx = ?', number);
     return [...new Set(owners.flatMap(({ owner }) => this.#owners.names(owner as number)))];
   }
 
-  /** Adds an account to the owners of an address, and updates the related transactions. */
+  /** Adds an account to the owners of an address, and updates the transactions that pay the address. */
   own(address: number, account: number): void {
     const before = this.#statements.number('SELECT owner FROM address WHERE id = ?', address);
     const owner = this.#owners.with(before, account);

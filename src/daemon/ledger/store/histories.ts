@@ -1,6 +1,6 @@
 /**
- * Tables of addresses, their histories and keys, as written by the synchronization. A status is the hub's digest of an
- * address's history; null for an empty one.
+ * Tables of addresses, their histories and their keys, which the synchronization writes. A status is the hub's digest of an
+ * address's history; null for an empty history.
  */
 import { IS_USED, type AddressUses } from './addressUses.js';
 import type { Filing, FiledTransaction } from './filing.js';
@@ -24,7 +24,7 @@ export interface HistoryUpdate {
   readonly txids: Uint8Array;
 }
 
-/** A transaction that a call added, changed or removed. */
+/** A transaction that a call added, changed or removed, with the affected accounts. */
 export interface ChangedTransaction {
   readonly txid: Buffer;
   readonly accountIds: readonly string[];
@@ -38,7 +38,7 @@ export interface AddressStatus {
 export interface ChainEnd {
   /** Last index; -1 if the chain has no address. */
   readonly lastIndex: number;
-  /** Number of unused addresses at the end. */
+  /** Number of unused addresses at the end of the chain. */
   readonly unused: number;
 }
 
@@ -59,7 +59,7 @@ function digitsOf(txids: Uint8Array): string[] {
   return Array.from({ length: byteLength / TXID_BYTES }, (_, n) => digits.slice(n * width, (n + 1) * width));
 }
 
-/** Status of an address whose history must be requested again. It equals no digest. */
+/** Status of an address whose history must be requested again. This text differs from every digest. */
 export const STALE_STATUS = 'stale';
 
 export class Histories {
@@ -77,7 +77,7 @@ export class Histories {
     this.#lines = new HistoryLines(statements, filing);
   }
 
-  /** Drops cached data after a rollback. */
+  /** Drops cached histories after the rollback of a database transaction. */
   forget(): void {
     this.#lines.forget();
   }
@@ -161,8 +161,9 @@ export class Histories {
   }
 
   /**
-   * Indexes of the entries of another history that the stored history of the address lacks at their heights; entries in
-   * blocks must also be verified. `txids` are concatenated, 32 bytes each.
+   * Compares a given history with the stored history of an address. Returns the indexes of given entries that the stored
+   * history lacks at the same height. An entry in a block also counts as lacking if the stored one is unverified. `txids`
+   * are concatenated, 32 bytes each.
    */
   unlike(address: string, txids: Uint8Array, heights: Int32Array): number[] {
     const known = new Set(this.#linesOf(address));
@@ -175,8 +176,8 @@ export class Histories {
   }
 
   /**
-   * A verified transaction of the stored history that another history lacks at its height; null if there is none. `txids`
-   * are concatenated, 32 bytes each.
+   * Returns a verified transaction of the stored history that the given history lacks at the same height; null if there is
+   * none. `txids` are concatenated, 32 bytes each.
    */
   missingFrom(
     address: string,
@@ -195,9 +196,9 @@ export class Histories {
   }
 
   /**
-   * Stores the histories of addresses. Transactions that are in no history any more are removed, except for those of `kept`.
-   * Returns the affected accounts of the `changed` transactions, the removed transactions, and the addresses whose histories
-   * are stale because of a kept transaction.
+   * Stores the histories of addresses. Transactions that no history contains any more are removed, except for the
+   * transactions in `kept`. Returns the affected accounts of the `changed` transactions, the removed transactions, and the
+   * addresses whose histories are stale because of a kept transaction.
    */
   saveHistories(
     updates: readonly HistoryUpdate[],
@@ -218,8 +219,9 @@ export class Histories {
   }
 
   /**
-   * Stores statuses that match the present histories, so that these need not be requested. Transactions of `kept` may be
-   * missing on the hub; a history with such ones stays `stale`. Also returns which of `awaited` are `shown`.
+   * Stores the statuses that match the stored histories, so that the hub need not send these histories. Transactions in
+   * `kept` may be missing on the hub; a history with a missing one gets the status `stale`. `shown` lists the transactions
+   * of `awaited` that the hub's status covers.
    */
   agree(
     statuses: readonly AddressStatus[],
@@ -252,7 +254,10 @@ export class Histories {
     return this.#statements.get(sql, address, txid) !== undefined;
   }
 
-  /** Removes unconfirmed transactions that are in no history. They were stored, but the history that reported them was not. */
+  /**
+   * Removes unconfirmed transactions that no history contains. They remain if the daemon ended after it stored them and
+   * before it stored the history that lists them.
+   */
   removeUnlisted(): void {
     const rows = this.#statements.all(
       'SELECT id FROM tx WHERE height <= 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.tx = tx.id)',
@@ -270,8 +275,8 @@ export class Histories {
   }
 
   /**
-   * Updates a history. The unchanged beginning is not touched, since of thousands of transactions only a few are new.
-   * Returns whether a transaction was kept that the hub does not report.
+   * Updates a history. The unchanged beginning is not rewritten, because only a few of thousands of transactions are new.
+   * Returns whether the stored history keeps a transaction that the hub does not report.
    */
   #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): boolean {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
@@ -315,7 +320,7 @@ export class Histories {
     );
   }
 
-  /** Updates a transaction that was stored before the address belonged to an account. */
+  /** Updates a transaction if it was stored before the address was assigned to its account. */
   #fileAgain(tx: number, address: number): void {
     const sql = 'SELECT tx.filed_at < address.owned_at FROM tx, address WHERE tx.id = ? AND address.id = ?';
     if (this.#statements.number(sql, tx, address) === 1) this.#filing.file(tx);
@@ -352,7 +357,7 @@ export class Histories {
       addresses.push(text as string);
     }
     const accountIds = this.#filing.accountsOf(number!);
-    // Without an account the transaction would never be removed.
+    // A transaction without an account is in no history and would never be removed.
     if (accountIds.length === 0) this.#filing.remove(number!);
     return { txid: Buffer.from(transaction.txid), accountIds, addresses };
   }

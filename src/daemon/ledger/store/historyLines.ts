@@ -1,6 +1,6 @@
 /**
- * Stored histories of addresses, read from the tables with a cache. For long histories the cache has the hash over the
- * confirmed part, so that a hub's status is cheaply compared with the history plus a few new transactions.
+ * Stored histories of addresses, read from the tables with a cache. The cache also has the hash state over the confirmed
+ * part of long histories. A hub's status is therefore compared without hashing the whole history again.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { hashToHex } from '../../../util/bytes.js';
@@ -12,13 +12,16 @@ const MAX_LINES = 100_000;
 /** Maximum number of cached hashes, about 1000 bytes each. Arbitrary. */
 const MAX_HASHES = 1000;
 
-/** Digest state over the confirmed prefix of a history. */
+/** Hash state over the confirmed beginning of a history. */
 interface Settled {
   readonly count: number;
   readonly hash: Hash;
 }
 
-/** How a status matches a history: all of it, or all except the last transactions, which a hub need not show yet. */
+/**
+ * How much of the stored history matches a status: the whole history, or the history without its last transactions, which a
+ * hub need not show yet. Null means no match.
+ */
 export type Agreement = 'whole' | 'without-last' | null;
 
 interface Line {
@@ -42,7 +45,7 @@ export class HistoryLines {
   readonly #lines = new Map<number, readonly string[]>();
   readonly #settled = new Map<number, Settled>();
   #lineCount = 0;
-  /** Number of transaction changes that affect cached data. */
+  /** Value of `Filing.moves` for which the cached data is valid. */
   #moves = 0;
 
   constructor(statements: Statements, filing: Filing) {
@@ -109,7 +112,7 @@ export class HistoryLines {
     const firstWaiting = lines.findIndex(({ isVerified }) => !isVerified);
     const waiting = firstWaiting < 0 ? [] : lines.slice(firstWaiting);
     const { count, hash } = this.#settle(address, settled, lines.slice(0, lines.length - waiting.length));
-    // Confirmed transactions must be proven first.
+    // A confirmed transaction must be proven before its history can agree with the status.
     if (waiting.some(({ height }) => height > 0)) return null;
     const going = hash.copy();
     const certain = waiting.findLastIndex(({ digits }) => !kept.has(digits)) + 1;

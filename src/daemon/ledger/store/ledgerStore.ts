@@ -24,7 +24,7 @@ export interface StoreOptions {
   readonly ledgerId: LedgerId;
 }
 
-/** Maximum number of cached results. Arbitrary. */
+/** Maximum number of cached query results. Arbitrary. */
 const MAX_ANSWERS = 256;
 
 export class LedgerStore {
@@ -55,7 +55,7 @@ export class LedgerStore {
     this.#txos.markLeftReservations();
   }
 
-  /** Results cached until the next write. */
+  /** Returns the cached result of a query, or runs the query and caches its result until the next write. */
   #remembered<T>(name: string, args: readonly unknown[], answer: () => T): T {
     const key = `${name} ${JSON.stringify(args)}`;
     if (this.#answers.has(key)) return this.#answers.get(key) as T;
@@ -65,7 +65,10 @@ export class LedgerStore {
     return result;
   }
 
-  /** A rolled-back write may have changed the cached account numbers and histories. */
+  /**
+   * Runs a write as one database transaction. If it is rolled back, the cached account numbers and histories may be wrong,
+   * so they are dropped.
+   */
   #write<T>(task: () => T): T {
     this.#answers.clear();
     try {
@@ -145,7 +148,7 @@ export class LedgerStore {
     this.#write(() => this.#txos.releaseAll(accountIds));
   }
 
-  /** Releases the reservations that an earlier run left unspent. */
+  /** Releases the reservations of an earlier run whose coins were not spent. */
   releaseLeft(): void {
     this.#write(() => this.#txos.releaseLeft());
   }

@@ -1,4 +1,4 @@
-/** Client side of the ledger's database thread. */
+/** Client of the thread that owns the ledger's database. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { daemonThread } from '../../base/threadCalls.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
@@ -7,7 +7,7 @@ import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
 type Calls = Omit<LedgerStore, 'close' | 'notice' | keyof LedgerDatabase>;
 
-/** Further methods that the synchronization uses. */
+/** Database calls for the rest of the daemon, and further calls for the synchronization. */
 export type LedgerStorePort = LedgerDatabase & {
   readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
 } & { close(): Promise<void> };
@@ -28,10 +28,10 @@ function withBuffers(value: unknown): unknown {
 }
 
 const COIN_FIELDS = 5;
-/** Number of characters that are parsed at once. */
+/** Number of characters that are parsed before the event loop may run other tasks. */
 const PIECE = 65_536;
 
-/** Reads the text of `CoinReads.coins`. */
+/** Parses the text that `CoinReads.coins` returns. */
 async function coinsOf(text: string): Promise<CoinCandidate[]> {
   const coins: CoinCandidate[] = [];
   let since = performance.now();
@@ -106,7 +106,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
-    // Getters are not copied to another thread.
+    // The outpoints are copied to plain objects, because getters are not sent to another thread.
     reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
     release: async (outPoints) => void (await send('release', [plain(outPoints)])),
     spendable: async (accountIds, withProofs = false) =>
@@ -115,7 +115,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   };
 }
 
-/** Runs the database in this thread; for tests. */
+/** Returns the same calls for a database that runs in this thread; for tests. */
 export function storeInThread(store: LedgerStore): LedgerStorePort {
   const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   return portOf(

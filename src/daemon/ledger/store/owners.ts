@@ -1,17 +1,17 @@
 /**
  * Owners of addresses. Accounts and sets of accounts have numbers, so that "mine" is a comparison of numbers. Most addresses
- * belong to one account; an address of several (one key in two wallets) has its own set.
+ * belong to one account; an address of several accounts (one key in two wallets) has a set of its own.
  */
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** The owner of outputs that no account owns. */
+/** Owner number of outputs that belong to no account. */
 export const NOBODY = 0;
 
 export class Owners {
   readonly #statements: Statements;
   readonly #accounts = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** Accounts of each set, ascending. */
+  /** Accounts of each set, in ascending order of their numbers. */
   readonly #sets = new Map<number, readonly number[]>();
 
   constructor(statements: Statements) {
@@ -59,7 +59,7 @@ export class Owners {
     return (this.#sets.get(owner) ?? []).map((account) => this.#names.get(account)!);
   }
 
-  /** The set extended by that account. */
+  /** Returns the set with that account added. `owner` is the number of the present set. */
   with(owner: number, account: number): number {
     const set = this.#sets.get(owner) ?? [];
     if (set.includes(account)) return owner;

@@ -23,16 +23,19 @@ export function sortKey(height: number, position: number): number {
   return rank * POSITIONS + Math.max(0, position);
 }
 
-/** Table of transactions that are not in an address's history but may enter or return. */
+/**
+ * Table of txids that count as uses of an address although they are not in its present history: they left the history, or
+ * may still enter it.
+ */
 const FORMER_USE = `
   CREATE TABLE former_use (address INTEGER NOT NULL, txid BLOB NOT NULL, PRIMARY KEY (address, txid)) WITHOUT ROWID;
 `;
 
 /**
- * `owner` is the number of a set of accounts that share an address; 0 is the empty set. Outputs copy the fields of their
- * transactions by which lists filter and sort. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 for a reservation of an
- * earlier run. `owned_at` counts the additions of addresses to accounts; `filed_at` is that count at the last update of a
- * transaction.
+ * `owner` is the number of a set of accounts that share an address; 0 is the empty set. Output rows have copies of the
+ * transaction fields that lists use for filters and order. `prev` is an outpoint of 36 bytes. `is_reserved` is 2 for a
+ * reservation of an earlier run. `owned_at` is a counter that grows with each change of an address's owner; `filed_at` is
+ * the highest counter at the last update of a transaction.
  */
 const TABLES = `
   CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -152,7 +155,7 @@ export function isCorruption(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database/i.test(error.message);
 }
 
-/** Whether the file has this version, possibly after an upgrade, and this chain. */
+/** Whether the file belongs to this chain and has the present schema version, possibly after an upgrade. */
 function isOurs(database: SqliteDatabase, chain: string): boolean {
   const version = database.prepare('PRAGMA user_version').get()!['user_version'];
   if (version !== VERSION && version !== WITHOUT_FORMER_USES) return false;
@@ -186,7 +189,7 @@ export function markCorrupt(path: string): string {
   try {
     writeFileSync(path + MARK, '');
   } catch {
-    // If the disk is not writable, the next start reports that.
+    // A failure is ignored here: if the disk is not writable, the next start reports that.
   }
   return `${path} is damaged. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
 }

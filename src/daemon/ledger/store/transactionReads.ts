@@ -15,7 +15,7 @@ import type { TxoReads } from './txoReads.js';
 import { among, type Condition } from './txoSql.js';
 
 const NO_LIMIT = -1;
-/** Source: account.py `get_or_create_usable_address`. */
+/** Default number of addresses that a query of unused addresses returns. Source: account.py `get_or_create_usable_address`. */
 const MOST_UNUSED = 10;
 
 const keyOf = (txid: Uint8Array, nout: number): string => `${Buffer.from(txid).toString('hex')}:${nout}`;
@@ -51,7 +51,10 @@ export class TransactionReads {
     return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
   }
 
-  /** The owner if the filter names only one, whose transactions have their own index; otherwise null. */
+  /**
+   * The owner number if the filter consists of a single owner, whose transactions an index of `tx_owner` lists. Null for
+   * other filters.
+   */
   #onlyOwner(filter: TransactionFilter): number | null {
     if (filter.accountIds === null || filter.txids || filter.purchasedClaimIds || filter.isPurchase === true)
       return null;
@@ -115,7 +118,7 @@ export class TransactionReads {
     });
   }
 
-  /** The stored outputs in order. */
+  /** References to the stored outputs of a transaction, in order. */
   #outputs(row: SqlRow): OutPointRef[] {
     const txid = bufferOf(row['txid']);
     return this.#statements
@@ -151,7 +154,7 @@ export class TransactionReads {
     if (filter.chain !== undefined) add('aa.chain = ?', filter.chain);
     if (filter.address !== undefined) add('a.text = ?', filter.address);
     if (filter.usedLessThan !== undefined) {
-      // This condition alone excludes most of the many used addresses.
+      // This condition is redundant, but excludes most of the used addresses cheaply.
       add('a.used_times < ?', filter.usedLessThan);
       add(`${USES} < ?`, filter.usedLessThan);
     }

@@ -38,7 +38,10 @@ const CLAIM_TYPES: Readonly<Record<string, number>> = {
   repost: TXO_TYPE.repost,
 };
 
-/** Claim id that the second output names as bought with the first; null for other transactions. */
+/**
+ * Claim id that the second output names as bought; the first output is the payment. Null if the transaction is not a
+ * purchase.
+ */
 function purchasedClaimId(outputs: readonly Txo[]): string | null {
   const data = outputs[1]?.isData ? outputs[1].read?.values['data'] : undefined;
   if (data === undefined) return null;

@@ -27,7 +27,7 @@ const COLUMNS = `
   address.text AS address, txo.owner, txo.input_owner, txo.spent_by IS NOT NULL AS is_spent, txo.is_reserved, txo.txo_type,
   txo.claim_id, txo.claim_name, txo.channel_id, txo.reposted_claim_id, txo.has_source, tx.first_prev`;
 
-/** Values for no limit. */
+/** Value of SQL's LIMIT for no limit. */
 const NO_LIMIT = -1;
 
 export class TxoReads {
@@ -54,7 +54,7 @@ export class TxoReads {
     return this.#rows(rows, wallet);
   }
 
-  /** Unspent supports for a claim at the wallet's addresses. Source: `include_received_tips`. */
+  /** SQL for the sum of the unspent supports of a claim at the wallet's addresses. Source: `include_received_tips`. */
   #receivedTips(wallet: readonly string[]): string {
     const mine = among('s.owner', this.#owners.of(wallet));
     return `(SELECT CAST(coalesce(sum(s.amount), 0) AS TEXT) FROM txo AS s WHERE s.claim_id = txo.claim_id
@@ -209,7 +209,7 @@ export class TxoReads {
     this.#statements.run(`UPDATE txo SET is_reserved = 0 WHERE is_reserved <> 0 ${whose}`);
   }
 
-  /** Marks reservations of an earlier run. */
+  /** Marks reservations that an earlier run left in the database. */
   markLeftReservations(): void {
     this.#statements.run('UPDATE txo SET is_reserved = 2 WHERE is_reserved = 1');
   }
@@ -219,5 +219,5 @@ export class TxoReads {
   }
 }
 
-/** Rolls back a database transaction in which not every coin could be reserved. */
+/** Thrown to roll back a database transaction if not every coin could be reserved. */
 export class NotReserved extends Error {}

@@ -5,7 +5,7 @@ import type { Owners } from './owners.js';
 import { blobList, textList } from '../../../sqlite/statements.js';
 
 export interface Condition {
-  /** Starts with WHERE. */
+  /** SQL text that starts with WHERE. */
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
@@ -23,7 +23,7 @@ export function among(column: string, numbers: readonly number[]): string {
   return numbers.length === 1 ? `${column} = ${numbers[0]!}` : `${column} IN (${numbers.join(', ')})`;
 }
 
-/** Validates numbers that are inserted into the SQL text, which never has text of a caller. */
+/** Converts values to integers before they are inserted into the SQL text. Text of callers is never inserted. */
 const integers = (numbers: readonly number[]): number[] =>
   numbers.map((number) => Math.trunc(Number(number)));
 
@@ -85,7 +85,7 @@ export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
   return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
 }
 
-/** Filter members with the most selective indexes. */
+/** Filter members whose indexes exclude the most rows. */
 const SELECTIVE = [
   'txids',
   'outPoints',
@@ -97,8 +97,9 @@ const SELECTIVE = [
 ] as const;
 
 /**
- * Index for a list, if SQLite, which lacks statistics, would choose a bad one. Claims and supports are few among the
- * outputs. For own inputs or outputs, a scan in list order soon finds a match.
+ * Returns the SQL that names an index, or an empty text if SQLite chooses a good index itself. SQLite lacks statistics and
+ * would choose a bad index for claims and supports, which are few among the outputs. For own inputs or outputs, a scan in
+ * list order soon finds a match.
  */
 export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
   // A condition that is never true cannot use an index, and SQLite refuses `INDEXED BY` for it.

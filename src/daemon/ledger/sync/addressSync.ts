@@ -1,6 +1,6 @@
 /**
  * Syncs the histories of the wallet's addresses with the hub in use: subscribes, fetches changes, verifies and stores them.
- * It works in rounds of many addresses, so that a large wallet needs few requests and writes. A reorganisation restarts the
+ * Each round processes many addresses, so that a large wallet needs few requests and writes. A reorganisation restarts the
  * round. This module does not know accounts. Source of the process: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`,
  * `update_history`.
  */
@@ -20,7 +20,7 @@ import type { AddressPrefixes } from '../../../script/address.js';
 import { scriptHashOf, subscribeAddresses } from '../hub/hubAddresses.js';
 import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 
-/** Source: hub `address_subscribe`. */
+/** Maximum number of addresses per subscription request. Source: hub `address_subscribe`. */
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
 /** Number of addresses per round. Arbitrary. */
 const ROUND = 400;
@@ -31,11 +31,11 @@ const MAX_FETCHED = 1000;
 /** Number of concurrent batch requests. Arbitrary. */
 const PARALLEL_BATCHES = 4;
 /**
- * Maximum number of rounds in which a hub's data about an address may be unverifiable, because the chain changes between
- * requests. Arbitrary.
+ * Maximum number of rounds in which the hub's data about an address may fail verification before the hub counts as a liar. A
+ * few failures are allowed, because the chain may change between requests. Arbitrary.
  */
 const MAX_ATTEMPTS = 4;
-/** Pause between such rounds. Arbitrary: a hub follows its node within 0.1 s. */
+/** Pause after a round in which data could not be verified. Arbitrary: a hub follows its node within 0.1 s. */
 const AGAIN_MS = 250;
 
 export interface SavedTransaction extends ChangedTransaction {
@@ -49,9 +49,9 @@ export interface AddressSyncPort {
   readonly log: Logger;
   readonly addressPrefixes: AddressPrefixes;
   readonly following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds' | 'idle'>;
-  /** Own broadcasts that a hub has accepted but that need not be in a history yet. */
+  /** Txids of own broadcasts that a hub has accepted but that its histories need not contain yet. */
   kept(): readonly Uint8Array[];
-  /** Like `kept`, plus broadcasts whose appearance in a history is awaited. */
+  /** Txids of `kept`, plus broadcasts that a caller waits to see in a history. */
   awaited(): readonly Uint8Array[];
   /** Called with the addresses whose histories were stored, since gaps may be used up. Resolves to new addresses. */
   used(addresses: readonly string[]): Promise<readonly string[]>;
@@ -70,7 +70,7 @@ interface Told {
   readonly status: string | null;
 }
 
-/** Transactions stored by a round, by printed txid. */
+/** Transactions that a round has stored, by printed txid. */
 type Saved = Map<string, { readonly tx: Transaction; readonly height: number }>;
 
 export class AddressSync {
@@ -81,16 +81,19 @@ export class AddressSync {
   readonly #byScriptHash = new Map<string, string>();
   /** Addresses with a changed status, with the last status from the hub. */
   readonly #changed = new Map<string, string | null>();
-  /** Number of unfinished rounds per address. */
+  /** Number of rounds that failed to finish an address. */
   readonly #attempts = new Map<string, number>();
   /** Addresses whose stored history has a transaction that the hub did not show. */
   readonly #stale = new Set<string>();
   #isLevel = true;
-  /** Number of requested addresses. */
+  /** Number of addresses requested from the hub. */
   #asked = 0;
   #subscribing = 0;
   #fetched = 0;
-  /** Number of addresses in the present round, limited by their transactions. */
+  /**
+   * Number of addresses of the present round that count as fetched: the share of its fetched transactions times its
+   * addresses.
+   */
   #ofRound = 0;
 
   constructor(session: HubSession, port: AddressSyncPort) {
@@ -104,7 +107,7 @@ export class AddressSync {
     this.#asked += this.#toSubscribe.size - before;
   }
 
-  /** Progress of the requested addresses. */
+  /** Progress of fetching the histories of the requested addresses. */
   get progress(): Pick<SyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
     const addresses = this.#asked;
     const addressesLeft = Math.min(
@@ -133,7 +136,10 @@ export class AddressSync {
     return this.#toSubscribe.size === 0 && this.#changed.size === 0;
   }
 
-  /** Runs rounds until no address is left or the hub is not at the best tip. Throws `HubLie` and `HubGone`. */
+  /**
+   * Runs rounds until all addresses are finished, or until the hub is not at the tip of the best chain. Throws `HubLie` and
+   * `HubGone`.
+   */
   async run(): Promise<void> {
     this.#isLevel = true;
     while (!this.isDone && this.#isLevel) {
@@ -171,7 +177,7 @@ export class AddressSync {
     const wanted = new Map([...this.#changed].slice(0, ROUND));
     const known = await this.#known([...wanted.keys()]);
     const differing = [...wanted].flatMap(([address, status]) => {
-      // An address without an account is ignored.
+      // An address that belongs to no account is ignored.
       if (known.has(address) && known.get(address) !== status) return [address];
       if (this.#changed.get(address) === status) this.#changed.delete(address);
       return [];
@@ -200,7 +206,8 @@ export class AddressSync {
       isListed = good.length === told.length;
       for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
     } finally {
-      // Transactions that no history contains would otherwise never be removed.
+      // If not every history was stored, transactions that no history contains must be removed here. Otherwise they would
+      // stay forever.
       if (saved.size > 0 && !isListed) await this.#port.store.removeUnlisted();
       this.#ofRound = 0;
     }
@@ -208,8 +215,8 @@ export class AddressSync {
   }
 
   /**
-   * Finishes addresses whose stored history matches the hub's status. Own broadcasts are already in the stored histories, so
-   * a long history need not be fetched again for them.
+   * Finishes addresses whose stored history matches the hub's status. An own broadcast is added to the stored history when a
+   * hub accepts it, so a long history need not be fetched again because of it.
    */
   async #agreed(
     stale: readonly string[],
@@ -229,12 +236,12 @@ export class AddressSync {
     return new Set(agreed);
   }
 
-  /** Whether no reorganisation happened since then. Data based on removed blocks must not be written. */
+  /** Whether no reorganisation happened since `rewinds` was read. Data that is based on removed blocks must not be written. */
   #holds(rewinds: number): boolean {
     return rewinds === this.#port.following.rewinds;
   }
 
-  /** Fetches the histories of addresses, up to the limit of a round. */
+  /** Fetches the histories of addresses until the limit of entries per round is reached. */
   async #histories(addresses: readonly string[]): Promise<Told[]> {
     const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
     const told = await Promise.all(
@@ -254,8 +261,8 @@ export class AddressSync {
   }
 
   /**
-   * Fetches and stores the transactions of histories that are unknown or changed. Resolves to the reasons for those that
-   * failed.
+   * Fetches and stores the transactions in the histories that are unknown or changed. Resolves to a map from each
+   * unverifiable transaction to the reason.
    */
   async #fetch(told: readonly Told[], saved: Saved, rewinds: number): Promise<Map<string, string>> {
     const wanted = await this.#missing(told);
@@ -322,7 +329,10 @@ export class AddressSync {
     return all;
   }
 
-  /** Returns the plausible histories. The others are requested again until the hub is known to lie. */
+  /**
+   * Returns the histories without contradiction. The others are requested again up to `MAX_ATTEMPTS` times; then the hub
+   * counts as a liar.
+   */
   async #judged(
     told: readonly Told[],
     failed: ReadonlyMap<string, string>,
@@ -352,7 +362,10 @@ export class AddressSync {
     return good;
   }
 
-  /** Detects a contradiction: a transaction proven in a block of the chain cannot be absent or elsewhere. */
+  /**
+   * Returns the reason if a hub's history contradicts a stored proof: it lacks a transaction that is proven in a block of
+   * the chain, or names another height. Null if there is no contradiction.
+   */
   async #contradiction({ address, history }: Told): Promise<string | null> {
     const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
     if (missing) {
@@ -389,7 +402,7 @@ export class AddressSync {
     );
   }
 
-  /** Finishes an address, unless the hub reported a newer status in between. */
+  /** Finishes an address, unless the hub reported another status during the round. */
   #end({ address, status }: Told, wanted: string | null): void {
     const latest = this.#changed.get(address) ?? null;
     if (latest === status) {
@@ -401,7 +414,8 @@ export class AddressSync {
     const attempts = (this.#attempts.get(address) ?? 0) + 1;
     this.#attempts.set(address, attempts);
     if (attempts < MAX_ATTEMPTS) return;
-    // Some hubs report mempool transactions in a different order each time.
+    // The address is finished although the status differs, because some hubs report mempool transactions in a different
+    // order each time.
     this.#changed.delete(address);
     this.#attempts.delete(address);
     this.#port.log.warn(
@@ -410,7 +424,7 @@ export class AddressSync {
   }
 }
 
-/** Concatenated txids, 32 bytes each. */
+/** Txids of a history, concatenated, 32 bytes each. */
 const txidsOf = (history: readonly HistoryEntry[]): Uint8Array =>
   Buffer.concat(history.map(({ txid }) => txid));
 
@@ -421,7 +435,10 @@ function heightsOf(told: readonly Told[]): Map<string, number> {
   return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
 }
 
-/** Height of a transaction. For the mempool, the history reports whether inputs are unconfirmed. */
+/**
+ * Height for the transaction's row. For a mempool transaction, the history says whether its inputs are unconfirmed (-1) or
+ * not (0).
+ */
 function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
   return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
 }

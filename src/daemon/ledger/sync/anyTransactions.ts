@@ -1,6 +1,7 @@
 /**
- * Transactions of any party, from the wallet's database, the cache, or a hub with a proof of their position. Unconfirmed
- * ones are unverified. Proven ones are cached. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`, `request_transactions`.
+ * Loads transactions of any party from the wallet's database, the cache, or a hub that proves their position. Unconfirmed
+ * transactions are unverified. Proven ones are cached. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
+ * `request_transactions`.
  */
 import { parseTransaction } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
@@ -58,7 +59,10 @@ export class AnyTransactions {
     return found;
   }
 
-  /** Returns the txids without a proof. A hub must prove them, because the reporter of the stored ones is unknown. */
+  /**
+   * Returns the txids that the database has no proof for. A hub must prove these, because it is unknown which hub reported
+   * the stored rows.
+   */
   async #fromDatabase(
     wanted: Map<string, Uint8Array>,
     found: Map<string, LedgerTransaction>,
@@ -84,7 +88,7 @@ export class AnyTransactions {
       for (;;) {
         const { rewinds } = this.#following;
         const checked = await this.#checked(session, txids);
-        // A proof against blocks that were reorganised in between is invalid.
+        // A proof is discarded if its block may have been removed by a reorganisation during the request.
         if (rewinds % 2 === 0 && rewinds === this.#following.rewinds) return checked;
       }
     });
@@ -93,7 +97,8 @@ export class AnyTransactions {
   async #checked(session: HubSession, txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
     const first = await fetchChecked(session, txids, this.#headers);
     if (first.unchecked.length === 0) return first.checked;
-    // The chain changed during the request.
+    // Unverified transactions: the chain may have changed during the request, so the headers are synced and the
+    // transactions requested again.
     const isLevel = await this.#following.follow(session);
     const again = await fetchChecked(
       session,

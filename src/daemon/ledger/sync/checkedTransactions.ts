@@ -15,7 +15,10 @@ import type { HubSession } from '../hub/hubSession.js';
 export const MAX_BATCH = 100;
 /** Maximum length of a merkle branch, above that of any block. */
 const MAX_BRANCH = 32;
-/** Size of a merkle tree node: a transaction of this size could be a forged node. Source: CVE-2017-12842. */
+/**
+ * Size of a merkle tree node: transactions of this size are refused, because such bytes could be an inner node of the tree.
+ * Source: CVE-2017-12842.
+ */
 const NODE_SIZE = 64;
 /** Maximum size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
 const MAX_SIZE = 8_000_000;
@@ -26,7 +29,7 @@ export interface CheckedTransaction {
   readonly txid: Buffer;
   readonly tx: Transaction;
   readonly raw: Buffer;
-  /** Height of the block; 0 if the hub reports none. */
+  /** Height of the block with the transaction; 0 if the hub reports no block. */
   readonly height: number;
   readonly position: number;
   readonly isVerified: boolean;
@@ -41,8 +44,8 @@ export interface UncheckedTransaction {
 export interface CheckedBatch {
   readonly checked: readonly CheckedTransaction[];
   /**
-   * Unverifiable transactions. Headers may have changed during the request. If the problem persists with the newest headers,
-   * the hub lies.
+   * Unverifiable transactions. Headers may have changed during the request. If they are still unverifiable with the newest
+   * headers, the hub lies.
    */
   readonly unchecked: readonly UncheckedTransaction[];
   readonly unknown: readonly Buffer[];
@@ -138,7 +141,7 @@ export async function fetchChecked(
   return { checked, unchecked, unknown };
 }
 
-/** The proven position of the transaction, or the reason why it is not proven. */
+/** Checks a proof. Returns the proven position of the transaction, or the reason why the proof is wrong. */
 function judge(
   txid: Buffer,
   { height, position, branch }: Proof,

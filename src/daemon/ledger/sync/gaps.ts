@@ -21,7 +21,7 @@ export class Gaps {
     this.#params = params;
   }
 
-  /** The new addresses. */
+  /** Fills the gaps of the chains. Resolves to the new addresses. */
   ensure(account: AddressSource, chains: readonly AddressChain[] = account.chains): Promise<string[]> {
     return this.#queue.run(async () => {
       const made: string[] = [];

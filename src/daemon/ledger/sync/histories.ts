@@ -29,7 +29,7 @@ export interface AddressHistory {
   readonly status: string | null;
 }
 
-/** Remaining number of history entries that may be in memory. */
+/** Number of history entries that may still be loaded into memory. */
 export interface HistoryRoom {
   left: number;
 }

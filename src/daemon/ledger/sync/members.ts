@@ -1,5 +1,6 @@
 /**
- * Accounts that the ledger syncs: their addresses, whether they are in sync with the hub, and callers that wait for that.
+ * Accounts that the ledger syncs: their addresses, whether they are in sync with the hub, and callers that wait until they
+ * are.
  */
 import type { AddressSource } from '../addressSource.js';
 import type { LedgerStorePort } from '../store/openStore.js';
@@ -8,11 +9,11 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** Sources of the account, with repetition: one account may be in several wallets. */
+  /** Sources of the account. An account in several wallets has several sources. */
   readonly sources: AddressSource[];
-  /** Whether its addresses exist up to the gaps. Before that, none of them is requested from a hub. */
+  /** Whether the account's addresses exist up to the gaps. Until then none of them is requested from a hub. */
   hasAddresses: boolean;
-  /** Whether all of its addresses were requested from the hub in use. */
+  /** Whether all of the account's addresses were requested from the hub in use. */
   isSubscribed: boolean;
   isSynced: boolean;
   ready: Promise<void>;
@@ -32,7 +33,7 @@ export class Members {
   readonly #gaps: Gaps;
   readonly #port: MembersPort;
   readonly #members = new Map<string, Member>();
-  /** Called when accounts are in sync with a hub, or the hub is gone. */
+  /** Callbacks that run when accounts get in sync with a hub, or when the hub is gone. */
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
 
@@ -77,7 +78,7 @@ export class Members {
     return this.#members.get(member.source.accountId) === member;
   }
 
-  /** Removes an account once. Returns whether no source is left. */
+  /** Removes one source of an account. Returns whether the account has no source left. */
   remove(accountId: string): boolean {
     const member = this.#members.get(accountId);
     member?.sources.pop();
@@ -116,11 +117,11 @@ export class Members {
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
     const statuses = await this.#store.statuses(member.source.accountId);
     sync.subscribe(statuses.map(({ address }) => address));
-    // Another hub may be in use by now that has not received the requests.
+    // During the request another hub may have been connected, which has not received these addresses.
     if (this.#port.sync() === sync) member.isSubscribed = true;
   }
 
-  /** Called when all requests have been answered. */
+  /** Called when the hub has answered all requests. */
   agreed(): void {
     for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
     this.#tell();
@@ -151,7 +152,7 @@ export class Members {
     return made;
   }
 
-  /** Ends all waits. */
+  /** Ends all waits of callers. */
   close(): void {
     this.#isClosed = true;
     this.#tell();

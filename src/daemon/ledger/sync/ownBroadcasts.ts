@@ -1,5 +1,6 @@
 /**
- * Own transactions that a hub has accepted but need not show in histories yet, and callers that wait until it does.
+ * Tracks own transactions that a hub has accepted but need not list in histories yet, and callers that wait until a history
+ * lists them.
  */
 import { hashFromHex, hashToHex } from '../../../util/bytes.js';
 
@@ -12,7 +13,7 @@ export class OwnBroadcasts {
   readonly #givenUp: () => void;
   readonly #keptMs: number;
 
-  /** `givenUp` is called when a hub did not show a transaction in time. */
+  /** `givenUp` is called when no hub showed a transaction in a history in time. */
   constructor(givenUp: () => void, keptMs = KEPT_MS) {
     this.#givenUp = givenUp;
     this.#keptMs = keptMs;
@@ -27,7 +28,7 @@ export class OwnBroadcasts {
     this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), timer });
   }
 
-  /** Removes a broadcast that no hub accepted, or that a history shows. */
+  /** Removes a broadcast after no hub accepted it, or after a history shows it. */
   delete(txid: Uint8Array): void {
     this.#forget(hashToHex(txid));
   }
@@ -46,7 +47,7 @@ export class OwnBroadcasts {
     return [...this.#sent.values()].map(({ txid }) => txid);
   }
 
-  /** Includes broadcasts with waiting callers. */
+  /** Txids of own broadcasts, including those that callers wait for. */
   awaited(): Buffer[] {
     return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }

@@ -20,14 +20,14 @@ import type { Component } from '../components.js';
 /** Interval of checks of the published files from which blobs are generated. Arbitrary. */
 const ORIGINALS_ROUND_MS = 60_000;
 
-/** Components that methods can use. */
+/** Services of these components that API methods use. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
 /** A service that uses blobs while the component `blob_manager` runs, and is not a component itself. */
 export interface BesideBlobs {
-  /** Called when blobs can be read. */
+  /** Called after the blob store was opened. */
   start(): void;
-  /** Called before blobs are closed. */
+  /** Called before the blob store is closed. */
   stop(): Promise<void>;
   /** Member `connections` of `status`. */
   connections(): JsonOut;
@@ -40,7 +40,7 @@ export interface ContentPartsDeps {
   readonly beside: BesideBlobs;
 }
 
-/** Returns the value. Throws if the component that provides it does not run. */
+/** Returns the value of a running component. Throws if the value is null, i.e. the component does not run. */
 function running<T>(value: T | null, name: ComponentName): T {
   if (value === null) throw new Error(`the component ${name} does not run`);
   return value;
@@ -90,7 +90,7 @@ export class ContentParts {
         const dataDir = settings.get('data_dir');
         const database = openContentDatabase({ dataDir, nowSec: clock.nowSec() }, (text) => log.info(text));
         this.#database = database;
-        // The first query shows whether the database is usable.
+        // The first query fails if the database is unusable, so that the start of the component fails too.
         await database.isLibraryLost();
       },
       stop: async () => {

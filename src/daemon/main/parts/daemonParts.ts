@@ -1,4 +1,7 @@
-/** The parts of a daemon, connected with each other. Parts that may not be running are looked up at each use. */
+/**
+ * Creates the components and services of a daemon and connects them. A service that may not be running is looked up at each
+ * use.
+ */
 import type { Logger } from '../../../util/logging.js';
 import { COMPONENT_NAMES, type ComponentName } from '../../api/declaration.js';
 import type { Clock, RandomSource } from '../../base/clock.js';
@@ -20,7 +23,7 @@ export interface DaemonPartsDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Creates the component `wallet`. Not called if that is skipped. */
+  /** Creates the component `wallet`. Not called if the settings skip that component. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether the daemon is also a reflector. */
   readonly isReflector: boolean;

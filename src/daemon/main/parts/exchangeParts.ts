@@ -32,7 +32,7 @@ export interface ExchangePartsDeps {
   readonly database: () => ContentDatabase;
   /** Sources of peers that run now. */
   readonly sources: () => readonly NamedPeerSource[];
-  /** An address of the wallet; null while there is none. */
+  /** An address of the wallet for payments by peers; null while the wallet has none. */
   readonly address: () => Promise<string | null>;
 }
 
@@ -57,12 +57,12 @@ export class ExchangeParts implements BesideBlobs {
     this.serverPart = this.#serverComponent();
   }
 
-  /** Null while `blob_manager` does not run. */
+  /** The object is null while the component `blob_manager` does not run. */
   get fetcher(): BlobFetcher | null {
     return this.#exchange;
   }
 
-  /** Null while `blob_manager` does not run. */
+  /** The object is null while the component `blob_manager` does not run. */
   get reflector(): Reflecting | null {
     return this.#reflecting;
   }
@@ -72,7 +72,7 @@ export class ExchangeParts implements BesideBlobs {
     return this.#reflecting?.isReached ?? null;
   }
 
-  /** Throws while `blob_manager` does not run. */
+  /** Uploads to reflectors. Throws while `blob_manager` does not run. */
   get reflecting(): Reflecting {
     if (this.#reflecting === null) throw new Error('the component blob_manager does not run');
     return this.#reflecting;
@@ -117,7 +117,7 @@ export class ExchangeParts implements BesideBlobs {
       }),
       debug,
     });
-    // Streams exist only with the component `file_manager`.
+    // Automatic uploads need streams, which exist only with the component `file_manager`.
     if (!settings.get('components_to_skip').includes('file_manager')) this.#reflecting.start();
   }
 
@@ -163,7 +163,7 @@ export class ExchangeParts implements BesideBlobs {
         const server = new BlobServer({
           blobs: blobs(),
           address: () => {
-            // The wallet may start after the server; until then no address is sent.
+            // The wallet may start after the server. Until its address is known, the server sends no address.
             if (known === null)
               address().then(
                 (found) => (known = found),

@@ -1,7 +1,7 @@
 /**
- * External address and ports of this daemon for peers. The address comes from the gateway, otherwise from a hub. Ports are
- * the forwarded ones. Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py `UPnPComponent`,
- * `DHTComponent`.
+ * External address and ports of this daemon for peers. The address is reported by the gateway, otherwise by a hub. The ports
+ * are those that the gateway forwards. Source: lbry-sdk lbry/utils.py `get_external_ip`, lbry/extras/daemon/components.py
+ * `UPnPComponent`, `DHTComponent`.
  */
 import { isIPv4 } from 'node:net';
 import type { HostPort, Settings } from '../../api/settings.js';
@@ -10,9 +10,9 @@ import { isPublicAddress } from '../../dht/addresses.js';
 import type { PortMapper } from '../../dht/reach/portMapper.js';
 import type { Pong } from '../../ledger/hub/hubPing.js';
 
-/** Interval of requests to hubs while the address is unknown, and while it is known. */
+/** Interval of address requests to hubs in milliseconds: `UNKNOWN_MS` while the address is unknown, `KNOWN_MS` afterwards. */
 const [UNKNOWN_MS, KNOWN_MS] = [120_000, 1_800_000];
-/** Time limit per hub in ms. Source: `get_external_ip`. */
+/** Time limit for the response of one hub. Source: `get_external_ip`. */
 const HUB_MS = 1000;
 
 export interface ExternalPlaceDeps {
@@ -22,7 +22,7 @@ export interface ExternalPlaceDeps {
     servers: readonly { readonly host: string; readonly port: number }[],
     timeoutMs: number,
   ) => Promise<readonly Pong[]>;
-  /** Port on which blobs are served; null while they are not. */
+  /** TCP port on which blobs are served to peers; null while no server runs. */
   readonly servedTcpPort: () => number | null;
 }
 
@@ -37,7 +37,7 @@ export class ExternalPlace {
   #hasStarted = false;
   /** Port mapper; null if no port is mapped. */
   mapper: PortMapper | null = null;
-  /** Port on which the DHT listens; null before that. */
+  /** UDP port on which the DHT node listens; null before it listens. */
   boundUdpPort: number | null = null;
 
   constructor(deps: ExternalPlaceDeps) {
@@ -68,7 +68,7 @@ export class ExternalPlace {
     return this.mapper?.redirects.TCP ?? this.#deps.servedTcpPort() ?? this.#deps.settings.get('tcp_port');
   }
 
-  /** Address in the setting, if peers can use it. */
+  /** Address of the setting `network_interface`, if peers can reach it. */
   #ownInterface(): string | null {
     const address = this.#deps.settings.get('network_interface');
     const isUsable = isIPv4(address) && isPublicAddress(address, isOnLoopback(this.#deps.settings));

@@ -73,7 +73,7 @@ export class FilesPart implements Component {
     return this.#library;
   }
 
-  /** Downloads that these wallets pay for. */
+  /** Downloads paid from the wallets of `services`. The object is reused for the same services. */
   downloadsOf(services: WalletServices): Downloads {
     if (this.#downloads?.of !== services) {
       const { txBuilder, resolver } = services;
@@ -97,7 +97,7 @@ export class FilesPart implements Component {
         try {
           return mayDownload ? (await downloads.get(request)).row.sdHash : await downloads.lookUp(request);
         } catch (error) {
-          // The error text of `get` is lbry-sdk's, which does not tell the reason.
+          // Without a hub the error of `get` is replaced. Its text is lbry-sdk's, which does not give the reason.
           const isLate = error instanceof DaemonError && error.name === 'ResolveTimeoutError';
           if (!isLate || running.ledger.hub.isConnected) throw error;
           throw new ResolveError(

@@ -46,7 +46,7 @@ export class HostNames {
       const [address] = await this.#resolver.resolve4(host);
       if (address !== undefined) return address;
     } catch {
-      // The hosts file of the system may still have the name.
+      // A failure is ignored, because the hosts file of the system may still contain the name.
     }
     return (await lookup(host, { family: 4 })).address;
   }

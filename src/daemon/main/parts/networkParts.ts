@@ -28,7 +28,7 @@ import type { ContentParts } from './contentParts.js';
 import { ExternalPlace, isOnLoopback } from './externalPlace.js';
 import { HostNames } from './hostNames.js';
 
-/** Upper limit of concurrent announcements, regardless of the setting. */
+/** Upper limit of concurrent announcements. A larger value of the setting is reduced to it. */
 const MAX_ANNOUNCERS = 1000;
 /** Pause between two rounds over all files. Source: `announce_forever`. */
 const TRACKER_ROUND_MS = 60_000;
@@ -43,7 +43,7 @@ export interface NetworkPartsDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly content: ContentParts;
-  /** Port on which blobs are served; null while they are not. */
+  /** TCP port on which blobs are served to peers; null while no server runs. */
   readonly servedTcpPort: () => number | null;
   readonly isSkipped: (name: ComponentName) => boolean;
 }
@@ -71,7 +71,7 @@ export class NetworkParts {
     return this.#node;
   }
 
-  /** Null if the component `dht` does not run. */
+  /** The DHT node; null if the component `dht` does not run. */
   get runningDht(): DhtNode | null {
     return this.#node;
   }
@@ -90,7 +90,7 @@ export class NetworkParts {
     return this.#finder(this.#node, this.#trackers, 'list');
   }
 
-  /** Running peer sources for downloads. Trackers are notified of the download. */
+  /** Peer sources for downloads that run at present. A request to trackers also announces the download. */
   sources(): (PeerSource & { readonly name: string; readonly precedesFixed: () => boolean })[] {
     const named = (name: string, finder: PeerFinder, precedesFixed: () => boolean) => ({
       name,
@@ -98,7 +98,8 @@ export class NetworkParts {
       peersFor: (hash: string, signal: AbortSignal) => finder.peersFor(hash, signal),
     });
     const node = this.#node;
-    // Source: lbry-sdk lbry/stream/downloader.py `add_fixed_peers`.
+    // Fixed peers wait for the DHT only if the DHT node knows a contact. Source: lbry-sdk lbry/stream/downloader.py
+    // `add_fixed_peers`.
     const knowsPeers = (): boolean => node?.buckets.some(({ contacts }) => contacts.length > 0) ?? false;
     return [
       ...(node === null ? [] : [named('DHT', this.#finder(node, null, 'download'), knowsPeers)]),
@@ -108,7 +109,10 @@ export class NetworkParts {
     ];
   }
 
-  /** Trackers are notified of downloads, not of peer lists. */
+  /**
+   * Finds peers over the given DHT node and trackers. Trackers get an announcement for a download, but not for a list of
+   * peers.
+   */
   #finder(node: DhtNode | null, trackers: TrackerClient | null, use: 'download' | 'list'): PeerFinder {
     const { place } = this;
     return new PeerFinder({
@@ -205,7 +209,7 @@ export class NetworkParts {
       nodeId: readNodeId(settings.get('data_dir'), random),
       splitBucketsUnderIndex: settings.get('split_buckets_under_index'),
       isBootstrapNode: settings.get('is_bootstrap_node'),
-      // The value is limited here, because lbry-sdk accepts any number.
+      // The value of the setting is limited here, because lbry-sdk accepts any number for it.
       rpcTimeoutMs: () => Math.min(600_000, Math.max(100, settings.get('node_rpc_timeout') * 1000)),
       knownNodes: () => this.#knownNodes(),
       peerStore: peerStoreOf(content.content),
@@ -215,7 +219,7 @@ export class NetworkParts {
     });
   }
 
-  /** A daemon on the loopback network uses only nodes there. */
+  /** Addresses of the known DHT nodes. A daemon on the loopback network uses only nodes there. */
   async #knownNodes(): Promise<Endpoint[]> {
     const { settings, clock } = this.#deps;
     const isLocal = ([host]: HostPort): boolean => host === 'localhost' || host.startsWith('127.');
@@ -226,7 +230,7 @@ export class NetworkParts {
       try {
         found.push({ address: await this.#names.addressOf(host), udpPort });
       } catch {
-        // The next attempt resolves the name again.
+        // A failure is ignored, because the next attempt resolves the name again.
       }
     });
     await atMost(clock, NAMES_MS, Promise.all(asked));
@@ -271,7 +275,8 @@ export class NetworkParts {
       dependsOn: ['database'],
       start: async () => {
         const { settings, random, clock } = this.#deps;
-        // Tracker requests use any local port; lbry-sdk also binds to all interfaces.
+        // Tracker requests are sent from any free local port. Like lbry-sdk, the socket is bound to all interfaces, except
+        // on the loopback network.
         const host = isOnLoopback(settings) ? settings.get('network_interface') : '0.0.0.0';
         const port = await openUdpSocket(0, host, { what: 'tracker client', settings: 'network_interface' });
         this.#trackers = new TrackerClient({

@@ -6,7 +6,7 @@ import type { S3Credentials, S3Place } from '../../objects/s3Bucket.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OffsitePlace {
-  /** Name for display: `s3://bucket/prefix`. */
+  /** Name of the bucket for display: `s3://bucket/prefix`. */
   readonly name: string;
   readonly place: S3Place;
   readonly credentials: S3Credentials;
@@ -14,11 +14,14 @@ export interface OffsitePlace {
 
 const DEFAULT_REGION = 'us-east-1';
 
-/** First variable that is set and not empty. Source: AWS SDKs and Tools Reference Guide, "Environment variables". */
+/**
+ * Value of the first of these variables that is set and not empty; null for none. Source: AWS SDKs and Tools Reference
+ * Guide, "Environment variables".
+ */
 const variable = (environment: Environment, ...names: string[]): string | null =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Null if the setting is empty. Throws `EnvironmentError` if keys are missing. */
+/** Object store of the setting `blob_store`; null if the setting is empty. Throws `EnvironmentError` if keys are missing. */
 export function offsitePlaceOf(
   settings: Pick<Settings, 'get'>,
   environment: Environment,
@@ -50,7 +53,7 @@ export function offsitePlaceOf(
       bucket,
       prefix: folders.length === 0 ? '' : `${folders.join('/')}/`,
     },
-    // The token is used only with the keys of the environment.
+    // The session token belongs to the AWS keys of the environment, so it is not used with other keys.
     credentials: {
       accessKey,
       secretKey,

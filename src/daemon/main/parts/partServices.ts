@@ -12,7 +12,10 @@ export interface PartServicesDeps {
   readonly random: RandomSource;
 }
 
-/** If a component does not run, its getters throw the same error as a method that `needs` it. */
+/**
+ * Gives API methods access to the daemon's parts. If a component does not run, the getter of its service throws the same
+ * error as a method that `needs` the component.
+ */
 export class PartServices implements DaemonServices {
   readonly control: DaemonControl;
   readonly settings: DaemonSettings;

@@ -7,7 +7,7 @@ import type { RateFeed } from '../../txBuilding/rateFeed.js';
 import type { Settings } from '../../api/settings.js';
 import type { Component } from '../components.js';
 
-/** The component. While it runs, a change of the source or its URL takes effect immediately. */
+/** Creates the component. While it runs, a change of the price source or its URL takes effect immediately. */
 export function ratesPart(feed: RateFeed, settings: Pick<Settings, 'onChange'>): Component {
   let isRunning = false;
   const restart = (): void => {

@@ -31,14 +31,14 @@ import { offsitePlaceOf, type Environment } from './offsitePlace.js';
 const MEGABYTE = 1_000_000;
 const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
-/** Interval of requests for blocked streams and of searches for orphans. Arbitrary. */
+/** Interval of two tasks: requests for blocked streams, and searches for orphaned blobs. Arbitrary. */
 const ROUND_MS = 600_000;
-/** Pause between rounds while no hub is connected. */
+/** Pause between these tasks while no hub is connected. */
 const FIRST_ROUND_MS = 15_000;
-/** Limits of uploads, each with up to one blob in memory. Arbitrary: 128 MiB. */
+/** `UPLOADS`: limits of upload connections, each with up to one blob in memory. Arbitrary: 128 MiB in total. */
 const UPLOADS: ConnectionLimits = { total: 64, perAddress: 16 };
 const THREADS = 2;
-/** Claims per page and per search, the limit of hubs. */
+/** `PAGE`: claims per page, `MAX_FOUND`: claims per search. Both are the limits of hubs. */
 const PAGE = 50;
 const MAX_FOUND = 10_000;
 
@@ -51,7 +51,7 @@ export interface ReflectorRoleDeps {
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   /** Resolver; null while no wallet runs. */
   readonly resolver: () => Resolver | null;
-  /** Variables of the process. */
+  /** Environment variables of the process. */
   readonly environment: Environment;
 }
 
@@ -59,7 +59,7 @@ interface Running {
   readonly database: ContentDatabase;
   readonly threads: BlobThreads;
   readonly blobs: BlobStore;
-  /** Object store; null if all blobs are on this disk. */
+  /** Object store; null if the reflector stores all blobs on the local disk. */
   readonly offsite: OffsiteBlobs | null;
   readonly store: ReflectorStore;
   readonly uploads: ReflectorServer;
@@ -107,7 +107,8 @@ export class ReflectorRole {
     this.#running = { database, threads, blobs, offsite, store, ...this.#servers(store) };
     await blobs.open();
     if (offsite !== null) {
-      // A file without a row may be a blob that waits for upload to the object store.
+      // The store is opened after all files were read, because a file without a row may be a blob that waits for its
+      // upload.
       await blobs.settled;
       await offsite.open();
     }
@@ -122,7 +123,7 @@ export class ReflectorRole {
     });
   }
 
-  /** Bucket from the settings; null if blobs are stored only on this disk. */
+  /** Bucket from the settings; null if blobs are stored only on the local disk. */
   #bucket(): { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string } | null {
     const { settings, clock, environment } = this.#deps;
     const found = offsitePlaceOf(settings, environment);
@@ -184,7 +185,7 @@ export class ReflectorRole {
     );
   }
 
-  /** Requests the streams of blocked claims, and deletes blobs without a stream. */
+  /** Repeats two tasks until the stop: requests the streams of blocked claims from a hub, and deletes blobs without a stream. */
   async #work(store: ReflectorStore): Promise<void> {
     const { clock, log } = this.#deps;
     const { signal } = this.#stopping;
@@ -203,7 +204,10 @@ export class ReflectorRole {
     return join(this.#folder, BLOCKED_NAME);
   }
 
-  /** Stored blocked streams, so that a start without a hub does not serve them. */
+  /**
+   * Descriptor hashes of blocked streams from the file of an earlier run, so that the reflector does not serve them after a
+   * start without a hub.
+   */
   #savedBlocked(): string[] {
     try {
       const saved = JSON.parse(readFileSync(this.#blockedPath, 'utf8')) as unknown;
@@ -222,7 +226,8 @@ export class ReflectorRole {
     if (resolver !== null)
       for (const query of [{ claim_ids: ids }, { channel_ids: ids }])
         if (ids.length > 0) for (const sdHash of await this.#streamsOf(resolver, query)) blocked.add(sdHash);
-    // An abandoned claim is not found any more. A blocked stream stays blocked while its claim is listed.
+    // A hub no longer finds an abandoned claim, so saved streams are kept: a stream stays blocked while its claim is in
+    // the setting.
     if (ids.length > 0) for (const sdHash of this.#savedBlocked()) blocked.add(sdHash);
     await store.setBlocked(blocked);
     await writeFile(`${this.#blockedPath}.part`, JSON.stringify([...blocked]));
@@ -254,7 +259,7 @@ export class ReflectorRole {
     return found;
   }
 
-  /** Messages for the operator, one a line. */
+  /** Messages for the operator in `status`. */
   get warnings(): readonly string[] {
     const warning = this.#running?.offsite?.warning ?? null;
     return warning === null ? [] : [warning];

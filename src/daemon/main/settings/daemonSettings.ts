@@ -27,7 +27,7 @@ import { SETTINGS } from './settingsTable.js';
 const PREFIX = 'LBRY_';
 const FILE_NAME = 'daemon_settings.yml';
 
-/** Settings with servers of the public content network. On regtest their default is empty. */
+/** Settings whose defaults are servers of the public content network. On regtest their default is empty. */
 const PUBLIC_SERVERS: ReadonlySet<string> = new Set([
   'fixed_peers',
   'http_blob_servers',
@@ -52,21 +52,21 @@ export interface SettingSources {
 
 type Warn = SettingSources['warn'];
 
-/** Warns about invalid entries of a server list. */
+/** Warns about entries of a server list that are invalid and therefore ignored. */
 function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Warn): void {
   if (row.kind !== 'servers') return;
   for (const stray of strayServers(value))
     warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is not HOST:PORT and is ignored.`);
 }
 
-/** Text shown in place of a secret. */
+/** Text that responses contain instead of a secret value. */
 const HIDDEN = '[hidden]';
 
-/** A value in the form of responses. */
+/** Converts a value to the form of responses; a secret is hidden. */
 const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
   isSecret && value !== null && value !== '' ? HIDDEN : value;
 
-/** The location of an invalid value, for the error message. */
+/** Validates a value. An error message names the value's location (`where`). */
 function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
   warnOfStrays(row, value, where, warn);
   try {
@@ -87,7 +87,7 @@ export class DaemonSettings implements Settings {
   readonly #defaults: ReadonlyMap<string, SettingValue>;
   readonly #machine: Machine;
   readonly #warn: Warn;
-  /** Cached display values, single and all; cleared after a change. */
+  /** Cached values for responses, by setting and for all settings together; cleared after a change. */
   readonly #known = new Map<string, SettingValue>();
   #knownAll: JsonOut = null;
   readonly #listeners = new Map<string, (() => void)[]>();
@@ -122,7 +122,7 @@ export class DaemonSettings implements Settings {
     return this.#typed(name) as SettingValues[Name];
   }
 
-  /** Value of a setting for use: paths expanded, numbers as plain numbers. */
+  /** Value of a setting for use in the program: paths are expanded, numbers are plain numbers. */
   value(name: string): unknown {
     return this.#typed(name);
   }
@@ -181,7 +181,7 @@ export class DaemonSettings implements Settings {
     if (isUpgraded) this.#upgrade();
   }
 
-  /** Renames settings with names of earlier versions. If the file is not writable, it keeps them. */
+  /** Renames settings of the file that have names of earlier versions. If the file is not writable, the old names stay in it. */
   #upgrade(): void {
     try {
       this.#save(() => undefined);
@@ -219,7 +219,7 @@ export class DaemonSettings implements Settings {
     return this.#named(name) === undefined;
   }
 
-  /** Value from the first source that has the setting. */
+  /** Value from the first source that has the setting; undefined if none has it. */
   #named(name: string): SettingValue | undefined {
     for (const source of [this.#runtime, this.#given, this.#environment, this.#file]) {
       const value = source?.get(name);
@@ -229,9 +229,9 @@ export class DaemonSettings implements Settings {
   }
 
   #raw(name: string): SettingValue {
-    // An explicit null counts as a value.
+    // An explicit null in a source counts as a value.
     for (const value of [this.#named(name), this.#defaults?.get(name)]) if (value !== undefined) return value;
-    // Files of a test chain must not reach the public network by default.
+    // On a test chain the default must not lead to servers of the public network.
     if (PUBLIC_SERVERS.has(name) && this.#raw('blockchain_name') === REGTEST) return [];
     return ROWS.get(name)!.default;
   }

@@ -1,6 +1,6 @@
 /**
- * Kinds of settings: the allowed values, and their forms in the file and in responses. A value has the form of `JsonOut`,
- * with servers as pairs. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
+ * Kinds of settings. A kind defines the allowed values and their forms in the file and in responses. Values have the form of
+ * `JsonOut`; a server is a pair of host and port. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
  */
 import { isJsonNumber, JsonObject, JsonNumber, numberText, type JsonValue } from '../../../util/json/json.js';
 import { float } from '../../base/answerJson.js';
@@ -10,7 +10,7 @@ import { pythonRepr } from '../../base/pythonText.js';
 /** Value of a setting: a plain value, a list, or an object for a price. */
 export type SettingValue = null | boolean | number | string | JsonNumber | SettingList | PriceValue;
 export type SettingList = readonly (string | readonly [string, number])[];
-// A type alias, because an object of an interface type is not assignable to `JsonOut`.
+// A type alias instead of an interface, because only the alias is assignable to `JsonOut`.
 export type PriceValue = {
   readonly currency: string;
   readonly amount: JsonNumber;
@@ -26,15 +26,15 @@ export interface SettingRow {
   readonly description: string;
   /** Names in earlier versions, which old files may have. */
   readonly previousNames?: readonly string[];
-  /** Name of the value in help. */
+  /** Placeholder for the value in the help. */
   readonly valueName?: string;
   /** Allowed values of a choice. */
   readonly choices?: readonly string[];
-  /** Bounds of a number. */
+  /** Inclusive bounds of a number. */
   readonly range?: readonly [least: number, most: number];
   /** Required form of a text or of the texts in a list, with its description. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
-  /** Whether responses hide the value. */
+  /** Whether responses must hide the value, because it is a secret. */
   readonly isSecret?: boolean;
 }
 
@@ -115,7 +115,7 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
 
 export const MAX_PORT = 0xffff;
 
-/** `host:port`, null if invalid. */
+/** Parses `host:port`; null if invalid. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const [host = '', port = ''] = text.split(':');
@@ -135,7 +135,7 @@ function cleanServers(value: JsonValue): SettingList {
   return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
 }
 
-/** Invalid entries of a server list, for warnings. */
+/** Entries of a server list that are invalid, for warnings. */
 export function strayServers(value: JsonValue): readonly JsonValue[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
   return value.filter((item) => parseServer(item) === null);
@@ -208,7 +208,7 @@ export function cleanSetting(row: SettingRow, value: JsonValue): SettingValue {
 const TRUE_WORDS: readonly string[] = ['true', '1', 'yes', 'on'];
 const FALSE_WORDS: readonly string[] = ['false', '0', 'no', 'off', ''];
 
-/** Parses an environment variable: words for toggles, commas between list items. */
+/** Parses the text of an environment variable: words for toggles, commas between list items. */
 export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
   if (row.kind === 'toggle') {
     const word = text.toLowerCase();
@@ -223,7 +223,7 @@ export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
   return text;
 }
 
-/** The value in the file's form: servers as `host:port`, plain numbers. */
+/** Converts a value to the form in the file: servers as `host:port`, numbers as plain numbers. */
 export function valueForFile(value: SettingValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value))

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../util/json/json.js';
 import { suggestion } from '../../../util/nearest.js';
 import type { SettingRow } from './settingKinds.js';
 
-/** Given settings by name. */
+/** Settings given on the command line, by name. */
 export type GivenSettings = ReadonlyMap<string, JsonValue>;
 
 const optionOf = ({ name }: SettingRow): string => `--${name.replaceAll('_', '-')}`;
@@ -50,12 +50,15 @@ export function resolveOption(
 export type ReadSetting =
   | {
       readonly given: [name: string, value: JsonValue];
-      /** Whether the value is one item of a list, to which further words may add. */
+      /** Whether the value is one item of a list. Repeated options then add further items. */
       readonly isItem: boolean;
     }
   | { readonly problem: string };
 
-/** Parses one setting at the start of `words` and removes it. `others` are further options for suggestions. */
+/**
+ * Parses one setting at the start of `words` and removes it. `others` are further options that may be suggested for an
+ * unknown word.
+ */
 export function readSettingWords(
   rows: readonly SettingRow[],
   words: string[],

@@ -29,7 +29,7 @@ const EXTENSIONS: readonly string[] = ['.yml', '.yaml'];
 /** Entries of the file, by name. */
 export type FileMembers = Map<string, JsonValue>;
 
-/** Throws `EnvironmentError` if the file name has no extension of a settings file. */
+/** Throws `EnvironmentError` if the file name lacks an extension of a settings file. */
 export function assertSettingsPath(path: string): void {
   const extension = extname(path);
   if (!EXTENSIONS.includes(extension))
@@ -79,7 +79,7 @@ export function readSettingsFile(path: string, onDouble: (key: string) => void):
   try {
     members = document.toJS() as Record<string, unknown>;
   } catch (error) {
-    // Errors of aliases (`*name`), which the parser resolves only here.
+    // The parser resolves aliases (`*name`) only here, so their errors occur here too.
     throw noYaml(path, (error as Error).message);
   }
   return new Map(Object.entries(members).map(([key, value]) => [key, asJson(value)]));
@@ -94,7 +94,8 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
 }
 
 /**
- * Replaces the file atomically, also behind a link, and keeps its mode. Throws `DaemonError` `OSError`.
+ * Replaces the file atomically and keeps its mode. If the path is a link, its target is replaced. Throws `DaemonError`
+ * `OSError`.
  */
 export function writeSettingsFile(path: string, members: ReadonlyMap<string, unknown>): void {
   const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -120,11 +121,11 @@ export function writeSettingsFile(path: string, members: ReadonlyMap<string, unk
   }
 }
 
-/** Removes a file. A failure is ignored: a folder at this path was not created by the daemon. */
+/** Removes a temporary file. A failure is ignored: a folder at this path was not created by the daemon. */
 function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The caller reports the error of the write.
+    // No report is needed, because the caller reports the error of the write.
   }
 }

@@ -30,13 +30,13 @@ const amount: Rest = { range: [0, Infinity] };
 /** Seconds of a timer. Timers of Node.js end at 2^31 ms, so the bound is below that. */
 const timeout: Rest = { range: [0.1, 2_000_000] };
 
-/** Format of the setting: only characters of bucket and object names that need no encoding. */
+/** Allowed form of the setting `blob_store`. Bucket and object names may have only characters that need no encoding in a URL. */
 const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
 
-/** Servers of the main network. */
+/** Facts about the main network, with the public servers that are the defaults of settings. */
 const FACTS = networkFacts('main');
 
-/** Sorted by name, the order in responses and help. */
+/** All settings, sorted by name, which is also their order in responses and help. */
 export const SETTINGS: readonly SettingRow[] = [
   row('allowed_origin', 'text', '', 'origin of web pages that may call the API; * for any, empty for none'),
   row('announce_head_and_sd_only', 'toggle', true, 'announce only the descriptor of each stream', {

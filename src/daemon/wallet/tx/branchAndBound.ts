@@ -1,22 +1,22 @@
 /**
  * Searches for coins that pay a target without change. It is a depth-first search that includes or excludes each coin,
- * largest first; with equal waste the later result wins. If a coin is excluded, further equal coins would give the same sums
- * and are excluded too. Each amount is therefore decided once, by the number of its first coins to include. Tries are still
- * counted per coin, because the result depends on their limit. Source: lbry-sdk lbry/wallet/coinselection.py
+ * largest first; with equal waste the later result wins. If a coin is excluded, further coins of the same amount would give
+ * the same sums and are excluded too. For each amount, the search therefore decides only how many of its coins to include.
+ * Tries are still counted per coin, because the result depends on their limit. Source: lbry-sdk lbry/wallet/coinselection.py
  * `branch_and_bound`.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
 
 const MAX_TRIES = 100_000;
-/** Number of steps between two checks of the time. */
+/** Number of search steps between two checks whether other tasks must run. */
 const STEPS_AT_ONCE = 512;
 
-/** Decision about coins with equal amounts. */
+/** Decision about the coins of one amount. */
 interface Decision {
   readonly effectiveAmount: bigint;
   readonly count: number;
-  /** Number of included coins; the others are excluded. */
+  /** `decided` is the number of coins decided so far. `taken` is the number of these that are included; the rest is excluded. */
   decided: number;
   taken: number;
 }
@@ -24,20 +24,20 @@ interface Decision {
 export class BranchAndBound<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #target: bigint;
-  /** Largest useful sum: target plus cost of change. */
+  /** Largest sum that is accepted: target plus cost of change. */
   readonly #most: bigint;
   readonly #amounts: AmountReader<C>;
   readonly #decisions: Decision[] = [];
   /** Decisions with at least one included coin. */
   readonly #taken: Decision[] = [];
   #value = 0n;
-  /** Sum of the undecided coins. */
+  /** Sum of the effective amounts of all undecided coins. */
   #available = 0n;
   #best: readonly CoinAmount[] = [];
   #bestWaste: bigint;
   tries: number;
 
-  /** Amounts are in dewies; `tries` is the number of earlier tries. */
+  /** Amounts are in dewies. `tries` is the number of tries that earlier searches used. */
   constructor(pool: UtxoPool<C>, target: bigint, costOfChange: bigint, tries: number) {
     this.#pool = pool;
     this.#target = target;
@@ -47,7 +47,7 @@ export class BranchAndBound<C extends Coin> {
     this.tries = tries;
   }
 
-  /** Selected coins; empty if nothing fits. */
+  /** Runs the search. Resolves to the selected coins; empty if no selection fits. */
   async run(): Promise<readonly CoinAmount[]> {
     if (await this.#leaveOutTooLarge()) return [];
     let since = performance.now();
@@ -58,7 +58,7 @@ export class BranchAndBound<C extends Coin> {
       if (!isBeyond && this.#value < this.#target) {
         const next = this.#next() ?? (await this.#readNext());
         if (next) this.#decide(next);
-        // Coins were spent while they were read.
+        // No further amount could be read although coins should remain: they were spent during the search.
         else this.#available = 0n;
         continue;
       }
@@ -69,14 +69,16 @@ export class BranchAndBound<C extends Coin> {
   }
 
   /**
-   * Excludes coins that alone are too large, one after another. This counts two tries for the first coin of each amount and
-   * one for each further coin. Resolves to whether no solution is possible.
+   * Excludes the coins whose amount alone exceeds the largest accepted sum. As in a search, this counts two tries for the
+   * first coin of each amount and one try for each further coin. Resolves to true if the remaining coins cannot pay the
+   * target.
    */
   async #leaveOutTooLarge(): Promise<boolean> {
     const [all, tooLarge] = [await this.#pool.sum(), await this.#pool.above(this.#most)];
     const left = all - tooLarge.sum;
     this.#available = all;
-    // Coins that cost more than they pay would end the search sooner.
+    // This shortcut is not valid if coins cost more than their amount (the remaining sum is negative), because the search
+    // would end sooner with them.
     if (tooLarge.count === 0 || this.#target <= 0n || left < 0n) return false;
     const isTooLittle = left < this.#target;
     this.tries = Math.min(this.tries + tooLarge.count + tooLarge.amounts + Number(isTooLittle), MAX_TRIES);
@@ -85,7 +87,7 @@ export class BranchAndBound<C extends Coin> {
     return isTooLittle;
   }
 
-  /** Next amount to decide; undefined if it must be read first. */
+  /** Next amount to decide; undefined if it is not read yet. */
   #next(): Decision | undefined {
     const last = this.#decisions.at(-1);
     if (last && last.decided < last.count) return last;
@@ -112,7 +114,7 @@ export class BranchAndBound<C extends Coin> {
     this.#value += last.effectiveAmount;
   }
 
-  /** Excludes equal coins until the rest is too small or the tries are used up. */
+  /** Excludes coins of the last amount, until the remaining coins cannot pay the target or the tries are used up. */
   #leaveOut(last: Decision): void {
     const { effectiveAmount, count, decided } = last;
     let coins = Math.min(count - decided, MAX_TRIES - this.tries + 1);
@@ -130,7 +132,7 @@ export class BranchAndBound<C extends Coin> {
     this.#best = this.#taken.map(({ effectiveAmount, taken: count }) => ({ effectiveAmount, count }));
   }
 
-  /** Excludes the last included coin. Returns false if there is none. */
+  /** Backtracks: excludes the coin that was included last. Returns false if no coin is included. */
   #goBack(): boolean {
     for (let last = this.#decisions.at(-1); last; last = this.#decisions.at(-1)) {
       this.#available += last.effectiveAmount * BigInt(last.decided - last.taken);
@@ -157,7 +159,7 @@ class AmountReader<C extends Coin> {
     this.#pool = pool;
   }
 
-  /** Ignores amounts from this one upwards. Must be called first. */
+  /** Ignores amounts that are not below this one. Must be called before the first read. */
   startBelow(effectiveAmount: bigint): void {
     this.#below = effectiveAmount;
   }

@@ -20,26 +20,29 @@ export const SELECTION_STRATEGIES = [
 
 export type SelectionStrategy = (typeof SELECTION_STRATEGIES)[number];
 
-/** Number of draws between two checks of the time. */
+/** Number of random draws between two checks whether other tasks must run. */
 const DRAWS_AT_ONCE = 512;
 
-/** One coin selection; the tries of branch and bound are counted over all its rounds. */
+/** One run of coin selection. The tries of branch and bound are counted over all its searches. */
 export class CoinSelector<C extends Coin> {
   readonly #target: bigint;
   readonly #costOfChange: bigint;
   readonly #random: () => number;
-  /** Whether branch and bound found coins that need no change. */
+  /** Whether branch and bound selected coins that need no change. */
   isExactMatch = false;
   tries = 0;
 
-  /** `random` returns numbers from 0 to below 1. Amounts are in dewies. */
+  /** `random` returns numbers from 0 (inclusive) to 1 (exclusive). Amounts are in dewies. */
   constructor(target: bigint, costOfChange: bigint, random: () => number) {
     this.#target = target;
     this.#costOfChange = costOfChange;
     this.#random = random;
   }
 
-  /** Selects coins that pay the target; empty if impossible. The strategy `sqlite` is excluded; it uses `chooseByBands`. */
+  /**
+   * Selects coins that pay the target; empty if that is impossible. The strategy `sqlite` is not supported here; it is
+   * implemented by `chooseByBands`.
+   */
   async select(pool: UtxoPool<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
     if (!(await this.#isEnough(pool))) return [];
     switch (strategy) {
@@ -87,7 +90,7 @@ export class CoinSelector<C extends Coin> {
     return coins;
   }
 
-  /** The smallest coin that alone pays the target and its change; empty if there is none. */
+  /** Selects the smallest coin that alone pays the target and the cost of change; empty if there is none. */
   async #closestMatch(pool: UtxoPool<C>): Promise<readonly C[]> {
     const effectiveAmount = await pool.leastFrom(this.#target + this.#costOfChange);
     return effectiveAmount === null ? [] : pool.take({ effectiveAmount, count: 1 });
@@ -111,19 +114,19 @@ export class CoinSelector<C extends Coin> {
 const largerFirst = (a: Coin, b: Coin): number =>
   a.effectiveAmount === b.effectiveAmount ? 0 : a.effectiveAmount < b.effectiveAmount ? 1 : -1;
 
-/** Amounts in descending order; equal coins keep their order. */
+/** Sorts coins by descending amount. Coins of equal amount keep their order. */
 function inAmounts<C extends Coin>(coins: readonly C[]): Promise<C[]> {
   return inSlices(sortedInSlices(coins, largerFirst));
 }
 
 /** Additional coin data for the strategy `sqlite`. */
 export interface BandedCoin extends Coin {
-  /** The height of its transaction; above 0 in a block. */
+  /** Height of the coin's transaction; above 0 in a block. */
   readonly height: number;
   readonly amountDewies: bigint;
-  /** Whether its merkle branch was checked. */
+  /** Whether a merkle branch proves the coin's transaction. */
   readonly isVerified: boolean;
-  /** Id of its transaction. */
+  /** Id of the coin's transaction. */
   readonly tx: number | string;
 }
 
@@ -132,8 +135,9 @@ const MAX_EMPTY_BANDS = 5;
 const MAX_INTEGER = 2n ** 63n - 1n;
 
 /**
- * Selects small coins first, in bands of amounts, with verified coins first in each band. They are then grouped by
- * transaction in order of first appearance. Source: lbry-sdk lbry/wallet/database.py `get_and_reserve_spendable_utxos`.
+ * Selects small coins first, in bands of amounts, with verified coins first in each band. The selected coins are then
+ * grouped by transaction, in order of first appearance. Source: lbry-sdk lbry/wallet/database.py
+ * `get_and_reserve_spendable_utxos`.
  */
 export function chooseByBands<C extends BandedCoin>(
   candidates: readonly C[],

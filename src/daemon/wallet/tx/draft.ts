@@ -1,6 +1,6 @@
 /**
- * Transaction drafts: funded by coins, with change, and signed. The same state gives the same coins, outputs and bytes as in
- * lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
+ * Transaction drafts: selects coins for given outputs, adds change, and signs. For the same state, coins, outputs and bytes
+ * equal those of lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
  */
 
 import { ecdsaBackend, signHash } from '../../../crypto/ecdsa.js';
@@ -26,7 +26,7 @@ import {
 } from './newOutputs.js';
 import { readOutputScript, readTimeLock, witnessKeyHash } from '../../txo/scriptTemplates.js';
 
-/** An output that is spent. */
+/** An output that an input of the draft spends. */
 export interface SpentOutput {
   readonly outPoint: OutPoint;
   readonly amountDewies: bigint;
@@ -35,7 +35,7 @@ export interface SpentOutput {
 
 export interface DraftInput {
   readonly spent: SpentOutput;
-  /** Redeem script of a time lock, if the output pays to its hash. */
+  /** Redeem script of a time lock, if the spent output pays to its hash; otherwise null. */
   readonly redeemScript: Bytes | null;
 }
 
@@ -45,30 +45,30 @@ export interface Draft {
   readonly lockTime: number;
 }
 
-/** Interface of the wallet for drafts. */
+/** Functions of the wallet that drafts use. */
 export interface FundingPort {
-  /** Selects and reserves coins for the deficit; empty if there are not enough. */
+  /** Selects and reserves coins that pay `deficitDewies` and the fee for spending them; empty if there are not enough. */
   choose(deficitDewies: bigint): Promise<readonly SpentOutput[]>;
   release(outputs: readonly SpentOutput[]): Promise<void>;
-  /** Key hash of the next address for change. */
+  /** Returns the key hash of the next change address. */
   changeKeyHash(): Promise<Bytes>;
-  /** Whether change is paid to a witness program of the key hash (P2WPKH), not to P2PKH. */
+  /** Whether change is paid to P2WPKH instead of P2PKH. */
   readonly changeIsWitness?: boolean;
   readonly feePerNameChar: bigint;
 }
 
-/** Maximum amount of change that is added to the fee. */
+/** `DUST_DEWIES`: an amount of change up to this one is added to the fee instead. */
 const DUST_DEWIES = 1000n;
 const MAX_ROUNDS = 5;
 const SIGNATURE_SIZE = 72;
 const PUBLIC_KEY_SIZE = 33;
-/** Outpoint and sequence. */
+/** Size of an input without its script: outpoint and sequence number. */
 const INPUT_FRAME_SIZE = 36 + 4;
 const VERSION_SIZE = 4;
 const LOCK_TIME_SIZE = 4;
 /**
- * Hash in the change output of a fee estimate. It has 32 bytes instead of 20, the size that the fee of a change output is
- * calculated with.
+ * Hash in the change output by which the fee of change is estimated. It has 32 bytes instead of 20, because the reference
+ * computes the fee with that size.
  */
 const ESTIMATED_CHANGE_HASH = Buffer.alloc(32);
 const TRANSACTION_VERSION = 1;
@@ -85,7 +85,7 @@ const WITNESS_VIRTUAL_SIZE = Math.ceil((1 + 1 + SIGNATURE_SIZE + 1 + PUBLIC_KEY_
 
 const pushSize = (size: number): number => (size < 0x4c ? 1 : size <= 0xff ? 2 : 3) + size;
 
-/** Size of an input before it is signed. Witness bytes count as a quarter (BIP141). */
+/** Size of an input in virtual bytes, estimated before the signature exists. Witness bytes count as a quarter (BIP141). */
 function inputSize({ redeemScript, spent }: DraftInput): number {
   if (witnessKeyHash(spent.script)) return INPUT_FRAME_SIZE + 1 + WITNESS_VIRTUAL_SIZE;
   const script =
@@ -107,12 +107,12 @@ function baseFee(inputCount: number, outputCount: number): bigint {
 
 const CHANGE_FEE = BigInt(outputSize(payKeyHash(0n, ESTIMATED_CHANGE_HASH).script)) * FEE_PER_BYTE;
 
-/** Cost of change in coin selection. */
+/** Cost of a change output in coin selection, in dewies. */
 export const COST_OF_CHANGE = CHANGE_FEE;
 
 /**
- * Selects coins until the inputs pay outputs and fee, and adds change. Releases selected and given coins on failure. Throws
- * `InsufficientFundsError`.
+ * Selects coins until the inputs pay the outputs and the fee, and adds change. After a failure, all reserved inputs are
+ * released. Throws `InsufficientFundsError`.
  */
 export async function fundDraft(
   given: readonly DraftInput[],
@@ -141,7 +141,8 @@ export async function fundDraft(
         all.push(pay(change, await port.changeKeyHash()));
       }
       if (all.length > 0) break;
-      // An input may pay only the fee and no change. The draft then has no output, so another coin is needed.
+      // The inputs may pay only the fee and leave no change. The draft then has no output, so the cost is raised and
+      // another coin is selected.
       cost += costOfChange + 1n;
     }
   } catch (error) {
@@ -163,12 +164,12 @@ export function firstOutPoint({ inputs }: Draft): Buffer {
   return formatOutPoint(inputs[0]!.spent.outPoint);
 }
 
-/** The draft with one of its outputs changed. */
+/** Returns the draft with the output at index `at` changed. */
 export function replaceOutput(draft: Draft, at: number, change: (output: NewOutput) => NewOutput): Draft {
   return { ...draft, outputs: draft.outputs.map((output, n) => (n === at ? change(output) : output)) };
 }
 
-/** Maximum size of the signed transaction. */
+/** Maximum size of the signed transaction in virtual bytes. */
 export function draftSize({ inputs, outputs }: Draft): number {
   const frame = VERSION_SIZE + varIntSize(inputs.length) + varIntSize(outputs.length) + LOCK_TIME_SIZE;
   const paid = outputs.reduce((sum, { script }) => sum + outputSize(script), frame);
@@ -181,7 +182,7 @@ export function feeOf({ inputs, outputs }: Draft): bigint {
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
 }
 
-/** Key hash that must sign the input; undefined if a key alone is not sufficient. */
+/** Hash of the key that must sign the input; undefined if no single key can spend it. */
 export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undefined {
   return redeemScript
     ? readTimeLock(redeemScript).pubkeyHash
@@ -189,8 +190,8 @@ export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undef
 }
 
 /**
- * Signs the transaction. `keyOf` returns the private key for a key hash; for a time lock that is the hash in the redeem
- * script. Throws `AssertionError` if it returns none.
+ * Signs the transaction. `keyOf` returns the private key for a key hash; for a time lock the key hash is in the redeem
+ * script. Throws `AssertionError` if `keyOf` returns null.
  */
 export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {
   const tx: Transaction = {

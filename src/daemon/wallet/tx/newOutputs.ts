@@ -13,7 +13,7 @@ import { badValue } from '../../base/daemonError.js';
 import { signCompact } from '../keys.js';
 import { readOutputScript, writeOutputScript } from '../../txo/scriptTemplates.js';
 
-/** Fee in dewies per byte. It is fixed, not estimated. */
+/** Fee in dewies per byte. The rate is fixed, not estimated. */
 export const FEE_PER_BYTE = 50n;
 
 export interface NewOutput {
@@ -28,7 +28,7 @@ export interface SigningChannel {
   readonly privateKey: Bytes;
 }
 
-/** Zero outpoint for the size estimate before inputs are selected. A signature has the same size for each outpoint. */
+/** Outpoint of zeros for the size estimate before inputs are selected. The signature has the same size for every outpoint. */
 const ANY_OUTPOINT = Buffer.alloc(36);
 const AMOUNT_SIZE = 8;
 
@@ -40,7 +40,7 @@ export function outputSize(script: Bytes): number {
   return AMOUNT_SIZE + varIntSize(script.length) + script.length;
 }
 
-/** Fee of an output. For a new claim, at least this amount for each byte of its name. */
+/** Fee of an output in dewies. A new claim pays at least `feePerNameChar` for each byte of its name. */
 export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
   const { template, values } = readOutputScript(script);
   const nameFee = template.startsWith('claim_name+')
@@ -54,7 +54,7 @@ export function payKeyHash(amountDewies: bigint, pubkeyHash: Bytes): NewOutput {
   return { amountDewies, script: writeOutputScript('pay_pubkey_hash', { pubkey_hash: pubkeyHash }) };
 }
 
-/** A payment to a key by a witness program (BIP141 P2WPKH). */
+/** Output that pays to a witness program of a key hash (BIP141 P2WPKH). */
 export function payWitnessKeyHash(amountDewies: bigint, pubkeyHash: Bytes): NewOutput {
   return { amountDewies, script: buildScript(OP.OP_0, pubkeyHash) };
 }
@@ -63,7 +63,7 @@ export function payScriptHash(amountDewies: bigint, scriptHash: Bytes): NewOutpu
   return { amountDewies, script: writeOutputScript('pay_script_hash', { script_hash: scriptHash }) };
 }
 
-/** `value` is the value of a claim; its signature is removed. */
+/** Output of a new claim. `value` is the encoded value; its signature is removed. */
 export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pubkeyHash: Bytes): NewOutput {
   const script = writeOutputScript('claim_name+pay_pubkey_hash', {
     claim_name: Buffer.from(name),
@@ -73,7 +73,7 @@ export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pu
   return { amountDewies, script };
 }
 
-/** `claimId` in wire order; `name` as text or as the bytes that the claim has. */
+/** Output that updates a claim. `claimId` is in wire order; `name` is a text, or the bytes of the claim's name. */
 export function updateOutput(
   amountDewies: bigint,
   name: string | Bytes,
@@ -90,7 +90,7 @@ export function updateOutput(
   return { amountDewies, script };
 }
 
-/** `claimId` in wire order; `data` is the value of a support with a comment, or null. */
+/** Output of a support. `claimId` is in wire order; `data` is the encoded value of a support with a comment, or null. */
 export function supportOutput(
   amountDewies: bigint,
   name: string,
@@ -115,7 +115,7 @@ function unsigned(value: Bytes): Buffer {
   return sealEnvelope({ channelId: null, signature: null }, decodeClaim(value).message);
 }
 
-/** The output with a changed value of a claim or support. */
+/** Returns the output with the value of its claim or support changed. */
 function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOutput {
   const { template, values } = readOutputScript(output.script);
   const field = 'claim' in values ? 'claim' : 'support';
@@ -125,8 +125,8 @@ function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOut
 }
 
 /**
- * Signs the output with a channel and the first outpoint of its transaction. The outpoint has 36 bytes, or is null while
- * unknown, which gives a signature of the same size. Source: `Output.sign`.
+ * Signs the output with a channel key. The signature covers the first outpoint (36 bytes) of the transaction. While the
+ * outpoint is unknown, null gives a signature of the same size. Source: `Output.sign`.
  */
 export function signOutput(
   output: NewOutput,
@@ -141,7 +141,7 @@ export function signOutput(
   });
 }
 
-/** The output with its final value, for a claim with a key that is created late. */
+/** Replaces the value of a claim output, for a claim whose key is created after the coins are selected. */
 export function replaceValue(output: NewOutput, value: Bytes): NewOutput {
   return withValue(output, () => Buffer.from(value));
 }

@@ -1,12 +1,12 @@
-/** Candidate coins for coin selection, read by amount. */
+/** Pool of candidate coins for coin selection. Coins are read by amount, on demand. */
 
 /** Selected coins. */
 export interface Coin {
-  /** Amount minus the cost of spending it, in dewies. */
+  /** Amount minus the fee for spending the coin, in dewies. */
   readonly effectiveAmount: bigint;
 }
 
-/** An amount with the number of its coins. */
+/** An effective amount with the number of coins that have it. */
 export interface CoinAmount {
   readonly effectiveAmount: bigint;
   readonly count: number;
@@ -20,23 +20,23 @@ export interface CoinTotals {
   readonly sum: bigint;
 }
 
-/** Candidate coins, in an order that decides among equal ones. */
+/** Candidate coins. Their order decides between coins of equal amount. */
 export interface UtxoPool<C extends Coin> {
-  /** Sum of all coins. */
+  /** Sum of the effective amounts of all coins. */
   sum(): Promise<bigint>;
-  /** Totals of the coins with a larger amount. */
+  /** Totals of the coins whose effective amount is above the given one. */
   above(effectiveAmount: bigint): Promise<CoinTotals>;
   /**
-   * The next amounts below this one in descending order; null starts at the largest. Returns the available ones, at least
-   * one.
+   * The largest effective amounts below the given one, in descending order; null starts at the largest. Returns a part of
+   * them, but at least one if there is any.
    */
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
-  /** The smallest amount that is at least this one; null if there is none. */
+  /** The smallest effective amount that is at least the given one; null if there is none. */
   leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
-  /** The first coins of an amount, in their order. */
+  /** Reads the first `count` coins of an amount, in the order of the pool. */
   take(chosen: CoinAmount): Promise<readonly C[]>;
-  /** All coins, in their order. */
+  /** Reads all coins, in the order of the pool. */
   all(): Promise<readonly C[]>;
-  /** Pool of only the confirmed coins. */
+  /** Returns a pool with only the confirmed coins. */
   confirmed(): UtxoPool<C>;
 }

@@ -81,7 +81,7 @@ export function ended(status: ClaimStatusAnswer, { tip }: PageContext): PageResu
   };
 }
 
-/** The page of a claim whose block was disconnected by a reorg. */
+/** Page of a claim that exists only in blocks that a reorg disconnected. */
 export function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult {
   return {
     status: 404,

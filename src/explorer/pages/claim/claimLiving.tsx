@@ -30,7 +30,7 @@ import { partOf, Picture, RawValue, Tags, textOf, valueRows } from './claimValue
 
 const SUPPORTS = 100;
 const CLAIMS = 50;
-/** Maximum number of bids among which the claim's rank is searched. */
+/** Maximum number of bids for the name among which the claim is searched to show its rank. */
 const PLACES = 100;
 /** A claim that expires within so many blocks has a warning. */
 const SOON_BLOCKS = 20_160;

@@ -1,4 +1,4 @@
-/** The outputs of a claim, the latest first: creation and updates. */
+/** Table of the outputs of a claim, the latest first: its creation and its updates. */
 import { Address, Coins, Block, Output, Section, Table, Tag } from '../../../page/components.js';
 import { integerText } from '../../../page/format.js';
 import { txLink } from '../../../page/links.js';
@@ -7,7 +7,7 @@ import type { AskError } from '../../explorerRpcStub.js';
 import type { PageContext } from '../../pageContext.js';
 import { isMissing, Missing } from '../parts.js';
 
-/** Maximum number of outputs that are followed back; each needs a request. */
+/** Maximum number of outputs in the table. Each output needs a request to the node. */
 const MOST = 20;
 /** Maximum number of inputs and outputs read from a transaction. */
 const READ = 100;
@@ -22,13 +22,13 @@ interface ClaimOutput {
 }
 
 export interface FoundOutputs {
-  /** The latest first. */
+  /** Outputs of the claim, the latest first. */
   readonly outputs: readonly ClaimOutput[];
-  /** Whether the first output of the claim was reached. */
+  /** Whether the outputs reach back to the creation of the claim. */
   readonly isWhole: boolean;
 }
 
-/** Follows a claim back from its last output, along the outputs that its updates spent. */
+/** Collects the outputs of a claim, from its last output back along the outputs that its updates spent. */
 export async function outputsOf(
   ask: PageContext['ask'],
   claimId: string,

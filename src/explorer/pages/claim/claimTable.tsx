@@ -4,7 +4,7 @@ import { Coins, Name, Pattern, Table, Tag, Time, Title } from '../../../page/com
 import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer } from '../../answers.js';
 
-/** The title of a claim's value; null if it has none. */
+/** Title in the value of a claim; null if the value has no title. */
 export function titleOf(value: unknown): string | null {
   const title = (value as { title?: unknown } | null | undefined)?.title;
   return typeof title === 'string' && title !== '' ? title : null;
@@ -65,7 +65,7 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
   );
 }
 
-/** A narrower table: a claim's title with its name and channel below. */
+/** A narrower table of claims: title, with name and channel below. */
 export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): VNode {
   return (
     <Table

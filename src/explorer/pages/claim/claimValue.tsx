@@ -6,7 +6,7 @@ import { withQuery } from '../../../page/links.js';
 import { shownLine, shownText } from '../../../page/text.js';
 import type { PageContext } from '../../pageContext.js';
 
-/** Maximum length of decoded values, and of their bytes in hex; longer ones are cut. */
+/** Maximum number of characters of the decoded value and of its bytes in hex; longer texts are truncated. */
 const MAX_VALUE_CHARS = 100_000;
 const MAX_HEX_CHARS = 10_000;
 const MAX_DEPTH = 20;
@@ -23,7 +23,7 @@ const numberOf = (value: unknown): number | null => {
 export const partOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Value)[key] : undefined;
 
-/** A hash or a key as digits; other values as text. */
+/** Shows a hash or key as hexadecimal digits, and any other value as text. */
 function hashOf(value: unknown): ComponentChildren {
   const text = textOf(value);
   return text !== null && /^[0-9a-f]{1,200}$/i.test(text) ? <Hash hash={text} isWhole /> : text;
@@ -34,7 +34,7 @@ function feeText(fee: unknown): string | null {
   return currency !== null && amount !== null ? `${amount} ${currency}` : null;
 }
 
-/** The fields of the value, as table rows. */
+/** Fields of a claim's value as rows of a table. */
 export function valueRows(value: unknown): [string, ComponentChildren][] {
   const source = partOf(value, 'source');
   const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');
@@ -127,7 +127,7 @@ export function Picture({
   );
 }
 
-/** The value without its parts below the maximum depth. */
+/** Returns the value without the parts that are nested deeper than `MAX_DEPTH`. */
 function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '…';

@@ -39,10 +39,10 @@ import {
 } from '../parts.js';
 
 const A_PAGE = 100;
-/** Maximum number of upcoming events shown; /upcoming has the others. */
+/** Maximum number of upcoming events that the page shows; `/upcoming` shows the others. */
 const COMING = 15;
 
-/** The requested name, and its bytes in hex if the page is given by bytes. */
+/** Returns the name in the path; with `isHex` it is the name's bytes in hex. Throws `PageError` if it is malformed. */
 function askedName({ parts }: PageContext, isHex: boolean): string {
   const [name = ''] = parts;
   if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
@@ -116,7 +116,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
 
 function Head({ shown, context }: { readonly shown: Shown; readonly context: PageContext }) {
   const { answer, path, block, isNow } = shown;
-  // A name that is not text is never normalized.
+  // Bytes of the normalized name in hex. A name that is not valid UTF-8 is never normalized, so its own bytes are used.
   const filedHex = answer.namehex ?? hexOf(answer.normalized_name);
   const warning = nameWarning(answer.name);
   return (

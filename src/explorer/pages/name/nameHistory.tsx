@@ -18,7 +18,7 @@ interface HistoryBlock {
   readonly owner?: { readonly claimId: string; readonly effectiveAmount: number };
 }
 
-/** The latest block first, and the latest event of each block first. */
+/** Blocks with events of the name, the latest first. The events of each block are the latest first too. */
 interface HistoryAnswer {
   readonly blocks: readonly HistoryBlock[];
   readonly next?: number;
@@ -31,21 +31,21 @@ interface PastEvent extends ClaimEvent {
 }
 
 export interface Past {
-  /** At most 50, the latest first. */
+  /** At most 50 events, the latest first. */
   readonly events: readonly PastEvent[];
-  /** Position at which older events begin; null if there are none. */
+  /** Position in the history at which older events start; null if there are none. */
   readonly older: Place | null;
-  /** The blocks that were read, the oldest first. */
+  /** The blocks that were read for the page, the oldest first. */
   readonly blocks: readonly HistoryBlock[];
 }
 
-/** A position in the history: the events up to a block, without this many of the latest events of that block. */
+/** A position in the history: all events up to block `height`, without the latest `skipped` events of that block. */
 export interface Place {
   readonly height: number;
   readonly skipped: number;
 }
 
-/** `120` or `120-50`, as links have it; null if it is malformed. */
+/** Parses a position from a link: `120` or `120-50` (height, skipped events); null if it is malformed. */
 export function placeOf(text: string): Place | null {
   const found = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(text);
   return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
@@ -81,7 +81,7 @@ interface Band {
   readonly to: number;
 }
 
-/** The owners of the name, as ranges of blocks. */
+/** Owners of the name, each as a range of blocks, for the bands of the chart. */
 function bandsOf(blocks: readonly HistoryBlock[], end: number): Band[] {
   const bands: Band[] = [];
   blocks.forEach(({ height, owner }, index) => {
@@ -96,12 +96,12 @@ function bandsOf(blocks: readonly HistoryBlock[], end: number): Band[] {
 
 interface TimelineProps {
   readonly blocks: readonly HistoryBlock[];
-  /** The block of the page. */
+  /** Height of the last block that the chart shows. */
   readonly end: number;
   readonly path: string;
 }
 
-/** The owner's effective amount by block; bands are owners, ticks are blocks with events. */
+/** Chart of the owner's effective amount by block. Bands show the owners, ticks show blocks with events. */
 export function Timeline({ blocks, end, path }: TimelineProps) {
   const [first] = blocks;
   if (first === undefined || end <= first.height || blocks.every(({ owner }) => owner === undefined))

@@ -1,10 +1,10 @@
-/** The filter headers of every thousandth block up to a block (BIP157). */
+/** Codec of the cfcheckpt message: the filter headers of every 1,000th block up to a block (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 import { readHashes, writeHashes } from './filterRange.js';
 
 export interface CfcheckptMessage {
   readonly filterType: number;
-  /** In wire order, like the headers. */
+  /** Block id and filter headers are in wire order. */
   readonly stopHash: Buffer;
   readonly filterHeaders: readonly Buffer[];
 }

@@ -1,10 +1,10 @@
-/** The filter header before a range of blocks, and the hashes of their filters (BIP157). */
+/** Codec of the cfheaders message: the filter header of the block before a range, and the filter hashes of the range (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 import { readHashes, writeHashes } from './filterRange.js';
 
 export interface CfheadersMessage {
   readonly filterType: number;
-  /** The last block; all hashes are in wire order. */
+  /** Id of the last block of the range. All hashes are in wire order. */
   readonly stopHash: Buffer;
   readonly previousHeader: Buffer;
   readonly filterHashes: readonly Buffer[];

@@ -1,11 +1,11 @@
-/** The compact filter of a block (BIP157). */
+/** Codec of the cfilter message: the compact filter of a block (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
 export interface CfilterMessage {
   readonly filterType: number;
   /** Wire order. */
   readonly blockHash: Buffer;
-  /** Serialized as in BIP158. */
+  /** Compact filter, serialized as in BIP158. */
   readonly filter: Buffer;
 }
 

@@ -1,4 +1,4 @@
-/** Common codec of the requests for compact block filters (BIP157). */
+/** Codec shared by getcfilters and getcfheaders, the requests for compact filters of a block range (BIP157). */
 import type { Reader } from '../../../util/reader.js';
 import type { Writer } from '../../../util/writer.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
@@ -10,7 +10,7 @@ export interface FilterRangeMessage {
   readonly stopHash: Buffer;
 }
 
-/** Requests data of every block from a height up to a block. */
+/** Creates the codec of a message that requests data of all blocks from a start height up to a stop hash. */
 export function filterRangeCodec(command: string): MessageCodec<FilterRangeMessage> {
   return {
     command,

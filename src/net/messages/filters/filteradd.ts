@@ -1,8 +1,14 @@
-/** Adds an item to the filter (BIP37). Source: Core net_processing.cpp `ProcessMessage` (filteradd). */
+/**
+ * Codec of the filteradd message, which adds an item to the sender's bloom filter (BIP37). Source: Core net_processing.cpp
+ * `ProcessMessage` (filteradd).
+ */
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../../script/script.js';
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
-/** Maximum size of an item: that of a script element, 520 bytes in Bitcoin. A longer one costs 100 points. */
+/**
+ * Maximum size of a filter item in bytes: that of a script element, which is 520 bytes in Bitcoin. A peer that sends a
+ * longer item gets 100 misbehaviour points.
+ */
 export const MAX_FILTER_ITEM_SIZE = MAX_SCRIPT_ELEMENT_SIZE;
 
 export interface FilterAddMessage {

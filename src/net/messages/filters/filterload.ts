@@ -1,12 +1,15 @@
-/** Sets a bloom filter for relayed transactions (BIP37). `BloomFilter` checks its limits. Source: Core bloom.h. */
+/**
+ * Codec of the filterload message: the bloom filter for transactions that the sender wants (BIP37). `BloomFilter` checks the
+ * limits of the filter. Source: Core bloom.h.
+ */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
 export interface FilterLoadMessage {
   readonly data: Buffer;
   readonly hashFunctions: number;
-  /** Added to the seed of each hash; unsigned 32-bit. */
+  /** Value added to the seed of each hash function of the filter; unsigned 32-bit. */
   readonly tweak: number;
-  /** `BLOOM_UPDATE` in the lower two bits. */
+  /** Bits 0 and 1 hold a value of `BLOOM_UPDATE`. */
   readonly flags: number;
 }
 

@@ -1,7 +1,7 @@
-/** Requests the filter header of every thousandth block up to a block (BIP157). */
+/** Codec of the getcfcheckpt message, which requests the filter headers of every 1,000th block up to a block (BIP157). */
 import { MAX_PAYLOAD_BYTES, type MessageCodec } from '../codec.js';
 
-/** Blocks between two checkpoints. */
+/** Distance in blocks between the filter headers of a cfcheckpt message. */
 export const CHECKPOINT_INTERVAL = 1000;
 
 export interface GetCfcheckptMessage {

@@ -1,4 +1,7 @@
-/** A header and a proof of the block's transactions that match a filter (BIP37). Source: Core merkleblock.h. */
+/**
+ * Codec of the merkleblock message: a header and a proof of the block's transactions that match a bloom filter (BIP37).
+ * Source: Core merkleblock.h.
+ */
 import {
   parsePartialMerkleTree,
   writePartialMerkleTree,

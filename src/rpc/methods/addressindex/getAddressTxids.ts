@@ -38,7 +38,7 @@ const ENTRIES_SCHEMA = t.array(
   'the oldest first, each transaction once; unconfirmed ones follow the last confirmed one; with "descending" the other way round',
 );
 
-/** A page: confirmed transactions, then unconfirmed ones. */
+/** Entries of a page: confirmed transactions, then unconfirmed ones. */
 interface FoundTransactions {
   confirmed: readonly HistoryEntry[];
   unconfirmed: readonly UnconfirmedTransaction[];
@@ -59,7 +59,7 @@ async function find(index: AddressService, query: AddressQuery): Promise<FoundTr
   return { confirmed: entries, unconfirmed, next: isWhole ? null : mempoolMark(end) };
 }
 
-/** The newest first: unconfirmed transactions, the latest arrival first, then confirmed ones. */
+/** Finds a page in descending order: unconfirmed transactions by time of arrival, latest first, then confirmed ones. */
 async function findDescending(index: AddressService, query: AddressQuery): Promise<FoundTransactions> {
   const { keys, after, afterMempool } = query;
   const limit = entryLimit(query);
@@ -67,7 +67,7 @@ async function findDescending(index: AddressService, query: AddressQuery): Promi
   const left = waiting.filter(({ arrival }) => !afterMempool || arrival < afterMempool.arrival);
   const unconfirmed = left.slice(0, limit);
   const last = unconfirmed.at(-1);
-  // One entry more than needed is read, to detect whether another page follows.
+  // Requests one entry more than needed, to detect whether another page follows.
   const room = limit - unconfirmed.length;
   const request = { ...pageRequest(query), limit: Math.max(1, room), descending: true };
   const history = left.length > limit ? NO_HISTORY : await index.history(keys, request);

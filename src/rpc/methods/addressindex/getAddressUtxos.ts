@@ -25,7 +25,7 @@ import {
   type MempoolMark,
 } from './query.js';
 
-/** Height used for mempool outputs, as in Bitcore. */
+/** Value of the field `height` for mempool outputs, as in Bitcore. */
 const MEMPOOL_HEIGHT = -1;
 
 const UTXOS_SCHEMA = t.array(
@@ -75,7 +75,7 @@ async function find(
   return { outputs, next: await addUnconfirmed(outputs, services, index, query), tip };
 }
 
-/** Confirmed outputs with their scripts, without those spent in the meantime. */
+/** Returns confirmed outputs with their scripts. Outputs that were spent since the index was read are omitted. */
 async function withScripts(
   { chain, mempool }: RpcServices,
   entries: readonly UnspentEntry[],
@@ -92,7 +92,10 @@ async function withScripts(
   return outputs;
 }
 
-/** Adds outputs created and not spent in the mempool, as far as the page has space; returns the start of the next page. */
+/**
+ * Adds outputs that mempool transactions created and did not spend, as far as the page has space. Returns the start of the
+ * next page.
+ */
 async function addUnconfirmed(
   outputs: UnspentOutput[],
   services: RpcServices,

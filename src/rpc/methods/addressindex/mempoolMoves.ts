@@ -1,4 +1,7 @@
-/** Effects of unconfirmed transactions on scripts: outputs created and spent, read from the transactions. */
+/**
+ * Effects of unconfirmed transactions on scripts: outputs that they create and spend. Computed from the transactions
+ * themselves.
+ */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
@@ -6,21 +9,24 @@ import type { Bytes } from '../../../util/bytes.js';
 import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import type { AddressQuery, MempoolMark } from './query.js';
 
-/** Page cursor: arrival of the transaction, and index of the move in it. */
+/** One created or spent output. Its page cursor is the arrival number of the transaction and the index of the effect in it. */
 export interface MempoolMove extends MempoolMark {
-  /** Id of the transaction in wire order. */
+  /** Txid of the transaction in wire order. */
   readonly txid: Buffer;
   readonly timeSec: number;
-  /** Number of the output, or of the spending input. */
+  /** Number of the created output, or of the spending input. */
   readonly index: number;
   readonly amountSat: bigint;
   readonly script: Bytes;
   readonly scriptKey: string;
-  /** The outpoint that an input spends; null for an output. */
+  /** Outpoint that the input spends; null for a created output. */
   readonly spends: OutPoint | null;
 }
 
-/** In order of arrival, after the query's mark; for each transaction the inputs first. */
+/**
+ * Yields the effects in order of arrival, starting after the query's cursor. For each transaction the inputs come before the
+ * outputs.
+ */
 export async function* mempoolMoves(
   { mempool, chain }: RpcServices,
   addresses: AddressService,
@@ -31,7 +37,7 @@ export async function* mempoolMoves(
     since = await yieldIfDue(since);
     const tx = mempool.transaction(txid);
     const timeSec = mempool.entry(txid)?.entryTimeSec;
-    // It may leave the mempool during the iteration.
+    // The transaction may have left the mempool during the iteration.
     if (!tx || timeSec === undefined) continue;
     const skipped = arrival === afterMempool?.arrival ? afterMempool.order : -1;
     const move = (

@@ -1,7 +1,7 @@
 /**
- * The query parameters of the address index methods: addresses or scripts, a range of heights and a page. The shape is
- * that of Bitcore's and Insight's methods of the same names, `{"addresses": [...], "start": n, "end": n}`; scripts and
- * pages are ours.
+ * Query parameters of the address index methods: addresses or scripts, a range of heights, and a page. The format is that of
+ * Bitcore's and Insight's methods of the same names, `{"addresses": [...], "start": n, "end": n}`. Scripts and pages are our
+ * extensions.
  */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import type { PageRequest } from '../../../index/addressQueries.js';
@@ -18,15 +18,15 @@ import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.j
 import { t, type Schema } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 
-/** Maximum number of addresses and scripts in one call. */
+/** Maximum number of addresses and scripts in one query. */
 const MAX_SCRIPTS = 1000;
-/** Maximum number of entries in a result without pages, and in a page. */
+/** Maximum number of entries in a page, and in a result that is not paged. */
 const MAX_ENTRIES = 100_000;
 
-/** The next schema of a page. */
+/** Schema of the field `next`, the cursor of the next page. */
 export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when there is one');
 
-/** The parameter common to all of these methods. */
+/** Query parameter that all address index methods share. */
 export const QUERY_PARAM = {
   name: 'addresses',
   type: 'textArrayOrObject',
@@ -37,28 +37,28 @@ export const QUERY_PARAM = {
     'then), "after" ("next" of the page before), "mempool" (boolean, whether unconfirmed transactions count)',
 } as const satisfies ParamDecl;
 
-/** A position in the mempool: a transaction by its arrival number, and an element of it by its number. */
+/** Cursor in the mempool: arrival number of a transaction, and number of an element in it. */
 export interface MempoolMark {
   readonly arrival: number;
   readonly order: number;
 }
 
-/** Size of such a mark, which distinguishes it from marks in the chain. */
+/** Size in bytes of a serialized mempool cursor. The size distinguishes it from cursors in the chain. */
 const MEMPOOL_MARK_BYTES = 12;
-/** The position before everything in the mempool. */
+/** Cursor before all transactions of the mempool. */
 export const MEMPOOL_BEGIN: MempoolMark = { arrival: 0, order: 0 };
 
 export interface AddressQuery {
-  /** Addresses as given by the caller, by index key. */
+  /** Addresses as the caller wrote them, by index key. */
   readonly asked: ReadonlyMap<string, string>;
   readonly keys: readonly string[];
   readonly startHeight: number | undefined;
   readonly endHeight: number | undefined;
-  /** Null when the result is not paged. */
+  /** Page size; null if the result is not paged. */
   readonly limit: number | null;
-  /** End of the previous page, if in the chain. */
+  /** Cursor of the last entry of the previous page, if it is in the chain. */
   readonly after: Bytes | undefined;
-  /** End of the previous page, if in the mempool. */
+  /** Cursor of the last entry of the previous page, if it is in the mempool. */
   readonly afterMempool: MempoolMark | undefined;
   readonly mempool: boolean;
   readonly options: JsonObject;
@@ -68,7 +68,7 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** Throws unless the index is enabled and at the tip. */
+/** Returns the address index. Throws if the index is disabled or not at the tip. */
 export function requireIndex({ addresses, chain, indexes }: RpcServices): AddressService {
   const status = indexes().find(({ name }) => name === 'addressindex');
   if (status !== undefined && !status.synced) {
@@ -86,7 +86,10 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
   );
 }
 
-/** Throws on an invalid query. `markBytes` is the size of a mark in the chain; null if all entries are in the mempool. */
+/**
+ * Parses the query. Throws if it is invalid. `markBytes` is the size of a chain cursor; null for methods that return only
+ * mempool entries.
+ */
 export async function parseQuery(
   { params }: RpcServices,
   value: JsonValue,
@@ -160,7 +163,7 @@ function markOf(
   return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
 }
 
-/** The mark of a page that ends in the mempool. */
+/** Serializes the cursor of a page that ends in the mempool. */
 export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
   const mark = Buffer.alloc(MEMPOOL_MARK_BYTES);
   mark.writeBigUInt64BE(BigInt(arrival));
@@ -168,12 +171,12 @@ export function mempoolMark({ arrival, order }: MempoolMark): Buffer {
   return mark;
 }
 
-/** Maximum number of entries in the result. */
+/** Returns the maximum number of entries in the result. */
 export function entryLimit({ limit }: AddressQuery): number {
   return limit ?? MAX_ENTRIES;
 }
 
-/** Schema of a result that is a list or, with "limit", a page of it under `name`. */
+/** Schema of a result that is either a list or, if "limit" is given, an object with a page of the list in the member `name`. */
 export function pagedSchema(name: string, list: Schema): Schema {
   return t.union([
     { when: 'without "limit"', schema: list },
@@ -184,7 +187,7 @@ export function pagedSchema(name: string, list: Schema): Schema {
   ]);
 }
 
-/** The result in the schema of `pagedSchema`. */
+/** Formats a result according to `pagedSchema`. */
 export function pagedAnswer(
   { limit }: AddressQuery,
   name: string,
@@ -194,18 +197,18 @@ export function pagedAnswer(
   return limit === null ? list : { [name]: list, ...nextField(next) };
 }
 
-/** Field of an answer with the start of the next page. */
+/** Returns the field `next` with the cursor of the next page; an empty object on the last page. */
 export function nextField(next: Bytes | null): { next?: string } {
   return next ? { next: toHex(next) } : {};
 }
 
-/** The query for the index. */
+/** Returns the query in the form that the address index expects. */
 export function pageRequest(query: AddressQuery): PageRequest {
   const { after, startHeight, endHeight } = query;
   return { limit: entryLimit(query), after, startHeight, endHeight };
 }
 
-/** Throws for a result that would be truncated without the caller noticing. */
+/** Throws if a result without "limit" is incomplete, because the caller would not notice the missing entries. */
 export function requireWhole(query: AddressQuery, next: Bytes | null): void {
   if (query.limit !== null || next === null) return;
   throw invalid(`More than ${MAX_ENTRIES} entries: ask for pages with "limit" and "after"`);

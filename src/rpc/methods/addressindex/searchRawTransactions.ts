@@ -35,28 +35,28 @@ import type { AddressService, RpcServices } from '../../../interfaces/services.j
 import { atOneTip } from './atOneTip.js';
 
 const DEFAULT_COUNT = 100;
-/** Maximum number of transactions in a result: they are read before it is written. */
+/** Maximum number of transactions in a result. All are read before the result is written. */
 const MAX_COUNT = 10_000;
-/** History entries read at once while skipping to the requested ones. */
+/** Number of history entries read at once while entries before the requested ones are skipped. */
 const PAGE_ENTRIES = 10_000;
 
-/** A transaction of the address; the height is -1 in the mempool. */
+/** A transaction of the address and its height; −1 for a mempool transaction. */
 interface Place {
   readonly txid: Bytes;
   readonly height: number;
 }
 
-/** Options for the output of a transaction. */
+/** Options for formatting a transaction. */
 interface Shown {
   readonly context: ScriptContext;
   readonly vinExtra: boolean;
-  /** Restricts inputs and outputs to these addresses; null for all. */
+  /** Addresses to which inputs and outputs are restricted; null for no restriction. */
   readonly only: AddressFilter | null;
 }
 
 type AddressFilter = Pick<SpreadMap<true>, 'has'>;
 
-/** The addresses of `filteraddrs`; null for none. */
+/** Returns the filter for the addresses of `filteraddrs`; null if there are none. */
 async function addressFilter(addresses: readonly JsonValue[]): Promise<AddressFilter | null> {
   const filter = new SpreadMap<true>();
   let since = performance.now();
@@ -82,7 +82,7 @@ function keyOf({ params }: RpcServices, address: string): string {
   );
 }
 
-/** The confirmed transactions from `from` up to but not including `to`; the oldest is number 0. */
+/** Returns the confirmed transactions with numbers `from` to `to` − 1. The oldest has number 0. */
 async function confirmed(index: AddressService, key: string, from: number, to: number): Promise<Place[]> {
   const places: Place[] = [];
   let after: Buffer | undefined;
@@ -98,7 +98,7 @@ async function confirmed(index: AddressService, key: string, from: number, to: n
   return places;
 }
 
-/** Up to `count` transactions after the first `skip`: in chain order, then mempool order, or reversed. */
+/** Returns up to `count` transactions after skipping `skip`: in chain order, then mempool order; or all in reverse order. */
 async function findPlaces(
   index: AddressService,
   key: string,
@@ -118,14 +118,14 @@ async function findPlaces(
   return [...first, ...waiting.slice(behind, behind + count - first.length)];
 }
 
-/** Null for a transaction that no longer exists. */
+/** Reads a transaction; null if it no longer exists. */
 function read(services: RpcServices, { txid, height }: Place): MaybePromise<FoundTransaction | null> {
   if (height < 0 || services.txIndex !== null) return findTransaction(services, txid, false);
   const block = services.chain.chain.index.active.at(height);
   return block === NO_HEADER ? null : findInBlock(services, block, txid);
 }
 
-/** The outputs that a transaction spends, by transaction and number; outputs that are not found are omitted. */
+/** Returns the outputs that a transaction spends, by outpoint. Outputs that are not found are omitted. */
 async function spentOutputs(services: RpcServices, tx: Transaction): Promise<Map<string, TxOutput>> {
   const outputs = new Map<string, TxOutput>();
   let since = performance.now();
@@ -183,7 +183,7 @@ async function verboseAnswer(services: RpcServices, found: FoundTransaction, sho
   return {
     hex: rawTransactionAnswer(tx, true),
     txid: hashToHex(shownTransaction(tx).txid),
-    // lbcd returns these fields empty.
+    // lbcd returns these fields as empty strings.
     hash: '',
     size: '',
     vsize: '',

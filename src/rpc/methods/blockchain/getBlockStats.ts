@@ -1,6 +1,6 @@
 /**
- * `getblockstats`: statistics of one block. Fees are computed from the block's undo data, so no index is needed; the lbrycrd
- * profile requires one anyway, as the reference does. Source: lbrycrd rpc/blockchain.cpp.
+ * `getblockstats`: statistics of one block. Fees are computed from the block's undo data, so no transaction index is needed.
+ * The lbrycrd profile requires the index nevertheless, as the reference does. Source: lbrycrd rpc/blockchain.cpp.
  */
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import { MAX_BLOCK_SERIALIZED_SIZE, MAX_MONEY, WITNESS_SCALE_FACTOR } from '../../../consensus/limits.js';
@@ -33,9 +33,12 @@ import { t, type SchemaFields } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { isJsonNumber, type JsonValue } from '../../../util/json/json.js';
 
-/** Size of an entry's outpoint, height and coinbase flag in the reference's coin database. Source: `PER_UTXO_OVERHEAD`. */
+/**
+ * Size in bytes of outpoint, height and coinbase flag of an entry in the reference's coin database. Source:
+ * `PER_UTXO_OVERHEAD`.
+ */
 const COIN_OVERHEAD_BYTES = 41;
-/** Bytes of an output's amount. */
+/** Size of an output's amount in bytes. */
 const AMOUNT_BYTES = 8;
 const PERCENTILES = [0.1, 0.25, 0.5, 0.75, 0.9] as const;
 const SCALE = BigInt(WITNESS_SCALE_FACTOR);
@@ -75,7 +78,7 @@ const FIELDS: SchemaFields = {
   utxo_size_inc: t.int('growth of the size of the set of unspent outputs, unspendable ones not discounted'),
 };
 
-/** Statistics that need the spent coins. */
+/** Names of statistics that need the coins spent by the block. */
 const NEEDS_INPUTS = new Set([
   'medianfee',
   'feerate_percentiles',
@@ -91,7 +94,7 @@ const NEEDS_INPUTS = new Set([
 
 interface TxFigures {
   feeSat: bigint;
-  /** Satoshis per virtual byte, truncated. */
+  /** Fee rate in satoshis per virtual byte, truncated. */
   feeRate: bigint;
   sizeBytes: number;
   weight: number;
@@ -99,7 +102,10 @@ interface TxFigures {
 
 const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The middle value, or the truncated mean of the two middle ones; 0 without any. Source: `CalculateTruncatedMedian`. */
+/**
+ * Returns the median; for an even number of values the truncated mean of the two middle ones; 0 without values. Source:
+ * `CalculateTruncatedMedian`.
+ */
 function truncatedMedian(values: bigint[]): bigint {
   const sorted = values.sort(ascending);
   const half = sorted.length >> 1;
@@ -131,7 +137,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** All statistics that can be computed from the block and the coins it spends, in the reference's order. */
+/** Computes all statistics that follow from the block and the coins that it spends, in the reference's order. */
 function blockFigures(block: LoadedBlock, spent: readonly CoinValue[]): Record<string, JsonOut> {
   const { raw, parsed } = block;
   const { txs, outputs } = parsed;
@@ -225,7 +231,7 @@ function blockOf(services: RpcServices, profile: Profile, wanted: JsonValue): nu
   return id;
 }
 
-/** The names without duplicates. */
+/** Reads the names of the selected statistics, without duplicates. */
 function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
   const names = new Set<string>();
   for (const value of values) {
@@ -235,11 +241,11 @@ function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
   return names;
 }
 
-/** The selected statistics, sorted and without duplicates, or all. */
+/** Returns the selected statistics sorted by name, or all statistics if none is selected. */
 function select(all: Record<string, JsonOut>, selected: ReadonlySet<string>): JsonOut {
   if (selected.size === 0) return all;
   const result: Record<string, JsonOut> = {};
-  // The error names the first one in sort order; this avoids sorting a million names.
+  // The error names the unknown name that sorts first. A search for the minimum avoids sorting a million names.
   let unknown: string | undefined;
   for (const name of selected) {
     if (!Object.hasOwn(all, name) && (unknown === undefined || name < unknown)) unknown = name;
@@ -263,7 +269,7 @@ export const getBlockStats = defineMethod({
   params: [
     {
       name: 'hash_or_height',
-      // Not `hashOrHeight`: the reference parses the hash leniently.
+      // The type is not `hashOrHeight`, because the reference parses this hash leniently.
       type: 'any',
       cli: 'auto',
       required: true,
@@ -271,7 +277,7 @@ export const getBlockStats = defineMethod({
     },
     { name: 'stats', type: 'array', defaultText: 'all values', description: 'Values to compute' },
   ],
-  // The reference accepts two more arguments and ignores them.
+  // The reference accepts two extra arguments and ignores them.
   maxArgs: 4,
   result: t.object(
     Object.fromEntries(

@@ -16,7 +16,10 @@ import type { SnapshotService } from '../../../interfaces/services.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Share of the chain's transactions that are validated, 0 to 1; uses the real clock, not a mocked one. */
+/**
+ * Returns the share of the network's transactions that is validated, from 0 to 1. The estimate uses the system clock, even
+ * if a test sets a mock time.
+ */
 export function verificationProgress(chain: ChainReader, tip: number, data: ChainTxData): number {
   const { headers } = chain;
   const nowSec = Math.floor(Date.now() / 1000);
@@ -28,7 +31,7 @@ export function verificationProgress(chain: ChainReader, tip: number, data: Chai
   return count / total;
 }
 
-/** Bytes of block and undo files. */
+/** Returns the total size of block and undo files in bytes. */
 export function sizeOnDisk(chain: ChainReader): number {
   const { files } = chain.chain.deps;
   return files
@@ -36,7 +39,7 @@ export function sizeOnDisk(chain: ChainReader): number {
     .reduce((sum, file) => sum + files.sizeBytes('blk', file) + files.sizeBytes('rev', file), 0);
 }
 
-/** The snapshot on which the node is based; undefined for an ordinary node. */
+/** Returns the fields about the snapshot from which the node was started; undefined for other nodes. */
 function snapshotAnswer(
   snapshots: SnapshotService | undefined,
 ): { height: number; blockhash: string; hash: string; validated_height: number } | undefined {

@@ -9,7 +9,10 @@ import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
 
-/** Average number of hashes for a block of difficulty 1: 2^256 divided by its target, 0xffff * 2^224 (`difficultyOf`). */
+/**
+ * Average number of hashes for a block of difficulty 1: 2^256 divided by the target of that difficulty, 0xffff * 2^224
+ * (`difficultyOf`).
+ */
 const WORK_OF_DIFFICULTY_1 = 2 ** 32 / 0xffff;
 
 const METRICS = {
@@ -26,14 +29,17 @@ type Metric = keyof typeof METRICS;
 const DEFAULT_POINTS = 600;
 const MAX_POINTS = 2000;
 
-/** The last blocks of this many sections of equal length; `from` and `to` are the first and the last block. */
+/**
+ * Divides the blocks `from` to `to` into up to `points` sections of equal length. Returns the height of the last block of
+ * each section.
+ */
 function heightsOf(from: number, to: number, points: number): number[] {
   const count = Math.min(points, to - from + 1);
   if (count === 1) return [to];
   return Array.from({ length: count }, (_, i) => from + Math.round((i * (to - from)) / (count - 1)));
 }
 
-/** The value of the section after block `before` up to block `last`. */
+/** Returns the value of a metric for the section that starts after block `before` and ends with block `last`. */
 function headerValue({ chain }: RpcServices, metric: Metric, before: number, last: number): number {
   const { headers } = chain;
   const { active } = chain.chain.index;

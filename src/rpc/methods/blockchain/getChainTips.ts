@@ -7,7 +7,7 @@ import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Headers between two checks of the clock. Arbitrary: some microseconds. */
+/** Number of headers processed between two checks whether a yield is due. Arbitrary: some microseconds. */
 const HEADERS_A_LOOK = 4096;
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
@@ -40,8 +40,8 @@ async function findOutside({ headers, chain }: ChainReader): Promise<number[] | 
 }
 
 /**
- * Header ids of the tip and of all branch ends outside the active chain, the highest first. During the first sync more than
- * a million headers are outside the active chain.
+ * Returns the header ids of the tip and of all branch ends outside the active chain, highest first. During the first sync
+ * more than a million headers are outside the active chain, so the search yields to the event loop.
  */
 async function findTips(reader: ChainReader): Promise<number[]> {
   const { headers, chain } = reader;
@@ -54,10 +54,10 @@ async function findTips(reader: ChainReader): Promise<number[]> {
   return tips.sort((a, b) => headers.height(b) - headers.height(a) || a - b);
 }
 
-/** Finds the lowest blocks of branches; a block visited by one walk is not visited again by another. */
+/** Finds the lowest block of each branch. A block that one search has visited is not visited again. */
 class Branches {
   private readonly reader: ChainReader;
-  /** Lowest header of a branch plus one, by header id. */
+  /** Per header id: id of the lowest header of its branch plus one; 0 if unknown. */
   private readonly lowest: Int32Array;
 
   constructor(reader: ChainReader) {
@@ -65,7 +65,7 @@ class Branches {
     this.lowest = new Int32Array(reader.headers.count);
   }
 
-  /** `NO_HEADER` for a block in the active chain. */
+  /** Returns the lowest block of the branch that contains a header; `NO_HEADER` for a block in the active chain. */
   lowestOf(id: number): number {
     const { headers, chain } = this.reader;
     const { active } = chain.index;

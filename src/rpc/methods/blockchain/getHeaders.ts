@@ -19,7 +19,7 @@ import type { RpcServices } from '../../../interfaces/services.js';
 /** Maximum number of headers in a result. Source: lbcd wire `MaxBlockHeadersPerMsg`. */
 const MAX_HEADERS = 2000;
 
-/** Parses a hash of up to 64 digits, padded with leading zeros. */
+/** Parses a block hash of up to 64 hex digits, padded with leading zeros. */
 function parseHash(text: string): Bytes {
   if (/^[0-9a-fA-F]{0,64}$/.test(text)) return hashFromHex(text.padStart(64, '0'));
   throw rpcError(
@@ -28,10 +28,10 @@ function parseHash(text: string): Bytes {
   );
 }
 
-/** Hashes parsed between two pauses: their number is unlimited. */
+/** Number of hashes parsed between two yields to the event loop. The length of the list is not limited. */
 const HASHES_AT_ONCE = 256;
 
-/** The first of the hashes that is in the active chain; all are parsed, since any may be malformed. */
+/** Returns the first of the hashes that is in the active chain. All hashes are parsed, because any may be malformed. */
 function* firstKnown({ chain }: RpcServices, locator: readonly JsonValue[]): Slices<number> {
   let known: number = NO_HEADER;
   for (let n = 0; n < locator.length; n++) {
@@ -45,7 +45,7 @@ function* firstKnown({ chain }: RpcServices, locator: readonly JsonValue[]): Sli
   return known;
 }
 
-/** The first header requested. Without a locator it is the stop hash itself. */
+/** Returns the first header of the result. If the locator is empty, this is the header of the stop hash. */
 async function firstOf(services: RpcServices, locator: readonly JsonValue[], stop: Bytes): Promise<number> {
   const { chain } = services;
   const { active } = chain.chain.index;
@@ -56,7 +56,7 @@ async function firstOf(services: RpcServices, locator: readonly JsonValue[], sto
   for (;;) {
     const known = await inSlices(firstKnown(services, locator));
     if (known === NO_HEADER) return active.next(active.at(0));
-    // The block may have been disconnected in the meantime.
+    // The known block may have been disconnected while the locator was parsed.
     if (active.contains(known)) return active.next(known);
   }
 }

@@ -90,7 +90,7 @@ export const getTxOut = defineMethod({
     const found = findUnspent(services, outPoint, {
       height: chain.chain.height,
       useMempool: args.include_mempool,
-      // lbcd checks the mempool for outputs, but not for spends.
+      // lbcd finds outputs created in the mempool, but ignores that outputs are spent there.
       hidesSpent: profile !== 'lbcd',
     });
     return whenResolved(found, (output) =>

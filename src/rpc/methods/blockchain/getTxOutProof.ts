@@ -24,7 +24,7 @@ import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** The txids, sorted by their bytes in wire order (latin1). */
+/** Parses the txids. Returns them by their wire-order bytes (latin1), sorted. */
 function* parseTxids(values: readonly JsonValue[]): Slices<Map<string, Buffer>> {
   const txids = new Map<string, Buffer>();
   for (const value of values) {

@@ -10,9 +10,9 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Bytes of a coin besides its script: txid, number, height and coinbase, amount, length of the script. */
+/** Size in bytes of a coin besides its script: txid, output number, height and coinbase flag, amount, script length. */
 const BOGO_BYTES = 32 + 4 + 4 + 8 + 2;
-/** Bytes hashed at a time. */
+/** Number of bytes collected before they are hashed. */
 const HASH_CHUNK_BYTES = 1 << 16;
 
 interface SetFigures {
@@ -22,12 +22,12 @@ interface SetFigures {
   totalSat: bigint;
 }
 
-/** Adds the set to the hash, transaction by transaction. */
+/** Hashes the set of unspent outputs, transaction by transaction, and collects its statistics. */
 class SetHasher {
   readonly figures: SetFigures = { transactions: 0, outputs: 0, bogoSizeBytes: 0, totalSat: 0n };
   private readonly hash: Hash = createHash('sha256');
   private pending = new Writer(HASH_CHUNK_BYTES * 2);
-  /** Outputs of the current transaction; the database orders their numbers by their first byte. */
+  /** Outputs of the current transaction. They must be sorted, because the database orders output numbers by their first byte. */
   private outputs: CoinRowEntry[] = [];
 
   constructor(tipHash: Bytes) {
@@ -43,8 +43,8 @@ class SetHasher {
   }
 
   /**
-   * Source: `ApplyStats`. QUIRK: the value hashed for height and coinbase is 1 unless both are 0, as operator precedence in
-   * the reference's expression differs from its apparent meaning. Test:
+   * Hashes the outputs of the current transaction. Source: `ApplyStats`. QUIRK: the value hashed for height and coinbase is
+   * 1 unless both are 0, because operator precedence in the reference's expression differs from its apparent meaning. Test:
    * test/unit/rpc/methods/blockchain/getTxOutSetInfo.test.ts.
    */
   private endTransaction(): void {

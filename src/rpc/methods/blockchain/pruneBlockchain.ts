@@ -5,12 +5,15 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Larger numbers are times, not heights. */
+/** Maximum argument that is a height. Larger numbers are Unix times. */
 const LARGEST_HEIGHT = 1_000_000_000;
-/** Maximum by which a block's time may be too early. Source: `TIMESTAMP_WINDOW`. */
+/** Maximum time in seconds by which a block's time may be too early. Source: `TIMESTAMP_WINDOW`. */
 const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
-/** The first block with a time, its own or an earlier block's, of at least `timeSec`. Source: `CChain::FindEarliestAtLeast`. */
+/**
+ * Returns the height of the first block for which the block's own time, or that of an earlier block, is at least `timeSec`.
+ * Source: `CChain::FindEarliestAtLeast`.
+ */
 function heightAtTime({ chain }: RpcServices, timeSec: number): number {
   const { active } = chain.chain.index;
   for (let height = 0; height <= active.height; height++) {

@@ -1,4 +1,4 @@
-/** Claims of the claim index in RPC results, with their decoded values. */
+/** Formats claims of the claim index for RPC results, with their decoded values. */
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { claimToJson } from '../../../metadata/claimJson.js';
 import { decodeClaim } from '../../../metadata/claim.js';
@@ -60,7 +60,7 @@ const CLAIM_FIELDS: SchemaFields = {
   value: t.optional(t.any('the metadata, decoded'), 'when it can be decoded and shown'),
 };
 
-/** A claim without the claims that it refers to. */
+/** Schema of a claim without its channel and repost target. */
 const PLAIN_CLAIM = t.named('IndexedClaim', t.object(CLAIM_FIELDS));
 
 export const CHANNEL_FIELD = t.optional(PLAIN_CLAIM, 'when the signature is valid');
@@ -77,7 +77,7 @@ export const FULL_CLAIM = t.named(
   }),
 );
 
-/** The index if it is at the tip; else throws an error with the remedy. */
+/** Returns the claim index. Throws an error with a suggested fix if the index is not at the tip. */
 export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): ClaimIndexQueries {
   const status = indexes().find(({ name }) => name === 'claimindex');
   if (claimIndex === null || status === undefined)
@@ -92,7 +92,7 @@ export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): 
   );
 }
 
-/** The claims visible to methods; `confirmedOnly` excludes the mempool. */
+/** Returns access to claims for a result. `confirmedOnly` excludes changes in the mempool. */
 export function shownBy(
   { shownClaims }: RpcServices,
   index: ClaimIndexQueries,
@@ -101,7 +101,7 @@ export function shownBy(
   return confirmedOnly ? confirmedClaims(index) : (shownClaims ?? confirmedClaims(index));
 }
 
-/** The parameter that limits a result to confirmed claims. */
+/** Declares the parameter that limits a result to confirmed claims. */
 export const CONFIRMED_ONLY = {
   name: 'confirmedonly',
   type: 'boolean',
@@ -109,7 +109,7 @@ export const CONFIRMED_ONLY = {
   description: 'Exclude claims and updates in the mempool',
 } as const;
 
-/** A claim with the claims that it refers to. */
+/** A claim with its channel and repost target. */
 export interface ShownClaim {
   readonly claim: ClaimRecord;
   readonly channel: ClaimRecord | null;
@@ -118,9 +118,9 @@ export interface ShownClaim {
 }
 
 /**
- * Formats the claims of one result. Each claim is formatted once, however many URLs resolve to it and however many claims
- * refer to it: values have up to 8 KiB and take most of the time. Decoded values are cached as text, which takes a tenth of
- * the memory of objects.
+ * Formats the claims of one result. Each claim is formatted once, even if several URLs resolve to it or several claims refer
+ * to it: values have up to 8 KiB and take most of the time. Decoded values are cached as text, which takes a tenth of the
+ * memory of objects.
  */
 export class ClaimShower {
   private readonly services: RpcServices;
@@ -145,7 +145,7 @@ export class ClaimShower {
   }
 
   private async plain(claim: ClaimRecord): Promise<Record<string, JsonOut>> {
-    // Keyed by output, since a concurrent call may see another tip.
+    // The cache key includes the output, because a concurrent call may read another tip.
     const key = `${toLatin1(claim.claimId)}${toLatin1(claim.txid)}`;
     let shown = this.shown.get(key);
     if (shown === undefined) {
@@ -200,7 +200,7 @@ function plainClaim(
   };
 }
 
-/** Null for a value that cannot be decoded, or cannot be represented in JSON. */
+/** Formats a decoded value. Null if the value cannot be decoded or cannot be represented in JSON. */
 function shownValue(bytes: Uint8Array, params: RpcServices['params']): JsonOut | null {
   try {
     return new RawJson(stringifyJson(claimToJson(decodeClaim(bytes), addressPrefixes(params))));

@@ -29,7 +29,7 @@ export const getClaim = defineMethod({
     if (!claim) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
     const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
       referred(of?.isSignatureValid === true ? of.channelId : null);
-    // For a confirmed claim, the channel and the repost target are also the confirmed ones.
+    // The channel and repost target of a confirmed claim are read without changes in the mempool.
     const find = (id: Bytes) => (claim.waiting ? shown.latest([id]) : shown.claims([id]));
     const referred = async (id: Bytes | null): Promise<ClaimRecord | null> =>
       id && ((await find(id))[0] ?? null);

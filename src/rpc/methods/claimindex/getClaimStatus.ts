@@ -50,7 +50,10 @@ async function livingAnswer({ chain, params }: RpcServices, claim: ClaimRecord):
   };
 }
 
-/** The transaction in the block that spent an output; undefined if the block is no longer on disk. */
+/**
+ * Returns the txid of the transaction in the block at `height` that spends an output; undefined if the block is no longer on
+ * disk.
+ */
 async function spenderIn(services: RpcServices, height: number, outPoint: Bytes): Promise<Bytes | undefined> {
   const block = await readBlockOrNull(services, services.chain.chain.index.active.at(height));
   if (block === null) return undefined;

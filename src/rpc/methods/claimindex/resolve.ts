@@ -9,7 +9,7 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { ClaimShower, CONFIRMED_ONLY, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
-/** Maximum number of URLs in one call. Arbitrary: ten times what wallets request. */
+/** Maximum number of URLs in one call. Arbitrary: ten times the number that wallets request. */
 const MOST_URLS = 1000;
 
 const ERROR_NAMES: Readonly<Record<ResolveFailure['kind'], string>> = {
@@ -26,7 +26,8 @@ function parseUrls(value: JsonValue): string[] {
   const texts = urls.filter((url) => typeof url === 'string');
   if (texts.length < urls.length)
     throw rpcError(RPC_ERROR.TYPE_ERROR, 'urls must be a URL or an array of URLs, each a string');
-  // The texts are keys of the result, and strings of more than 16,383 characters have equal hashes in V8.
+  // URLs are keys of the result. Their length is limited, because all strings of more than 16,383 characters have equal
+  // hashes in V8.
   if (texts.some(({ length }) => length > LONGEST_URL))
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A URL has at most ${LONGEST_URL} characters`);
   return [...new Set(texts)];

@@ -13,9 +13,9 @@ import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import type { ShownClaims } from '../../../index/waiting/waitingIndex.js';
 import { ClaimShower, FULL_CLAIM, requireClaimIndex, shownBy } from './claimAnswer.js';
 
-/** Maximum number of claims in a page: the candidates of a search, which may all be on one page. */
+/** Maximum number of claims in a page: the number of candidates of a search, which may all be on one page. */
 const MOST_CLAIMS = 1000;
-/** Maximum number of constraints in a search. Arbitrary: there are some sixty, and each can be given in several ways. */
+/** Maximum number of constraints in a search. Arbitrary: about sixty exist, and each can be given in several forms. */
 const MOST_CONSTRAINTS = 1000;
 
 export const searchClaims = defineMethod({
@@ -90,7 +90,7 @@ export const searchClaims = defineMethod({
     let since = performance.now();
     const lookUp = async (id: Bytes, isWaiting: boolean): Promise<ClaimRecord | null> =>
       (await (isWaiting ? shown.latest([id]) : shown.claims([id])))[0] ?? null;
-    /** The claims that a mempool claim refers to are returned with their mempool state. */
+    /** Returns a channel or repost target. For a claim in the mempool, it includes changes in the mempool. */
     const referred = async (id: ClaimRecord['channelId'], isWaiting: boolean) => {
       if (id === null) return null;
       const key = `${isWaiting ? 'w' : 'c'}${toLatin1(id)}`;
@@ -99,7 +99,7 @@ export const searchClaims = defineMethod({
       return found;
     };
     for (const claim of await pageClaims(shown, page)) {
-      // Abandoned in a block that the search index had not reached.
+      // The claim was abandoned in a block that the search index has not processed yet.
       if (claim === null) continue;
       const isWaiting = claim.waiting !== undefined;
       const channel = claim.isSignatureValid ? await referred(claim.channelId, isWaiting) : null;
@@ -119,7 +119,7 @@ export const searchClaims = defineMethod({
   },
 });
 
-/** The claims of a page in order, with their mempool state if requested. */
+/** Returns the claims of a page in order. Changes in the mempool are included if requested. */
 async function pageClaims(
   shown: ShownClaims,
   { rows, waiting }: SearchPage,

@@ -1,4 +1,4 @@
-/** Shared code of the claim methods: querying a name and formatting a claim according to the profile. */
+/** Functions shared by the claim methods: querying a name, and formatting a claim for the profile. */
 import type { NameInfo, NameQuery } from '../../../store/claims/query/claimQueries.js';
 import type { ClaimChoice, ClaimOfName } from '../../../store/claims/query/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -10,7 +10,7 @@ import type { RpcContext } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { givenName, hexParam } from './hexNames.js';
 
-/** Result of the methods that return one claim, or an empty object. */
+/** Schema of the result of methods that return one claim or an empty object. */
 export const ONE_CLAIM_SCHEMA = t.union([
   { when: 'in the documented profile', schema: CLAIM_SCHEMA },
   { when: 'in the other profiles', schema: LBRYCRD_CLAIM_SCHEMA },
@@ -23,27 +23,27 @@ export const NAME_PARAM = {
   description: 'The name to look up',
 } as const;
 
-/** The encoding of the name; the last parameter of methods with a name. */
+/** Declares the parameter for the encoding of the name. It is the last parameter of methods with a name. */
 export const NAME_HEX_PARAM = hexParam('name');
 
-/** The arguments for the requested name. */
+/** Arguments that give the name: its text, and whether the text is hex. */
 export interface GivenName {
   readonly name: string;
   readonly hex: boolean;
 }
 
-/** In all profiles except the documented one, with the reference's quirks. */
+/** Creates the query for a name. All profiles except the documented one include the reference's quirks. */
 function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
   if (profile === 'documented') return { name, height };
   return { name, height, asReference: { tipHeight: services.chain.chain.height } };
 }
 
-/** The name after block `height`. */
+/** Returns the claims of the name as of block `height`. */
 export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): MaybePromise<NameInfo> {
   return ctx.services.claims.nameAt(queryOf(ctx, givenName('name', name, hex), height));
 }
 
-/** One claim of the name after block `height`. */
+/** Returns one claim of the name as of block `height`. */
 export function claimAt(
   ctx: RpcContext,
   { name, hex }: GivenName,
@@ -62,7 +62,7 @@ export function claimOfBytesAt(
   return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
 }
 
-/** The result for a claim at block `height`; an empty object without a claim. */
+/** Formats a claim as of block `height`; an empty object if there is none. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
   soon: MaybePromise<ClaimOfName>,

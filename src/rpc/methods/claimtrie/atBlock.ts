@@ -1,4 +1,4 @@
-/** Claim queries as of one block of the active chain: the one with a given hash, or the tip. */
+/** Claim queries as of one block of the active chain: the block with a given hash, or the tip. */
 import type { Bytes } from '../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
@@ -11,7 +11,7 @@ export interface QueriedBlock {
   readonly height: number;
 }
 
-/** Declares the optional block hash. `label` is its name in the reference's errors. */
+/** Declares the optional block hash parameter. `label` is the parameter's name in the reference's errors. */
 export function blockParam(label: string) {
   return {
     name: 'blockhash',
@@ -22,7 +22,7 @@ export function blockParam(label: string) {
   } as const;
 }
 
-/** Declares the optional block parameter of the methods that accept a hash or a height. */
+/** Declares the optional block parameter of methods that accept a hash or a height. */
 export const BLOCK_PARAM = {
   name: 'block',
   type: 'hashOrHeight',
@@ -30,7 +30,7 @@ export const BLOCK_PARAM = {
   description: 'The hash or the height of the block after which the claim trie is looked at',
 } as const;
 
-/** The block of the active chain with that hash or height, or the tip. */
+/** Returns the block of the active chain with the given hash or height, or the tip if neither is given. */
 export function blockOfHashOrHeight(services: RpcServices, wanted: number | Bytes | undefined): QueriedBlock {
   if (typeof wanted !== 'number') return queriedBlock(services, wanted);
   return { id: blockOfHeight(services, wanted), height: wanted };
@@ -42,7 +42,10 @@ function blockOfHeight({ chain }: RpcServices, height: number): number {
   return id;
 }
 
-/** Source: rpc/claimtrie.cpp `BlockHashIndex`. */
+/**
+ * Returns the block with the given hash, which must be in the active chain, or the tip. Source: rpc/claimtrie.cpp
+ * `BlockHashIndex`.
+ */
 export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefined): QueriedBlock {
   const { active } = chain.chain.index;
   if (blockHash === undefined) return { id: active.tip, height: active.height };
@@ -52,8 +55,8 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /**
- * Runs a query as of a block; repeats it if a block was disconnected during it: that block itself, or a later one whose
- * changes the query may have seen partly.
+ * Runs a query as of the block that `find` returns. If a block was disconnected during the query, the query is repeated,
+ * because its result may reflect that change partly.
  */
 export function retryWhileGone<T>(
   services: RpcServices,
@@ -86,7 +89,10 @@ async function waitAndRetry<T>(
   }
 }
 
-/** The same for the block of that hash, or the tip. */
+/**
+ * Runs a query as of the block with the given hash, or of the tip. If a block was disconnected during the query, the query
+ * is repeated.
+ */
 export function atBlock<T>(
   services: RpcServices,
   blockHash: Bytes | undefined,
@@ -96,8 +102,8 @@ export function atBlock<T>(
 }
 
 /**
- * Streams the results of a query as of a block. Data already sent cannot be withdrawn: if that block or a later one is
- * disconnected during the stream, the next piece is an error, which ends the response incompletely.
+ * Streams the results of a query as of a block. If a block is disconnected during the stream, the stream throws, which ends
+ * the response incompletely, because data that was already sent cannot be withdrawn.
  */
 export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<T>): AsyncGenerator<T> {
   const { active } = chain.chain.index;

@@ -17,12 +17,12 @@ import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } f
 import { pageParam } from './lists/pages.js';
 
 interface EventsOf {
-  /** Id of the block; its events never change. */
+  /** Header id of the block. The events of a block never change. */
   readonly id: number;
   readonly events: readonly ClaimEvent[];
 }
 
-/** Cache of the events read last: pages of a block are usually requested one after the other. */
+/** Cache of the last events read, because the pages of a block are usually requested one after the other. */
 const latest = new WeakMap<ClaimReader, EventsOf>();
 
 async function eventsOf(

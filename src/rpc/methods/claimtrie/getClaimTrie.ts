@@ -1,4 +1,4 @@
-/** `getclaimtrie`: removed from the reference; always returns an error that says so. */
+/** `getclaimtrie`: removed from the reference. Always returns an error with this information. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

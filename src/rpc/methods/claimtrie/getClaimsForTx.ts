@@ -68,7 +68,7 @@ const RESULT = t.array(
   ]),
 );
 
-/** The four fields under the names of a profile. */
+/** Returns the four fields about the state of a claim or support, with the field names of the profile. */
 function standingAnswer(
   isSupport: boolean,
   standing: Standing | null,
@@ -97,8 +97,9 @@ const DOCUMENTED_STANDING = [
 const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQueue', 'blocksToValid'];
 
 /**
- * QUIRK: the reference uses only the first unspent output and treats it as output 0, both in the claim id and in the trie
- * lookup; and it looks up the name as in the script, without normalizing it. Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
+ * Returns the result of the lbrycrd profile. QUIRK: the reference uses only the first unspent output and treats it as output
+ * 0, both in the claim id and in the trie lookup. It looks up the name as in the script, without normalizing it. Test:
+ * test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   return whenResolved(firstUnspentOutput(services, txid), (first) => {
@@ -120,7 +121,7 @@ function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Mayb
   });
 }
 
-/** The current outputs of the claims, under any name, by id as latin1. Each name is read once. */
+/** Returns the current outputs of the supported claims by claim id (latin1), under any name. Each name is read only once. */
 async function supportedOutputs(
   { claims }: RpcServices,
   claimIds: readonly Bytes[],

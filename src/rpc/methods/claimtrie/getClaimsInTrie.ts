@@ -1,4 +1,7 @@
-/** `getclaimsintrie`: every active claim, name by name. Created while it is written, so that its size does not matter. */
+/**
+ * `getclaimsintrie`: every active claim, name by name. The result is created while it is written, so its size is not limited
+ * by memory.
+ */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { documentedEntry, ENTRY_SCHEMA } from '../../format/claimsDocumented.js';

@@ -1,4 +1,7 @@
-/** `getnamesintrie`: every name with an active claim. Created while it is written, so that its size does not matter. */
+/**
+ * `getnamesintrie`: every name with an active claim. The result is created while it is written, so its size is not limited
+ * by memory.
+ */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { jsonArray } from '../../../util/json/jsonWrite.js';
 import { nameText } from '../../format/claimsText.js';

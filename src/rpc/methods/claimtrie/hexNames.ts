@@ -1,9 +1,9 @@
-/** Names and prefixes of names, given as text or, since they may be any bytes, in hex. */
+/** Parses names and prefixes of names. They are given as text or, because they may be any bytes, in hex. */
 import { fromHex, isHex } from '../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { nameBytes } from '../../format/claimsText.js';
 
-/** Declares the parameter for the encoding of the parameter `label`. */
+/** Declares the parameter that says whether the parameter `label` is text or hex. */
 export function hexParam(label: string) {
   return {
     name: 'hex',
@@ -13,13 +13,13 @@ export function hexParam(label: string) {
   } as const;
 }
 
-/** No digits mean the empty name. */
+/** Parses hex digits to bytes. An empty text means the empty name. Throws an error with the text `complaint` for other text. */
 export function bytesOfHex(digits: string, complaint: string): Buffer {
   if (digits !== '' && !isHex(digits)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, complaint);
   return Buffer.from(fromHex(digits));
 }
 
-/** The bytes of the parameter `label`. */
+/** Returns the bytes of the name in the parameter `label`, which is text or hex. */
 export function givenName(label: string, text: string, hex: boolean): Buffer {
   return hex ? bytesOfHex(text, `${label} must be in hex`) : nameBytes(text);
 }

@@ -1,10 +1,13 @@
-/** `debuglevel`: lbcd's method to switch log levels, by its subsystem names. Source: lbcd config.go `parseAndSetDebugLevels`. */
+/**
+ * `debuglevel`: lbcd's method that changes log levels by lbcd's subsystem names. Source: lbcd config.go
+ * `parseAndSetDebugLevels`.
+ */
 import type { LogCategory, LogControl } from '../../../util/logging.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** lbcd's subsystems, and the corresponding log categories of this node; empty if there is no corresponding debug log. */
+/** lbcd's subsystems with the corresponding log categories of this node. Empty if this node has no corresponding debug log. */
 const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
   ADXR: ['addrman'],
   AMGR: ['addrman'],
@@ -24,7 +27,7 @@ const SUBSYSTEMS: Readonly<Record<string, readonly LogCategory[]>> = {
   TXMP: ['mempool', 'mempoolrej', 'estimatefee'],
 };
 
-/** Levels of lbcd, and whether they include this node's debug log. */
+/** lbcd's log levels, and whether each includes this node's debug log. */
 const LEVELS: Readonly<Record<string, boolean>> = {
   trace: true,
   debug: true,
@@ -53,7 +56,7 @@ function categoriesOf(subsystem: string): readonly LogCategory[] {
   throw refuse(`The specified subsystem [${subsystem}] is invalid -- supported subsytems [${ALL.join(' ')}]`);
 }
 
-/** Pairs are applied one after the other: those before an invalid one remain in effect. */
+/** Applies pairs of subsystem and level in order. Pairs before an invalid one remain in effect. */
 function switchLevels(control: LogControl, spec: string): void {
   if (!/[,=]/.test(spec)) {
     const enabled = levelOf(spec);

@@ -1,4 +1,4 @@
-/** `rpc.discover`: the machine-readable description of every method (OpenRPC's service discovery method). */
+/** `rpc.discover`: returns the OpenRPC document, a machine-readable description of every method. */
 import { defineMethod } from '../../declare/method.js';
 import { openRpcDocument } from '../../reference/openRpc.js';
 import { examplesFor } from '../../reference/recordedExamples.js';

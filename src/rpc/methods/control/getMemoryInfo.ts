@@ -126,7 +126,7 @@ function cacheJson(name: string, { bytes, maxBytes }: CacheUsage): JsonOut {
   return { name, bytes, ...(maxBytes === null ? {} : { bound: maxBytes }) };
 }
 
-/** The heap's spaces in the elements that glibc's `malloc_info` uses. */
+/** Formats the spaces of the V8 heap with the XML elements of glibc's `malloc_info`. */
 function heapXml(): string {
   const spaces = getHeapSpaceStatistics();
   const heaps = spaces.map(

@@ -1,4 +1,4 @@
-/** `logging`: shows and switches the debug categories of the log. */
+/** `logging`: returns and changes the enabled debug categories of the log. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { JsonValue } from '../../../util/json/json.js';
 import { LOG_CATEGORIES } from '../../../util/logging.js';
@@ -18,7 +18,7 @@ export const logging = defineMethod({
     `The categories are: ${LOG_CATEGORIES.join(', ')}.\n` +
     'Special names: "all" and "1" stand for all categories, "none" and "0" for no category.',
   params: [
-    // Not `array`: the reference silently ignores other values.
+    // The type is not `array`, because the reference silently ignores values of other types.
     { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
     { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
   ],
@@ -30,7 +30,7 @@ export const logging = defineMethod({
   async run(ctx, args) {
     await switchCategories(ctx, args.include, true);
     await switchCategories(ctx, args.exclude, false);
-    // The reference's help states 0 and 1, but it returns booleans.
+    // The reference's help text says 0 and 1, but the reference returns booleans.
     const shown = (active: boolean): number | boolean =>
       ctx.profile === 'lbrycrd' ? active : active ? 1 : 0;
     return new Map(ctx.services.logging.categories().map(([name, active]) => [name, shown(active)]));

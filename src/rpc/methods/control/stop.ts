@@ -1,4 +1,4 @@
-/** `stop`: starts a clean stop of the node; the response is still sent. */
+/** `stop`: starts a clean stop of the node. The response is sent before the node stops. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -8,7 +8,7 @@ export const stop = defineMethod({
   chainUse: 'none',
   summary: 'Stop the server.',
   params: [],
-  // The reference accepts and ignores one argument, formerly "detach".
+  // The reference accepts one argument, formerly "detach", and ignores it.
   maxArgs: 1,
   result: t.str('a farewell'),
   examples: [[]],

@@ -1,4 +1,4 @@
-/** `uptime`: time since the start of the node, by the mocked clock if one is set. */
+/** `uptime`: seconds since the start of the node, by the mock time if a test has set one. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -9,7 +9,7 @@ export const uptime = defineMethod({
   chainUse: 'none',
   summary: 'Returns the total uptime of the server.',
   params: [],
-  // The reference accepts and ignores one argument.
+  // The reference accepts one argument and ignores it.
   maxArgs: 1,
   result: t.int('the number of seconds that the server has been running'),
   examples: [[]],

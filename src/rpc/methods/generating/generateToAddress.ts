@@ -37,7 +37,7 @@ export const generateToAddress = defineMethod({
     if (destination === null) {
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Error: Invalid address');
     }
-    // The reference reads a negative number as an unsigned one.
+    // The reference converts a negative number to a very large unsigned number.
     const tries = maxtries < 0 ? Infinity : maxtries;
     try {
       const hashes = await mining.generate(scriptForDestination(destination), nblocks, tries, signal);

@@ -1,4 +1,4 @@
-/** `echo` and `echojson`: return the arguments. They differ only in how the command line reads its words. */
+/** `echo` and `echojson`: return their arguments. They differ only in how the command line client converts words. */
 import type { JsonValue } from '../../../util/json/json.js';
 import { defineMethod, type ParamDecl, type RpcMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

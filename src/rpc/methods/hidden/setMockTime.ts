@@ -1,4 +1,4 @@
-/** `setmocktime`: sets a fixed time on a test network. */
+/** `setmocktime`: sets the node's clock to a fixed time. Only on a test network. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

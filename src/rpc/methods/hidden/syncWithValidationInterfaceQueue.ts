@@ -1,4 +1,4 @@
-/** `syncwithvalidationinterfacequeue`: waits for changes of the chain in progress. */
+/** `syncwithvalidationinterfacequeue`: waits until pending changes of the chain and their events are complete. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -11,7 +11,7 @@ export const syncWithValidationInterfaceQueue = defineMethod({
   result: t.none(),
   examples: [[]],
   async run({ services: { chain } }) {
-    // Listeners run within a change of the chain: when this task runs, all earlier events have been delivered.
+    // Event listeners run within a change of the chain. When this empty task runs, all earlier events have been delivered.
     await chain.chain.exclusively(async () => undefined);
     return null;
   },

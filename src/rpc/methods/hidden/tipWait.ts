@@ -1,4 +1,4 @@
-/** Shared code of the three methods that wait for a block: the wait, its parameter and its result. */
+/** Code shared by the three methods that wait for a block: the wait, the timeout parameter and the result. */
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { RpcContext } from '../../declare/method.js';
@@ -15,8 +15,8 @@ export const TIMEOUT_PARAM = {
 export const TIP_SCHEMA = t.named('Tip', t.object({ hash: t.hash('the tip'), height: t.int('its height') }));
 
 /**
- * Waits until `isReached` is true for the tip, the timeout passes, the client disconnects or the node stops; returns the tip
- * at that time.
+ * Waits until `isReached` is true for the tip, the timeout expires, the client disconnects or the node stops. Returns the
+ * tip at that time.
  */
 export async function waitForTip(
   { services: { chain }, signal, outOfTurn }: RpcContext,

@@ -25,7 +25,7 @@ export const addHub = defineMethod({
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
   async run({ services }, { hub: peer, command }) {
     const hub = hubOf(services);
-    // Clients ignore an entry with more than one colon.
+    // An entry with more than one colon is rejected, because clients ignore it.
     if (!isPlainHostPort(peer))
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
     if (command === 'add') {

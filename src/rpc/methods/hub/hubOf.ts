@@ -1,4 +1,4 @@
-/** The hub, or the error of a node without one. */
+/** Returns the hub, or throws the error of a node without hub. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import type { HubService } from '../../../interfaces/hubService.js';
 import type { RpcServices } from '../../../interfaces/services.js';

@@ -1,4 +1,4 @@
-/** Accounts of lbcwallet: creating and naming them, and finding the account of an address. */
+/** Methods of lbcwallet for accounts: creating and naming them, and finding the account of an address. */
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { destinationKey, keyedDestination } from '../../../wallet/destinationKey.js';
@@ -23,7 +23,7 @@ import {
   unlockNeeded,
 } from './lbcwalletMethod.js';
 
-/** The key scopes under which balances are listed by kind. Source: waddrmgr `KeyScope.String`. */
+/** Key scopes by address type. Balances are listed per scope. Source: waddrmgr `KeyScope.String`. */
 const SCOPES = { legacy: "m/44'/140'", 'p2sh-segwit': "m/49'/140'", bech32: "m/84'/140'" } as const;
 
 function refuseReserved(name: string): void {
@@ -80,7 +80,7 @@ export const getAccount = lbcwalletMethod({
   },
 });
 
-/** A new address of an account. */
+/** Creates an address of an account. */
 export async function accountAddress(wallet: Wallet, number: number, kind: string): Promise<string> {
   if (number === IMPORTED_ACCOUNT)
     throw rpcError(RPC_ERROR.WALLET_ERROR, 'account number may not exceed 2147483647');
@@ -91,7 +91,7 @@ export async function accountAddress(wallet: Wallet, number: number, kind: strin
   return address;
 }
 
-/** Receiving addresses of an account, in the order of their creation. */
+/** Returns the receiving addresses of an account in the order of their creation. */
 function addressesOf(wallet: Wallet, number: number): string[] {
   const accounts = new LbcdAccounts(wallet);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Addresses of lbcwallet: creating, importing and describing them. */
+/** Methods of lbcwallet for addresses: creating, importing and describing them. */
 import { encodeDestination } from '../../../script/address.js';
 import { scriptForDestination, solveScript } from '../../../script/standard.js';
 import { destinationForKey, OUTPUT_TYPES } from '../../../signing/outputType.js';
@@ -138,7 +138,7 @@ const SCRIPT_TYPES = {
   witness_v0_scripthash: 'witness_v0_scripthash',
 } as const;
 
-/** The fields that describe a redeem or witness script. */
+/** Returns the fields that describe a redeem or witness script. */
 function scriptFacts(wallet: Wallet, script: Bytes): Record<string, JsonOut> {
   const template = solveScript(script);
   const type = SCRIPT_TYPES[template.type as keyof typeof SCRIPT_TYPES] ?? 'nonstandard';
@@ -149,13 +149,16 @@ function scriptFacts(wallet: Wallet, script: Bytes): Record<string, JsonOut> {
   return { hex: toHex(script), script: type, addresses, sigsrequired: template.required };
 }
 
-/** The redeem script of an address of the wallet. */
+/** Returns the redeem script of a P2SH output script if the wallet has it; otherwise null. */
 function innerScript(wallet: Wallet, script: Bytes): Bytes | null {
   const template = solveScript(script);
   return template.type === 'scripthash' ? wallet.keyring.script(template.hash) : null;
 }
 
-/** The key of an address of the wallet, if it pays to a single key: directly or by a witness program, in P2SH or not. */
+/**
+ * Returns the key of an address in the wallet; null unless the address pays to a single key, directly or by a witness
+ * program, with or without P2SH.
+ */
 function keyBehind(wallet: Wallet, script: Bytes): { readonly publicKey: Bytes; readonly id: Bytes } | null {
   const template = solveScript(innerScript(wallet, script) ?? script);
   if (template.type !== 'pubkeyhash' && template.type !== 'witness_v0_keyhash') return null;

@@ -1,4 +1,4 @@
-/** Balances and received amounts of lbcwallet's accounts and addresses. */
+/** Methods of lbcwallet for balances and received amounts of accounts and addresses. */
 import { encodeDestination } from '../../../script/address.js';
 import { destinationKey, keyedDestination } from '../../../wallet/destinationKey.js';
 import { LbcdAccounts } from '../../../wallet/lbcd/accounts.js';
@@ -34,7 +34,7 @@ const IGNORED_PARAMS = [
   { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
 ] as const;
 
-/** Total and spendable satoshis of one account. */
+/** Returns the total and the spendable amount of one account in satoshis. */
 function accountBalance(wallet: Wallet, account: string, minDepth: number) {
   const accounts = new LbcdAccounts(wallet);
   const number = accounts.numberOf(account);
@@ -154,7 +154,7 @@ function isReceiving([, { purpose }]: [string, { readonly purpose: string }]): b
   return purpose === 'receive';
 }
 
-/** The newest first; outputs of one transaction from the last to the first. Source: wallet/wallet.go `creditSlice`. */
+/** Sorts coins: newest first, outputs of one transaction from last to first. Source: wallet/wallet.go `creditSlice`. */
 function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
   const height = ({ depth, entry }: LbcdCoin): number => (depth === 0 ? Infinity : entry.height);
   if (a.entry === b.entry) return outputNumber(b.key) - outputNumber(a.key);

@@ -1,6 +1,6 @@
 /**
- * Shared code of the methods of lbcwallet: their profile, their errors, accounts and addresses as arguments. They are served
- * on the port of `-walletrpcport`. Source: lbcwallet rpc/legacyrpc/methods.go, rpc/legacyrpc/errors.go, lbcd
+ * Code shared by the methods of lbcwallet: their profile, their errors, and accounts and addresses as arguments. The methods
+ * are served on the port of `-walletrpcport`. Source: lbcwallet rpc/legacyrpc/methods.go, rpc/legacyrpc/errors.go, lbcd
  * btcjson/walletsvrcmds.go.
  */
 import { decodeDestination } from '../../../script/address.js';
@@ -46,7 +46,7 @@ export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
   });
 }
 
-/** Calls the node's own method of that name, as in the lbrycrd profile. */
+/** Calls the node's own method of that name, with the lbrycrd profile. */
 export async function callNode(
   ctx: RpcContext,
   name: string,
@@ -79,7 +79,7 @@ export const ADDRESS_TYPE_PARAM = {
   description: 'The kind of address: legacy, p2sh-segwit, bech32, or * for any',
 } as const;
 
-/** Null for any kind. Source: `lookupKeyScope`. */
+/** Parses an address type; null means any type. Source: `lookupKeyScope`. */
 export function addressKind(name: string): OutputType | null {
   const kind = name.toLowerCase();
   if (kind === '*') return null;
@@ -90,7 +90,7 @@ export function addressKind(name: string): OutputType | null {
   );
 }
 
-/** The kind of a destination. */
+/** Returns the address type of a destination. */
 export function kindOf({ type }: Destination): OutputType {
   if (type === 'pubkeyhash') return 'legacy';
   return type === 'scripthash' ? 'p2sh-segwit' : 'bech32';
@@ -106,7 +106,7 @@ export function destinationOf(wallet: Wallet, address: string): Destination {
 }
 
 /**
- * A block hash or txid, parsed as in lbcd: short ones are padded. The error has the text of Go's packages. Source:
+ * Parses a block hash or txid like lbcd: short ones are padded with zeros. The error has the text of Go's packages. Source:
  * lbcd chaincfg/chainhash `Decode`.
  */
 export function idOf(text: string, whatFailed = ''): Buffer {
@@ -126,7 +126,7 @@ export function unlockNeeded(): Error {
   return rpcError(RPC_ERROR.WALLET_UNLOCK_NEEDED, 'Enter the wallet passphrase with walletpassphrase first');
 }
 
-/** Converts coins as accepted by lbcd (a JSON number) to satoshis. Source: lbcutil amount.go `NewAmount`. */
+/** Converts an amount in coins to satoshis as lbcd does, from a floating-point number. Source: lbcutil amount.go `NewAmount`. */
 export function satoshisOf(coins: number): bigint {
   return BigInt(Math.round(coins * 1e8));
 }

@@ -1,4 +1,4 @@
-/** Payments from accounts of lbcwallet. */
+/** Methods of lbcwallet for payments from accounts. */
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { DEFAULT_ACCOUNT, LbcdAccounts } from '../../../wallet/lbcd/accounts.js';

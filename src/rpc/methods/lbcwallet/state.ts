@@ -1,4 +1,4 @@
-/** The state of the wallet in lbcwallet's format, and methods that it rejects. */
+/** Methods of lbcwallet for the state of the wallet, and methods that always return an error. */
 import { walletBalance } from '../../../wallet/lbcd/coins.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { coins } from '../../../util/json/json.js';
@@ -9,7 +9,10 @@ import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/wallets/walletOf.js';
 import { callNode, lbcwalletMethod } from './lbcwalletMethod.js';
 
-/** Source: `MAX_SLEEP_TIME` of the reference. */
+/**
+ * Time in seconds for which a wallet is unlocked if the caller gives the timeout 0. Source: `MAX_SLEEP_TIME` of the
+ * reference.
+ */
 const LONGEST_SEC = 100_000_000;
 
 export const getBestBlock = lbcwalletMethod({
@@ -83,7 +86,7 @@ export const walletIsLocked = lbcwalletMethod({
   run: (ctx) => walletOf(ctx).isLocked,
 });
 
-/** Runs a task; a wrong passphrase gives lbcwallet's error. */
+/** Runs a task. A wrong passphrase gives lbcwallet's error with `message`. */
 async function withPassphrase(task: () => Promise<JsonOut>, message: string): Promise<JsonOut> {
   try {
     return await task();
@@ -131,7 +134,7 @@ export const walletPassphraseChange = lbcwalletMethod({
   },
 });
 
-/** A method that always returns an error. */
+/** Declares a method that always returns an error. */
 function refusal(name: string, message: string): RpcMethod {
   return lbcwalletMethod({
     name,

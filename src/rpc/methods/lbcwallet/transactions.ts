@@ -1,4 +1,4 @@
-/** Transactions in lbcwallet's format. */
+/** Methods of lbcwallet that list transactions, in lbcwallet's format. */
 import { writeTransaction } from '../../../primitives/transaction.js';
 import { destinationKey } from '../../../wallet/destinationKey.js';
 import { DEFAULT_ACCOUNT } from '../../../wallet/lbcd/accounts.js';
@@ -23,9 +23,9 @@ import { t } from '../../../schema/schema.js';
 import { walletOf } from '../wallet/wallets/walletOf.js';
 import { ACCOUNT_PARAM, destinationOf, idOf, lbcwalletMethod } from './lbcwalletMethod.js';
 
-/** Longer results are created while they are sent. */
+/** Maximum number of items of a result that is created at once. Longer results are created while they are sent. */
 const ITEMS_AT_ONCE = 256;
-/** Entries skipped between two pauses. */
+/** Number of entries skipped between two yields to the event loop. */
 const ENTRIES_AT_ONCE = 1024;
 
 const IN_BLOCK = 'when it is in a block';
@@ -78,7 +78,7 @@ function itemAnswer(
   };
 }
 
-/** The newest first. */
+/** Yields all wallet transactions, newest first. */
 function* newestFirst(wallet: Wallet): Generator<Entry> {
   const entries = wallet.ledger.inOrder();
   for (let i = entries.length - 1; i >= 0; i--) {
@@ -87,16 +87,20 @@ function* newestFirst(wallet: Wallet): Generator<Entry> {
   }
 }
 
-/** The same; for an account, at least the entries that have items of it. */
+/**
+ * Yields wallet transactions, newest first. For an account, includes at least the transactions that have items of the
+ * account.
+ */
 function* ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Slices<Iterable<Entry>> {
   const number = accounts.list().find(({ name }) => name === account)?.number;
-  // The first account has nearly all entries, and payments to others belong to no account.
+  // For the first account all transactions are returned: it has nearly all of them, and payments to others belong to no
+  // account.
   if (account === '*' || account === '' || number === DEFAULT_ACCOUNT) return newestFirst(wallet);
   if (number === undefined) return [];
   return (yield* payingToAny(wallet, assignedOf(wallet).of(number))).reverse();
 }
 
-/** Transactions that paid to one of the destinations, in order of arrival. */
+/** Returns transactions that paid to one of the destinations, in order of arrival. */
 function* payingToAny({ ledger }: Wallet, destinations: Iterable<string>): Slices<Entry[]> {
   const found: Entry[] = [];
   const known = new SpreadMap<true>();
@@ -117,7 +121,7 @@ function byOrder(a: Entry, b: Entry): number {
   return a.orderPos - b.orderPos;
 }
 
-/** The latest items, the newest entry first. */
+/** Returns the latest items of an account: skips `from` items, then returns up to `count`. The newest transaction is first. */
 function* latestItems(wallet: Wallet, account: string, count: number, from: number): Slices<LbcdItem[]> {
   const history = new LbcdHistory(wallet);
   const found: LbcdItem[] = [];
@@ -158,7 +162,7 @@ export const listTransactions = lbcwalletMethod({
 function* oldestFirst(wallet: Wallet, latest: readonly LbcdItem[]): Generator<JsonOut> {
   for (let i = latest.length - 1; i >= 0; i--) {
     const item = latest[i]!;
-    // It may have been removed while others were sent.
+    // The transaction may have been removed from the wallet while earlier items were sent.
     if (wallet.ledger.has(item.entry.key)) yield itemAnswer(wallet, item);
   }
 }
@@ -174,13 +178,13 @@ export const listAllTransactions = lbcwalletMethod({
   },
 });
 
-/** Also pauses among entries without items. */
+/** Yields the items of transactions. Yields to the event loop even among transactions without items. */
 async function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: string): AsyncGenerator<JsonOut> {
   const history = new LbcdHistory(wallet);
   let since = performance.now();
   for (const entry of entries) {
     since = await yieldIfDue(since);
-    // It may have been removed while others were sent.
+    // The transaction may have been removed from the wallet while earlier items were sent.
     if (!wallet.ledger.has(entry.key)) continue;
     for (const item of history.items(entry, account)) yield itemAnswer(wallet, item);
   }
@@ -207,7 +211,7 @@ export const listAddressTransactions = lbcwalletMethod({
   },
 });
 
-/** Entries above a height or unconfirmed, in order of arrival. */
+/** Returns transactions above a height, and unconfirmed ones, in order of arrival. */
 function* entriesAfter(wallet: Wallet, after: number): Slices<Entry[]> {
   const found = yield* entriesSince(wallet, after);
   return yield* sortedInSlices(found.filter(isAlive), byOrder);

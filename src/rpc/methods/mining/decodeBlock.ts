@@ -1,11 +1,14 @@
-/** Decodes a block that a miner sends. */
+/** Decodes a block that a miner submits. */
 import { loadLargeBlock, type LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
 import { decodeHexInSlices } from '../../../util/text/hexSlices.js';
 import { ReadError } from '../../../util/reader.js';
 import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 
-/** Throws error -22 when the text is not a block; bytes after the block are ignored. Source: `DecodeHexBlk`. */
+/**
+ * Decodes a block from hex. Throws error -22 if the text is not a block. Extra bytes after the block are ignored. Source:
+ * `DecodeHexBlk`.
+ */
 export async function decodeBlock(text: string): Promise<LoadedBlock> {
   const bytes = text === '' ? null : await inSlices(decodeHexInSlices(text));
   try {

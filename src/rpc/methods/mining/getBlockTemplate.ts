@@ -16,7 +16,7 @@ import { decodeBlock } from './decodeBlock.js';
 import { TEMPLATE_SCHEMA, templateAnswer } from './templateAnswer.js';
 import { parseTemplateRequest, type TemplateRequest } from './templateRequest.js';
 
-/** Anyone can spend it: for callers that create their own coinbase. */
+/** Output script that anyone can spend (OP_TRUE). Used in templates for miners that create their own coinbase. */
 const OPEN_SCRIPT: Bytes = Uint8Array.of(0x51);
 
 export const getBlockTemplate = defineMethod({
@@ -84,9 +84,9 @@ async function makeTemplate(ctx: RpcContext, request: TemplateRequest): Promise<
 }
 
 /**
- * The script that a coinbase transaction pays to. Null if no coinbase is included and the caller must use `coinbasevalue`:
- * the caller did not request one, or there is no address (like a reference without wallet). lbcd also omits it if the caller
- * does not need it, and treats a missing address as an error.
+ * Returns the output script of the coinbase transaction in the template. Null if the template has no coinbase transaction
+ * and the miner must use `coinbasevalue`: the miner did not request one, or no payout address is available (like a reference
+ * without wallet). lbcd also omits it for miners that accept `coinbasevalue`, and treats a missing address as an error.
  */
 function payoutFor(
   { capabilities }: TemplateRequest,
@@ -104,7 +104,10 @@ function payoutFor(
   );
 }
 
-/** On the main network a block that cannot be announced, or that follows an old tip, is worthless. */
+/**
+ * Throws on the main network if the node has no peers or is in the initial download. A new block could not be announced, or
+ * would follow an old tip.
+ */
 function requireNetwork({ params, peers, network, chain }: RpcServices, profile: Profile): void {
   if (params.name !== 'main') return;
   const program = profile === 'lbcd' ? 'Bitcoin' : 'LBRYcrd';
@@ -121,8 +124,8 @@ function requireNetwork({ params, peers, network, chain }: RpcServices, profile:
 }
 
 /**
- * Long polling: waits until there is other work than the template with this id. Returns whether the tip is still the same,
- * undefined without an id.
+ * Long polling: waits until a better template than the one with this id exists. Returns whether the tip is still the same;
+ * undefined if no id is given.
  */
 async function waitForBetter(
   { services, signal, profile, outOfTurn }: RpcContext,
@@ -131,7 +134,7 @@ async function waitForBetter(
   if (longPollId === undefined || longPollId === null) return undefined;
   const { mining, chain } = services;
   const tip = (): Bytes => chain.headers.hash(chain.chain.tip);
-  // Any value except a string refers to the last template.
+  // An id that is not a string refers to the last template.
   const known =
     typeof longPollId === 'string'
       ? parseLongPollId(longPollId, profile)
@@ -144,8 +147,8 @@ async function waitForBetter(
 }
 
 /**
- * A tip's hash and a `changeCount`. In the lbcd profile, null when the text is not in this form. Source: `atoi64` for the
- * count.
+ * Parses a long poll id: the hash of a tip and a `changeCount`. In the lbcd profile, returns null if the text does not have
+ * this form. Source: `atoi64` for the count.
  */
 function parseLongPollId(text: string, profile: Profile): { tip: Bytes; changeCount: number } | null {
   const isWhole = /^[0-9a-fA-F]{64}[0-9]+$/.test(text);
@@ -153,7 +156,7 @@ function parseLongPollId(text: string, profile: Profile): { tip: Bytes; changeCo
   if (profile === 'lbcd') return null;
   const size = toLatin1(Buffer.from(text)).length;
   if (size < 64) {
-    // The error text of the reference's standard library.
+    // This is the error text of the C++ standard library, which the reference returns.
     throw rpcError(
       RPC_ERROR.MISC_ERROR,
       `basic_string::substr: __pos (which is 64) > this->size() (which is ${size})`,

@@ -1,4 +1,7 @@
-/** `getgenerate`: whether the node itself is mining, which is never the case here. Source: lbcd rpcserver.go. */
+/**
+ * `getgenerate`: whether the node itself is mining. Always false, because this node does not mine by itself. Source: lbcd
+ * rpcserver.go.
+ */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -1,4 +1,7 @@
-/** `gethashespersec`: the hash rate of the node's own mining, which never happens here. Source: lbcd rpcserver.go. */
+/**
+ * `gethashespersec`: hash rate of the node's own mining. Always 0, because this node does not mine by itself. Source: lbcd
+ * rpcserver.go.
+ */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 

@@ -9,8 +9,8 @@ import { t } from '../../../schema/schema.js';
 export const DEFAULT_LOOKUP_BLOCKS = 120;
 
 /**
- * Work divided by time over the last `lookup` blocks (those since the last retarget when not positive) up to `height` (the
- * tip when negative or above it). Source: `GetNetworkHashPS`.
+ * Returns the work per second over the last `lookup` blocks up to `height`. If `lookup` is not positive, the blocks since
+ * the last retarget are used. If `height` is negative or above the tip, the tip is used. Source: `GetNetworkHashPS`.
  */
 export function networkHashesPerSec(
   { chain, headers }: ChainReader,

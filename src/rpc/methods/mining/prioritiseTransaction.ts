@@ -32,7 +32,7 @@ export const prioritiseTransaction = defineMethod({
   result: t.bool('true'),
   examples: [['"txid"', '0.0', '10000']],
   run({ services: { mempoolGate } }, { txid, dummy, fee_delta }) {
-    // Source: `ParseHashStr`, which accepts hex of any length.
+    // The reference accepts hex of any length here. Source: `ParseHashStr`.
     if (txid === '' || !isHex(txid)) {
       throw rpcError(RPC_ERROR.MISC_ERROR, `txid must be hexadecimal string (not '${txid}')`);
     }

@@ -1,5 +1,5 @@
 /**
- * `setgenerate`: turns the node's own mining on and off. This node never mines by itself, so it can only be turned off.
+ * `setgenerate`: turns the node's own mining on or off. This node does not mine by itself, so mining can only be turned off.
  * Source: lbcd rpcserver.go `handleSetGenerate`.
  */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';

@@ -1,6 +1,5 @@
 /**
- * A block template in the form of `getblocktemplate`. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go
- * `blockTemplateResult`.
+ * Formats a block template for `getblocktemplate`. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `blockTemplateResult`.
  */
 import type { BlockIndex } from '../../../chain/index/blockIndex.js';
 import { decodeCompact } from '../../../primitives/compactTarget.js';
@@ -86,14 +85,17 @@ export interface AnswerParts {
   readonly profile: Profile;
   readonly index: BlockIndex;
   readonly withCoinbase: boolean;
-  /** Whether the caller supports segwit. */
+  /** Whether the miner supports segwit. */
   readonly knowsSegwit: boolean;
-  /** After a long poll: true if the tip has not changed. */
+  /**
+   * Whether the tip is still the same after a long poll, so that work on the old template may be submitted. Undefined
+   * without a long poll.
+   */
   readonly submitOld: boolean | undefined;
   readonly adjustedTimeSec: number;
 }
 
-/** The result in all profiles except lbcd's, with keys in the reference's order. */
+/** Formats a template for all profiles except lbcd's, with keys in the reference's order. */
 export function templateAnswer(parts: AnswerParts): JsonOut {
   if (parts.profile === 'lbcd') return lbcdTemplateAnswer(parts);
   const { template, request, profile, index, knowsSegwit } = parts;
@@ -128,10 +130,10 @@ export function templateAnswer(parts: AnswerParts): JsonOut {
   };
 }
 
-/** Data that lbcd suggests to miners for the coinbase: a push of "/P2SH/lbcd/". Source: mining/mining.go `CoinbaseFlags`. */
+/** Data that lbcd suggests for the coinbase script: a push of "/P2SH/lbcd/". Source: mining/mining.go `CoinbaseFlags`. */
 const LBCD_COINBASE_FLAGS = '0b2f503253482f6c6263642f';
 
-/** The result in lbcd's format, with keys in its order. Source: rpcserver.go `blockTemplateResult`. */
+/** Formats a template for the lbcd profile, with keys in lbcd's order. Source: rpcserver.go `blockTemplateResult`. */
 function lbcdTemplateAnswer(parts: AnswerParts): JsonOut {
   const { template, index, withCoinbase } = parts;
   const { contents, header } = template;
@@ -177,8 +179,8 @@ function coinbaseAnswer({ coinbase, contents }: BlockTemplate, sigopsDivisor: nu
 }
 
 /**
- * Version, active rules and pending deployments. Miners may ignore every deployment of these networks (`gbt_force`), so none
- * is removed from the version and none has an exclamation mark.
+ * Returns version, active rules and pending deployments. Miners may ignore every deployment of these networks (`gbt_force`),
+ * so no version bit is cleared and no rule is marked with an exclamation mark.
  */
 function deploymentsAnswer(
   index: BlockIndex,
@@ -200,8 +202,8 @@ function deploymentsAnswer(
 }
 
 /**
- * The allowed changes to the template. The reference lists `coinbase/append` only on request, although it is always allowed;
- * the documented profile always lists it.
+ * Returns the allowed changes to the template. The reference lists `coinbase/append` only on request, although it is always
+ * allowed; the documented profile always lists it.
  */
 function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profile): string[] {
   const appends = profile === 'documented' || capabilities.has('coinbase/append');
@@ -210,7 +212,7 @@ function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profi
     'time',
     'transactions',
     'prevblock',
-    // Since BIP34 the version of a block cannot be below 2.
+    // Miners that may force the version must support version 2, because BIP34 requires at least that.
     ...(maxVersion >= 2n ? ['version/force'] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** The parameters of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
+/** Parses the parameters of `getblocktemplate` (BIP22, BIP23, BIP9). Source: lbrycrd rpc/mining.cpp `getblocktemplate`. */
 import { isJsonNumber, type JsonObject, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
@@ -6,20 +6,20 @@ import { getInt64, getString } from '../../declare/paramTypes.js';
 
 export interface TemplateRequest {
   readonly capabilities: ReadonlySet<string>;
-  /** Deployments that the miner supports. */
+  /** Names of the rules that the miner supports. */
   readonly rules: ReadonlySet<string>;
-  /** Maximum block version of a miner without version bits support (it names no rules); -1 for others. */
+  /** Maximum block version of a miner that names no rules and thus does not support version bits; −1 for other miners. */
   readonly maxVersion: bigint;
-  /** Absent or null: return at once. */
+  /** Id of the template that the miner has. If absent or null, the call returns at once. */
   readonly longPollId: JsonValue | undefined;
 }
 
-/** Requests a template, or a verdict on the block in `data`. */
+/** A request for a template, or for a verdict on the proposed block in `data`. */
 export type ParsedRequest =
   | { readonly mode: 'template'; readonly request: TemplateRequest }
   | { readonly mode: 'proposal'; readonly data: string };
 
-/** Throws error -8 for an unknown mode, and the errors of wrong types in lists. */
+/** Parses the request. Throws error -8 for an unknown mode, and type errors for invalid lists. */
 export function* parseTemplateRequest(request: JsonObject | undefined): Slices<ParsedRequest> {
   const mode = parseMode(request?.get('mode'));
   const capabilities = yield* stringsOf(request?.get('capabilities'));
@@ -48,7 +48,7 @@ function parseMode(mode: JsonValue | undefined): string {
   return mode;
 }
 
-/** The strings of a list; any other value counts as an empty list. */
+/** Returns the strings of a list. A value that is not a list counts as an empty list. */
 function* stringsOf(list: JsonValue | undefined): Slices<Set<string>> {
   const strings = new Set<string>();
   for (const item of Array.isArray(list) ? list : []) {

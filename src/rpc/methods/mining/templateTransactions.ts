@@ -1,6 +1,6 @@
 /**
- * The transactions of a block template as JSON. Each text is created once, when the result is sent, and cached while the
- * transaction is in the mempool.
+ * Formats the transactions of a block template as JSON. The text of each transaction is created when it is first sent, and
+ * cached while the transaction is in the mempool.
  */
 import type { BlockCandidate } from '../../../mempool/mempoolReader.js';
 import { spentKeysOf, txKeyOf } from '../../../mempool/poolEntry.js';
@@ -8,9 +8,9 @@ import { hashToHex, toHex } from '../../../util/bytes.js';
 import { RawJson } from '../../../util/json/jsonWrite.js';
 
 interface Prepared {
-  /** The text before the list of dependencies. */
+  /** Text of the transaction before its list of dependencies. */
   readonly head: string;
-  /** Text of a transaction without dependencies. */
+  /** Complete text of the transaction if it has no dependencies. */
   readonly alone: string;
 }
 
@@ -27,13 +27,13 @@ function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: n
   return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
 }
 
-/** Entries are written in pieces of about this many characters, since a writer step costs more than a short entry. */
+/** Number of characters that are joined to one piece before they are written, because a write costs more than a short entry. */
 const PIECE_CHARS = 16 << 10;
 
 /**
- * The entries in order, several to a piece, with commas between them. `sigopsDivisor` is the cost of a signature operation
- * if costs do not apply yet (before segwit), else 1. An entry depends on the earlier entries that it spends, numbered from
- * 1, once for each input.
+ * Yields the entries in order as text with commas between them, several per piece. `sigopsDivisor` is the cost of a
+ * signature operation if costs do not apply yet (before segwit), otherwise 1. An entry depends on the earlier entries that
+ * it spends. They are numbered from 1 and listed once per input.
  */
 export function* templateTransactions(
   transactions: readonly BlockCandidate[],

@@ -1,4 +1,4 @@
-/** `addnode`: adds, removes or tries nodes that the operator wants connections to. Source: lbrycrd rpc/net.cpp. */
+/** `addnode`: adds or removes nodes to which the node stays connected, or tries a node once. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { usageError } from '../../reference/helpText.js';
 import { defineMethod, type RpcMethod } from '../../declare/method.js';

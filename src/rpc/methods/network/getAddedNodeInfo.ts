@@ -1,4 +1,4 @@
-/** `getaddednodeinfo`: the nodes of the addnode list. Source: lbrycrd rpc/net.cpp. */
+/** `getaddednodeinfo`: the nodes added by `-addnode` and `addnode`. Source: lbrycrd rpc/net.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

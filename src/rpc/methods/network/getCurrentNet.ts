@@ -1,4 +1,4 @@
-/** `getcurrentnet`: the number of the network. Source: lbcd rpcserver.go. */
+/** `getcurrentnet`: the magic of the network as a number. Source: lbcd rpcserver.go. */
 import { asBuffer } from '../../../util/bytes.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

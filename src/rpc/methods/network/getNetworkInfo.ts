@@ -3,7 +3,7 @@ import { coins } from '../../../util/json/json.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Digits of `localservices`: 64 bits. */
+/** Number of hex digits of `localservices`, which has 64 bits. */
 const SERVICES_DIGITS = 16;
 
 export const getNetworkInfo = defineMethod({

@@ -1,7 +1,7 @@
 /**
  * lbcd's `getaddednodeinfo`: the nodes of the addnode list, by name or with the state of their connections. Difference from
- * lbcd: names are not resolved again; the address returned is that of the connection, or the name itself. Source: lbcd
- * rpcserver.go.
+ * lbcd: host names are not resolved again. The address in the result is that of the connection, or the name if there is no
+ * connection. Source: lbcd rpcserver.go.
  */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
@@ -9,7 +9,7 @@ import type { AddedNodeInfo } from '../../../interfaces/peerService.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';
 
-/** The host of `host`, `host:port` or `[host]:port`. */
+/** Returns the host of `host`, `host:port` or `[host]:port`. */
 function hostOf(address: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([^:]*):\d+$/.exec(address)?.[1] ?? address;
 }

@@ -1,5 +1,5 @@
 /**
- * lbcd's `node`: connects to a node, once or permanently, or disconnects one, given by number or address.
+ * lbcd's `node`: connects to a node, once or permanently, or disconnects a peer, which is given by number or address.
  * Source: lbcd rpcserver.go `handleNode`, server.go `handleQuery`.
  */
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
-/** Adds the network's port if none is given. Source: `normalizeAddress`. */
+/** Appends the network's default port if the target has no port. Source: `normalizeAddress`. */
 function withPort(target: string, defaultPort: number): string {
   if (/^(\[[^\]]*\]|[^:]*):[^:]*$/.test(target)) return target;
   return target.includes(':') ? `[${target}]:${defaultPort}` : `${target}:${defaultPort}`;
@@ -39,7 +39,7 @@ function findPeer(peers: PeerService, target: string, defaultPort: number): Peer
   return peers.list().find((peer) => peer.address === address);
 }
 
-/** The name of a permanent connection to the peer in the addnode list; undefined if there is none. */
+/** Returns the name under which the peer is in the addnode list; undefined if its connection is not permanent. */
 function permanentName(peers: PeerService, { address }: PeerSnapshot): string | undefined {
   return peers.addedNodes().find(({ name, connected }) => connected?.address === address || name === address)
     ?.name;

@@ -1,4 +1,4 @@
-/** `ping`: measures the round trip to every peer. */
+/** `ping`: sends a ping to every peer to measure the round-trip time. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

@@ -1,9 +1,9 @@
-/** The peer layer for a method that needs it. */
+/** Returns the peer layer for methods that need it. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import type { PeerService } from '../../../interfaces/peerService.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Throws the reference's error when the node runs without peers. */
+/** Returns the peer layer. Throws the reference's error if the node runs without peers. */
 export function requirePeers({ peers }: Pick<RpcServices, 'peers'>): PeerService {
   if (peers) return peers;
   throw rpcError(RPC_ERROR.CLIENT_P2P_DISABLED, 'Error: Peer-to-peer functionality missing or disabled');

@@ -1,4 +1,4 @@
-/** `setnetworkactive`: switches the peer network on or off. Source: lbrycrd rpc/net.cpp. */
+/** `setnetworkactive`: enables or disables the peer network. Source: lbrycrd rpc/net.cpp. */
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { requirePeers } from './requirePeers.js';

@@ -18,7 +18,7 @@ import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import { findSpentCoins, type SpentCoins } from './spentCoins.js';
 
-/** Inputs copied between two pauses. */
+/** Number of inputs copied between two yields to the event loop. */
 const COPIED_AT_ONCE = 1024;
 
 function* copiesOf(inputs: readonly TxInput[]): Slices<TxInput[]> {

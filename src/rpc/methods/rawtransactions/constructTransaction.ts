@@ -29,7 +29,7 @@ import {
   parseLbcdHash,
 } from '../../declare/paramTypes.js';
 
-/** Maximum sequence number by which an input signals replaceability (BIP125). */
+/** Maximum sequence number of an input that signals replaceability (BIP125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 const MAX_UINT32 = 0xffffffffn;
 const TRANSACTION_VERSION = 2;
@@ -119,7 +119,7 @@ function readInput(value: JsonValue, defaultSequence: number): TxInput {
 
 type Pair = readonly [name: string, value: JsonValue];
 
-/** The pairs of an object, or those of a list of objects with one pair each. */
+/** Yields the pairs of an object, or of a list of objects with one pair each. */
 function* readPairs(outputs: readonly JsonValue[] | JsonObject): Slices<readonly Pair[]> {
   if (outputs instanceof JsonObject) return outputs.entries;
   const pairs: Pair[] = [];
@@ -137,7 +137,7 @@ function* readPairs(outputs: readonly JsonValue[] | JsonObject): Slices<readonly
   return pairs;
 }
 
-/** The text of a value, whatever its type. Source: `UniValue::getValStr`. */
+/** Returns the text of a JSON value of any type. Source: `UniValue::getValStr`. */
 function valueText(value: JsonValue): string {
   if (typeof value === 'string') return value;
   if (isJsonNumber(value)) return numberText(value);

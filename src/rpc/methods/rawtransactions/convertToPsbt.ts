@@ -1,4 +1,4 @@
-/** `converttopsbt`: a serialized transaction as PSBT. Source: Core 0.17 rpc/rawtransaction.cpp. */
+/** `converttopsbt`: converts a serialized transaction to a PSBT. Source: Core 0.17 rpc/rawtransaction.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { decodeTransaction } from '../../format/decodeTransaction.js';
 import { defineMethod } from '../../declare/method.js';

@@ -1,4 +1,4 @@
-/** `createpsbt`: an unsigned transaction as PSBT (BIP174, creator). */
+/** `createpsbt`: creates a PSBT of an unsigned transaction (BIP174, creator). */
 import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../declare/method.js';

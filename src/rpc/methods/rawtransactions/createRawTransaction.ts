@@ -1,4 +1,4 @@
-/** `createrawtransaction`: an unsigned transaction from inputs and outputs. */
+/** `createrawtransaction`: creates an unsigned transaction from inputs and outputs. */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { hexOf } from '../../../util/json/jsonWrite.js';
 import { inSlices } from '../../../scheduler/slices.js';

@@ -19,7 +19,7 @@ import { defineMethod } from '../../declare/method.js';
 import { readHexParam, readLbcdHex } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
-/** Script types that may be wrapped in a witness program. */
+/** Types of scripts that a witness program may contain. */
 const WRAPPABLE = new Set(['pubkey', 'pubkeyhash', 'multisig', 'nonstandard']);
 const COMPRESSED_KEY_BYTES = 33;
 
@@ -27,7 +27,7 @@ function scriptHashAddress(script: Bytes, { prefixes }: ScriptContext): string {
   return encodeDestination({ type: 'scripthash', hash: hash160(script) }, prefixes);
 }
 
-/** Whether a key of the script is uncompressed, which witness programs do not allow. */
+/** Whether the script has an uncompressed key, which witness programs do not allow. */
 function hasUncompressedKey(script: Bytes): boolean {
   const template = solveScript(script);
   if (template.type === 'pubkey') return template.publicKey.length !== COMPRESSED_KEY_BYTES;

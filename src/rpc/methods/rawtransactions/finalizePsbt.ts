@@ -1,4 +1,4 @@
-/** `finalizepsbt`: completes inputs that have all signatures (BIP174, finalizer and extractor). */
+/** `finalizepsbt`: completes the inputs of a PSBT that have all signatures (BIP174, finalizer and extractor). */
 import { formatTransactionInSlices } from '../../../primitives/transactionSlices.js';
 import { extractTransactionInSlices, finalizePsbt as finalize } from '../../../signing/psbtRoles.js';
 import { hexOf } from '../../../util/json/jsonWrite.js';

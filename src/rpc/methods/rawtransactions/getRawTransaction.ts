@@ -18,7 +18,7 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** The fields for the block of a transaction. */
+/** Returns the fields about the block that contains the transaction. */
 function placeAnswer({ chain }: RpcServices, block: number): Record<string, JsonOut> {
   const { headers } = chain;
   const { active } = chain.chain.index;
@@ -37,7 +37,7 @@ function isSynced(services: RpcServices, index: string): boolean {
   return services.indexes().some(({ name, synced }) => name === index && synced);
 }
 
-/** The error for a transaction that is not in this block or, with `NO_HEADER`, was not found at all. */
+/** Creates the error for a transaction that is not in the block or, with `NO_HEADER`, was not found at all. */
 export function transactionNotFound(services: RpcServices, block: number): RpcError {
   if (block !== NO_HEADER && !services.chain.hasData(block)) {
     return rpcError(RPC_ERROR.MISC_ERROR, services.chain.behindSnapshot(block) ?? 'Block not available');
@@ -72,7 +72,10 @@ function find(services: RpcServices, txid: Bytes, block: number): MaybePromise<F
   return block === NO_HEADER ? findTransaction(services, txid, true) : findInBlock(services, block, txid);
 }
 
-/** A transaction of a block is returned with its stored bytes, unless the witness must be removed. */
+/**
+ * Returns the serialized transaction. For a transaction of a block the stored bytes are used, unless the witness must be
+ * removed.
+ */
 function rawAnswer(found: FoundTransaction, serializeWitness: boolean): JsonOut {
   const { stored } = found;
   return stored !== null && (serializeWitness || !stored.hasWitness)

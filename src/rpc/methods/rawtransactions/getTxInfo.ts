@@ -1,4 +1,4 @@
-/** `gettxinfo`: a transaction with the coins that it spends and the later states of its outputs, a page of each. */
+/** `gettxinfo`: a transaction with the coins that it spends and the states of its outputs. Inputs and outputs are paged. */
 import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
 import type { OutputState } from '../../../store/claims/query/outputStates.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
@@ -25,7 +25,7 @@ interface Page {
   readonly end: number;
 }
 
-/** The coins of the page's inputs, and the sum of all inputs; null if unknown. */
+/** Coins spent by the inputs of the page, and the sum of all inputs. Null for unknown values. */
 interface Spent {
   readonly coins: readonly (SpentCoin | null)[];
   readonly amountSat: bigint | null;
@@ -126,7 +126,7 @@ async function inputsOf(
   return answers;
 }
 
-/** Position of the transaction, and the outputs that it spends. */
+/** Returns the position of the transaction in the chain, and the coins that it spends. */
 async function placeAndSpent(
   services: RpcServices,
   { found, position, spent }: TxFacts,

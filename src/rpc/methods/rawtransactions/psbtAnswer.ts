@@ -1,4 +1,4 @@
-/** PSBTs in the format of `decodepsbt`. Source: lbrycrd rpc/rawtransaction.cpp `decodepsbt`, core_write.cpp `ScriptToUniv`. */
+/** Formats PSBTs for `decodepsbt`. Source: lbrycrd rpc/rawtransaction.cpp `decodepsbt`, core_write.cpp `ScriptToUniv`. */
 import { encodeDestination } from '../../../script/address.js';
 import { formatAsmInSlices, sighashName } from '../../../script/asm.js';
 import { extractDestination } from '../../../script/standard.js';
@@ -86,7 +86,7 @@ function* mapped<T, R>(items: readonly T[], make: (item: T) => R): Generator<R> 
   for (const item of items) yield make(item);
 }
 
-/** Omitted members are undefined. */
+/** Formats a script in a PSBT. Members that the result omits are undefined. */
 function* psbtScript(script: Bytes, context: ScriptContext): Slices<Record<string, JsonOut | undefined>> {
   const { asm, isclaim, issupport, subtype, type } = yield* scriptAnswerInSlices(script, context, true);
   return { asm, hex: toHex(script), isclaim, issupport, subtype, type };
@@ -104,7 +104,7 @@ function* unknownMembers(fields: readonly (readonly [string, Bytes])[]): Generat
   for (const [key, value] of fields) yield [toHex(fromLatin1(key)), toHex(value)];
 }
 
-/** Rejects a path without a fingerprint: this must be checked before the response begins. */
+/** Throws if a key path has no fingerprint. The check must be done before the response begins. */
 function* checkPaths({ keyPaths }: Pick<PsbtOutput, 'keyPaths'>): Slices<void> {
   for (const path of keyPaths.values()) {
     yield;
@@ -125,7 +125,7 @@ function pathAnswer([publicKey, path]: [string, KeyPath]): JsonOut {
   };
 }
 
-/** The fields common to inputs and outputs, in the reference's order. */
+/** Returns the fields that inputs and outputs share, in the reference's order. */
 function* sharedAnswer(
   { redeemScript, witnessScript, keyPaths }: Pick<PsbtOutput, 'redeemScript' | 'witnessScript' | 'keyPaths'>,
   context: ScriptContext,
@@ -182,7 +182,7 @@ function* outputAnswer(output: PsbtOutput, context: ScriptContext): Slices<JsonO
   };
 }
 
-/** The fee, undefined unless all spent outputs are included. Sums wrap like 64-bit integers. */
+/** Returns the fee; undefined unless the PSBT includes all spent outputs. Sums wrap around like 64-bit integers. */
 function* feeOf(psbt: Psbt): Slices<bigint | undefined> {
   let fee = 0n;
   for (const index of psbt.inputs.keys()) {
@@ -195,7 +195,7 @@ function* feeOf(psbt: Psbt): Slices<bigint | undefined> {
   return BigInt.asIntN(64, fee);
 }
 
-/** The result; its inputs and outputs are formatted while it is written. */
+/** Formats a PSBT. Its inputs and outputs are formatted while the response is written. */
 export function* psbtAnswer(psbt: Psbt, context: ScriptContext): Slices<JsonOut> {
   const fee = yield* feeOf(psbt);
   for (const part of [...psbt.inputs, ...psbt.outputs]) {

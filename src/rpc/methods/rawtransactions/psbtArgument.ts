@@ -1,4 +1,4 @@
-/** PSBTs as arguments and results. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
+/** Parses and formats PSBTs in arguments and results. Source: Core 0.17 core_read.cpp `DecodePSBT`. */
 import type { Transaction } from '../../../primitives/transaction.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import type { Psbt } from '../../../signing/psbt.js';
@@ -13,8 +13,8 @@ import { inSlices } from '../../../scheduler/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 
 /**
- * Throws error -22 with the reference's message for an invalid PSBT. For invalid base64, the data up to the first invalid
- * character is used.
+ * Parses a PSBT in base64. Throws error -22 with the reference's message if it is invalid. If the base64 is invalid, the
+ * data before the first invalid character is used.
  */
 export async function requirePsbt(text: string): Promise<Psbt> {
   try {
@@ -31,7 +31,7 @@ export async function psbtText(psbt: Psbt): Promise<string> {
   return (await inSlices(formatPsbtInSlices(psbt))).toString('base64');
 }
 
-/** A PSBT with only the transaction, without its scripts and witnesses. */
+/** Returns a PSBT that contains only the transaction, without its scripts and witnesses. */
 export async function barePsbtText(tx: Transaction): Promise<string> {
   return (await inSlices(formatBarePsbtInSlices(tx))).toString('base64');
 }

@@ -11,14 +11,14 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Decodes the transaction that a caller sends; throws error -22 when it is invalid. */
+/** Decodes a transaction in hex from a caller. Throws error -22 if it is invalid. */
 export async function requireTransaction(hex: string): Promise<Transaction> {
   const tx = await decodeTransaction(hex, false, true);
   if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
   return tx;
 }
 
-/** Whether an output of the transaction is unspent on the chain. */
+/** Whether at least one output of the transaction is unspent on the chain. */
 async function isOnChain(
   { chain }: RpcServices,
   { outputs }: Transaction,
@@ -33,7 +33,7 @@ async function isOnChain(
 }
 
 /**
- * Submits a transaction of a caller to the mempool, and announces it to peers. Returns its txid in wire order. Throws
+ * Submits a caller's transaction to the mempool and announces it to peers. Returns its txid in wire order. Throws
  * `RpcError`.
  */
 export async function submitTransaction(
@@ -52,7 +52,7 @@ export async function submitTransaction(
       maxFeeSat: allowHighFees ? 0n : options.maxTxFeeSat,
     });
     if (missingInputs) throw rpcError(RPC_ERROR.VERIFY_ERROR, 'Missing inputs');
-    // It may have been received from a peer while this call waited.
+    // The same transaction may have arrived from a peer while this call waited; this is not an error.
     if (error && error.reason !== 'txn-already-in-mempool') {
       throw rpcError(RPC_ERROR.VERIFY_REJECTED, formatVerdict(error));
     }

@@ -1,4 +1,7 @@
-/** `signrawtransaction`: the deprecated form, with keys or a wallet. Source: lbrycrd rpc/rawtransaction.cpp. */
+/**
+ * `signrawtransaction`: deprecated method that signs with keys in the arguments or with a wallet. Source: lbrycrd
+ * rpc/rawtransaction.cpp.
+ */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { getString } from '../../declare/paramTypes.js';
@@ -19,7 +22,7 @@ export const signRawTransaction = defineMethod({
   params: [
     {
       name: 'hexstring',
-      // Not `string`: the reference reads the keys before it parses the transaction.
+      // The type is not `string`, because the reference reads the keys before it parses the transaction.
       type: 'unreadString',
       required: true,
       strict: 'nullable',

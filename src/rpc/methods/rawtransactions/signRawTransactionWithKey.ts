@@ -12,7 +12,7 @@ import { getString } from '../../declare/paramTypes.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { PREVTXS_PARAM, SIGHASH_PARAM, SIGNED_SCHEMA, signTransaction } from './signTransaction.js';
 
-/** The given private keys; throws error -5 for a key that is not one of this network. */
+/** Parses the private keys. Throws error -5 for a key that is not a key of this network. */
 async function readKeys(keys: readonly JsonValue[], params: RpcServices['params']): Promise<MemoryKeyStore> {
   const prefixes = addressPrefixes(params);
   const store = new MemoryKeyStore();

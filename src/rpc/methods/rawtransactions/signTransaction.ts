@@ -1,6 +1,6 @@
 /**
- * Signing of a raw transaction with a provider's keys, shared by the `signrawtransaction` methods: previous outputs given by
- * the caller, the hash type, and the result. Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`.
+ * Signs a raw transaction with keys from a key store. Shared by the `signrawtransaction` methods: previous outputs from the
+ * caller, the hash type, and the result. Source: lbrycrd rpc/rawtransaction.cpp `SignTransaction`.
  */
 import { MAX_MONEY } from '../../../consensus/limits.js';
 import { type Transaction, type TxInput, type TxOutput } from '../../../primitives/transaction.js';
@@ -70,16 +70,19 @@ export const SIGNED_SCHEMA = t.named(
   }),
 );
 
-/** A witness with more items is formatted while the response is sent. Arbitrary: no spendable input has as many. */
+/**
+ * Minimum number of witness items above which a witness is formatted while the response is sent. Arbitrary: no spendable
+ * input has as many.
+ */
 const MANY_ITEMS = 1000;
 
 export interface SignRequest {
   readonly tx: Transaction;
-  /** Previous outputs given by the caller, not parsed. */
+  /** Previous outputs from the caller, unparsed. */
   readonly prevTxs: readonly JsonValue[] | undefined;
   readonly sighashType: string | undefined;
   readonly provider: SigningProvider;
-  /** Stores the redeem scripts in `prevTxs`; null when the keys are a wallet's. */
+  /** Key store that receives the redeem scripts in `prevTxs`. Null if the keys are those of a wallet. */
   readonly scripts: MemoryKeyStore | null;
 }
 
@@ -97,8 +100,8 @@ function isScriptHash(script: Bytes): boolean {
 }
 
 /**
- * Stores the redeem script of a given output. It is required for P2SH and P2WSH; behind a claim prefix, where the reference
- * would ignore it and could not sign, it is used if present.
+ * Stores the redeem script of a previous output from the caller. It is required for P2SH and P2WSH. After a claim prefix it
+ * is used if present; the reference would ignore it there and could not sign.
  */
 function learnRedeemScript(prevTx: JsonObject, scriptPubKey: Bytes, scripts: MemoryKeyStore): void {
   const isPlain = isScriptHash(scriptPubKey);
@@ -113,7 +116,7 @@ function addPrevTx(value: JsonValue, coins: SpentCoins, scripts: MemoryKeyStore 
   if (!(value instanceof JsonObject)) {
     throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'expected object with {"txid\'","vout","scriptPubKey"}');
   }
-  // Checked in the order of their names, whatever order they are read in.
+  // The members are checked in the alphabetical order of their names, as in the reference.
   requireMember(value, 'scriptPubKey', 'string');
   requireMember(value, 'txid', 'string');
   requireMember(value, 'vout', 'number');
@@ -129,7 +132,7 @@ function addPrevTx(value: JsonValue, coins: SpentCoins, scripts: MemoryKeyStore 
   }
   const amount = value.get('amount');
   const output = { value: amount === undefined ? MAX_MONEY : parseAmount(amount), script };
-  // An unspendable output is never a coin.
+  // An unspendable output is not a coin, so it is not stored.
   if (!isUnspendable(script)) coins.set(outPoint, output);
   if (scripts !== null) learnRedeemScript(value, script, scripts);
 }
@@ -145,7 +148,10 @@ function* witnessItems(witness: readonly Bytes[]): Generator<string> {
   for (const item of witness) yield toHex(item);
 }
 
-/** Source: `TxInErrorToJSON`. No work is done per item of a witness, since there may be millions. */
+/**
+ * Formats the error of one input. Source: `TxInErrorToJSON`. The witness is formatted lazily, because it may have millions
+ * of items.
+ */
 function inputError({ prevout, witness, scriptSig, sequence }: TxInput, error: string): JsonOut {
   return {
     txid: hashToHex(prevout.hash),
@@ -162,7 +168,7 @@ function describeOutput({ value, script }: TxOutput): string {
   return `CTxOut(nValue=${formatCoins(value)}, scriptPubKey=${toHex(script).slice(0, 30)})`;
 }
 
-/** Signs one input; returns an error, or null. */
+/** Signs one input. Returns an error text, or null on success. */
 function signOne(task: SigningTask, index: number, spent: TxOutput): string | null {
   signInput(task, index, spent);
   if (spent.value === MAX_MONEY && task.tx.inputs[index]!.witness.length > 0) {
@@ -171,7 +177,7 @@ function signOne(task: SigningTask, index: number, spent: TxOutput): string | nu
   return inputProblem(task, index, spent);
 }
 
-/** Signs the inputs for which keys are available, modifying the transaction, and returns the result. */
+/** Signs the inputs for which keys are available. Modifies the transaction and returns the result of the call. */
 export async function signTransaction(
   services: Pick<RpcServices, 'mempool' | 'chain'>,
   { tx, prevTxs, sighashType, provider, scripts }: SignRequest,

@@ -1,4 +1,4 @@
-/** The outputs that a transaction spends, from mempool and chain. Source: Core `CCoinsViewMemPool`. */
+/** Finds the outputs that a transaction spends, in mempool and chain. Source: Core `CCoinsViewMemPool`. */
 import {
   formatOutPoint,
   type OutPoint,
@@ -10,7 +10,7 @@ import { toLatin1 } from '../../../util/bytes.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Coins by outpoint; absent if not unspent. */
+/** Unspent coins by outpoint. A missing entry means that the output is spent or unknown. */
 export class SpentCoins {
   private readonly outputs = new SpreadMap<TxOutput>();
 
@@ -23,7 +23,10 @@ export class SpentCoins {
   }
 }
 
-/** An output in the mempool is included even if another mempool transaction spends it. */
+/**
+ * Finds the outputs that a transaction spends. An output in the mempool is included even if another mempool transaction
+ * spends it.
+ */
 export async function findSpentCoins(
   { mempool, chain }: Pick<RpcServices, 'mempool' | 'chain'>,
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** `testmempoolaccept`: the verdict that `sendrawtransaction` would give. Source: lbrycrd rpc/rawtransaction.cpp. */
+/** `testmempoolaccept`: tests whether `sendrawtransaction` would accept a transaction. Source: lbrycrd rpc/rawtransaction.cpp. */
 import { txidInSlices } from '../../../primitives/transactionSlices.js';
 import { hashToHex } from '../../../util/bytes.js';
 import { inSlices } from '../../../scheduler/slices.js';

@@ -1,6 +1,6 @@
 /**
  * Collects the data for `gettxinfo`: the coins that a transaction spends, and the transactions that spend its outputs. Does
- * no formatting.
+ * not format it.
  */
 import { positionInBlock } from '../../../chain/blocks/storedTransactions.js';
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
@@ -17,7 +17,7 @@ import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
 import type { OutputFate } from '../../format/txInfoOutputs.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** The coin that an input spends; without a height it is unconfirmed. */
+/** A coin that an input spends. `height` is undefined if the coin is unconfirmed. */
 export interface SpentCoin {
   readonly amount: bigint;
   readonly script: Bytes;
@@ -30,7 +30,7 @@ const ofChain = ({ amount, script, heightCode }: CoinValue): SpentCoin => ({
   height: heightCode >>> 1,
 });
 
-/** Position of a transaction in its block; null if the block is no longer on disk. */
+/** A block and the position of a transaction in it. */
 export interface PlaceInBlock {
   readonly block: LoadedBlock;
   readonly position: number;
@@ -47,13 +47,13 @@ export async function placeInBlock(
     const position = positionInBlock(block, txid);
     return position < 0 ? null : { block, position };
   } catch (error) {
-    // The block was pruned during the read.
+    // The block was pruned while it was being read.
     if (error instanceof BlockFileError && !chain.hasData(id)) return null;
     throw error;
   }
 }
 
-/** The coins spent by the inputs of a confirmed transaction, in order; null if the undo data is missing. */
+/** Returns the coins that the inputs of a confirmed transaction spend, in order. Null if the undo data cannot be read. */
 export function coinsInUndo(
   { chain }: RpcServices,
   id: number,
@@ -62,7 +62,7 @@ export function coinsInUndo(
   const { txs } = block.parsed;
   const row = position * TX_STRIDE;
   const count = txs[row + TX_INPUT_COUNT]!;
-  // Undo data has no entry for the coinbase, which is first.
+  // The undo data has no entries for the inputs of the coinbase, so their number is subtracted.
   const from = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
   try {
     const found = undoCoins(chain.readUndo(id), from, count);
@@ -73,7 +73,7 @@ export function coinsInUndo(
   }
 }
 
-/** The coins spent by the inputs of a mempool transaction, in order; null for a coin that no longer exists. */
+/** Returns the coins that the inputs of a mempool transaction spend, in order; null for a coin that no longer exists. */
 export async function coinsOfWaiting(
   { chain, mempool }: RpcServices,
   inputs: Transaction['inputs'],
@@ -93,7 +93,7 @@ export async function coinsOfWaiting(
   return found;
 }
 
-/** Number of the input that spends the output, -1 for none. */
+/** Returns the number of the input that spends the output; −1 if no input does. */
 function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): number {
   return inputs.findIndex(({ prevout }) => prevout.index === n && equalBytes(prevout.hash, txid));
 }
@@ -105,7 +105,7 @@ export class Spenders {
   private readonly services: RpcServices;
   private readonly txid: Bytes;
   private readonly outPoint: Buffer;
-  /** Transactions read from blocks, by height and offset. */
+  /** Transactions read from blocks, by height and offset in the block file. */
   private readonly read = new Map<string, Transaction & { readonly id: Bytes }>();
 
   constructor(services: RpcServices, txid: Bytes) {

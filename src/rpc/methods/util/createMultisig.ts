@@ -1,4 +1,4 @@
-/** `createmultisig`: an address that needs signatures of several keys. Source: lbrycrd rpc/misc.cpp, rpc/util.cpp. */
+/** `createmultisig`: creates an address that needs signatures of several keys. Source: lbrycrd rpc/misc.cpp, rpc/util.cpp. */
 import { UNCOMPRESSED_KEY_SIZE, COMPRESSED_KEY_SIZE } from '../../../crypto/ecdsaEncoding.js';
 import { encodeDestination } from '../../../script/address.js';
 import { MAX_SCRIPT_ELEMENT_SIZE } from '../../../script/script.js';
@@ -32,7 +32,7 @@ function readPublicKey(value: JsonValue): Bytes {
   throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid public key: ${text}`);
 }
 
-/** The script that needs signatures of `required` of the keys. Source: `CreateMultisigRedeemscript`. */
+/** Creates the script that needs signatures of `required` of the keys. Source: `CreateMultisigRedeemscript`. */
 export function multisigScript(required: number, publicKeys: readonly Bytes[]): Buffer {
   const fail = (message: string): never => {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, message);
@@ -52,7 +52,7 @@ export function multisigScript(required: number, publicKeys: readonly Bytes[]): 
   return script;
 }
 
-/** Throws error -5 for an unknown name. */
+/** Parses the name of an address type; default `legacy`. Throws error -5 for an unknown name. */
 export function readOutputType(value: JsonValue | undefined): OutputType {
   if (value === undefined) return 'legacy';
   const name = getString(value);

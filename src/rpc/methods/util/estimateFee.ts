@@ -1,4 +1,4 @@
-/** `estimatefee`: removed from the reference; returns the reference's error. Source: lbrycrd rpc/mining.cpp. */
+/** `estimatefee`: removed from the reference. Always returns the reference's error. Source: lbrycrd rpc/mining.cpp. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

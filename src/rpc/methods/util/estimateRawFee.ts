@@ -1,4 +1,4 @@
-/** `estimaterawfee`: the estimator's internal statistics for each horizon. Source: lbrycrd rpc/mining.cpp. */
+/** `estimaterawfee`: internal statistics of the fee estimator for each time horizon. Source: lbrycrd rpc/mining.cpp. */
 import type { BucketRange } from '../../../mempool/fees/confirmStats.js';
 import { FEE_HORIZONS, type FeeEstimates, type FeeHorizon } from '../../../mempool/fees/feeEstimator.js';
 import { coins } from '../../../util/json/json.js';
@@ -26,7 +26,10 @@ const HORIZON_SCHEMA = t.object({
   errors: t.optional(t.array(t.str('what went wrong')), 'when there is no estimate'),
 });
 
-/** Source: C++ `round`: halves away from zero. Negative values never have a fraction. */
+/**
+ * Rounds to two decimals. C++ `round` rounds halves away from zero; `Math.round` gives the same results, because negative
+ * values never have a fraction.
+ */
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }

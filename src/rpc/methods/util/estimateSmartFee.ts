@@ -1,11 +1,14 @@
-/** `estimatesmartfee`: the fee rate for timely confirmation. Source: lbrycrd rpc/mining.cpp. */
+/** `estimatesmartfee`: estimates the fee rate for confirmation within a number of blocks. Source: lbrycrd rpc/mining.cpp. */
 import type { FeeEstimates } from '../../../mempool/fees/feeEstimator.js';
 import { coins } from '../../../util/json/json.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Checks that a target is within the tracked range; throws error -8 otherwise. Source: `ParseConfirmTarget`. */
+/**
+ * Checks that a confirmation target is in the range that the estimator tracks. Throws error -8 otherwise. Source:
+ * `ParseConfirmTarget`.
+ */
 export function requireConfirmTarget(fees: FeeEstimates, target: number): void {
   const highest = fees.highestTarget('long');
   if (target >= 1 && target <= highest) return;

@@ -1,4 +1,4 @@
-/** `getindexinfo`: the enabled indexes and their positions. Source: Bitcoin Core 0.21 rpc/misc.cpp. */
+/** `getindexinfo`: the enabled indexes and the height that each has reached. Source: Bitcoin Core 0.21 rpc/misc.cpp. */
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** lbcd's `estimatefee`: a fee rate, computed as by `estimatesmartfee`. Source: lbcd rpcserver.go. */
+/** lbcd's `estimatefee`: a fee rate, estimated like `estimatesmartfee`. Source: lbcd rpcserver.go. */
 import { coins } from '../../../util/json/json.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';

@@ -1,4 +1,4 @@
-/** `validateaddress`: whether an address belongs to this network, and a description of it. */
+/** `validateaddress`: tells whether an address belongs to this network, and describes it. */
 import { decodeDestination, encodeDestination } from '../../../script/address.js';
 import { scriptForDestination, type Destination } from '../../../script/standard.js';
 import { toHex, type Bytes } from '../../../util/bytes.js';

@@ -1,4 +1,4 @@
-/** `verifymessage`: whether the key of an address signed a message. Source: lbrycrd rpc/misc.cpp. */
+/** `verifymessage`: verifies that the key of an address signed a message. Source: lbrycrd rpc/misc.cpp. */
 import { decodeDestination } from '../../../script/address.js';
 import { decodeBase64InSlices } from '../../../signing/base64.js';
 import { verifyMessage as verify } from '../../../signing/signedMessage.js';

@@ -1,7 +1,7 @@
 /**
- * Blocks after which lbcd may have other claims than lbrycrd and this node (docs/architecture.md). They are recorded when
- * they are connected, because the difference may only show in the root of a much later block. These rows do not affect the
- * trie.
+ * Records the blocks after which lbcd may have other claims than lbrycrd and this node (docs/architecture.md). A difference
+ * is recorded when its block is connected, because it may affect only the root of a much later block. The recorded rows do
+ * not affect the trie.
  */
 import { countsMetadataSupports, expirationHeight } from '../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -11,7 +11,7 @@ import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.
 import { CLAIM_PREFIX, differenceKey, readU32 } from '../rows/claimKeys.js';
 import { readStranded } from '../query/stranded.js';
 
-/** Kind of a difference; the letters are those of the rows. */
+/** Type of a difference. `LETTERS` maps the types to the letters in row keys. */
 export type LbcdDifferenceKind = 'metadataSupport' | 'extendedTerm' | 'normalization';
 
 const LETTERS: Readonly<Record<LbcdDifferenceKind, string>> = {
@@ -26,8 +26,8 @@ export interface LbcdDifference {
 }
 
 /**
- * Records the possible differences of a block. `hadDue` returns whether items would have expired in it if the block had not
- * extended the expiration.
+ * Records the possible differences of a block. `hadDue` tells whether items (claims and supports) would have expired in this
+ * block if the expiration term had not been extended in it.
  */
 export async function noteDifference(
   rows: RowTransaction,
@@ -46,13 +46,13 @@ export async function noteDifference(
     put('normalization');
 }
 
-/** Deletes the records of a block. */
+/** Deletes the recorded differences of a block. */
 export async function undoDifferences(rows: RowTransaction, height: number): Promise<void> {
   const prefix = differenceKey(height, '');
   for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) rows.del(key);
 }
 
-/** Earlier blocks with items that lbcd stores differently, in order. */
+/** Blocks below `height` with claims or supports that lbcd stores differently, in the order of height. */
 export async function differencesBefore(
   rows: RowReader,
   rules: ClaimRules,

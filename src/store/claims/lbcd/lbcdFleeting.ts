@@ -1,8 +1,8 @@
 /**
  * Changes of names that the claim trie does not store: outputs that are created and spent within a block, and spends of
- * outputs that have expired or never counted. lbcd logs both as changes of the name, so its responses depend on them. The
- * rows do not affect the trie; only the lbcd profile reads them. Source: lbcd blockchain/claimtrie.go `ParseClaimScripts`,
- * claimtrie/node/node.go `ApplyChange`.
+ * outputs that have expired or never were in the trie. lbcd logs both as changes of the name, so its responses depend on
+ * them. The rows of this module do not affect the trie; only the lbcd profile reads them. Source: lbcd
+ * blockchain/claimtrie.go `ParseClaimScripts`, claimtrie/node/node.go `ApplyChange`.
  */
 import type { ClaimWork } from '../../../claimtrie/claimWork.js';
 import { REMOVAL, type Item, type ItemKind } from '../../../claimtrie/item.js';
@@ -16,10 +16,10 @@ import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from '../rows/cl
 import { readPoint, writePoint } from '../rows/nameRow.js';
 import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
 
-/** Value in place of the due height in rows of an older version. */
+/** Stored instead of the due height in rows of an older version, which do not have it. */
 export const NOT_NOTED = -1;
 
-/** Changes of one name in one block. */
+/** Fleeting changes of one name in one block. */
 export interface Fleeting {
   readonly height: number;
   /** The outputs that were created and spent within the block. */
@@ -28,10 +28,13 @@ export interface Fleeting {
 
 const KINDS: readonly ItemKind[] = ['claim', 'update', 'support'];
 const KIND_MASK = 3;
-/** The delay follows the kind. Rows of older versions do not have it. */
+/**
+ * Flag of a row entry: the activation delay follows the type of the item (claim or support). Entries of older versions have
+ * no delay.
+ */
 const FLAG_DELAY = 4;
 
-/** Records the changes of the block's transactions, which have just been processed. */
+/** Records the fleeting changes of a block whose transactions have just been processed. */
 export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
   const { height, rules } = work;
   const byName = new Map<string, Item[]>();
@@ -55,7 +58,7 @@ function lbcdNameOf(rules: ClaimRules, rawName: string, height: number): string 
   return filesNormalized(rules, height) ? normalizeKey(rawName) : rawName;
 }
 
-/** Deletes the records of a block. */
+/** Deletes the recorded fleeting changes of a block. */
 export async function undoFleeting(rows: RowTransaction, height: number): Promise<void> {
   for (const name of await readFleetingNames(rows, height)) {
     rows.del(fleetingKey(name, height));
@@ -63,7 +66,7 @@ export async function undoFleeting(rows: RowTransaction, height: number): Promis
   }
 }
 
-/** The names that the block changed in this way, in byte order. */
+/** Names with fleeting changes in a block, in byte order. */
 export async function readFleetingNames(rows: RowReader, height: number): Promise<string[]> {
   const prefix = fleetingAtKey(height, '');
   const names: string[] = [];
@@ -75,7 +78,10 @@ export async function readFleetingNames(rows: RowReader, height: number): Promis
   return names;
 }
 
-/** Such changes of a name, under its name in lbcd at the time, in blocks up to `height`, in order of blocks. */
+/**
+ * Fleeting changes of a name in blocks up to `height`, in the order of blocks. `name` is the name that lbcd used at that
+ * time.
+ */
 export async function readFleeting(rows: RowReader, name: string, height: number): Promise<Fleeting[]> {
   const found: Fleeting[] = [];
   const yieldTimer = new YieldTimer();
@@ -88,7 +94,7 @@ export async function readFleeting(rows: RowReader, name: string, height: number
   return found;
 }
 
-/** The outputs that a block created and spent, of all names. */
+/** The outputs of all names that a block created and that were spent in the same block. */
 export async function readFleetingItems(rows: RowReader, height: number): Promise<Item[]> {
   const names = await readFleetingNames(rows, height);
   const items: Item[] = [];

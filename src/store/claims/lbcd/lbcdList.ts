@@ -1,29 +1,32 @@
 /**
- * One of the two lists that lbcd has for a name. New entries are appended. At the end of a block, spent and expired entries
- * are removed, and the last entry moves to the free place. Pure. Source: lbcd claimtrie/node/node.go `ApplyChange`,
- * `handleExpiredAndActivated`.
+ * One of the two lists that lbcd keeps for a name: its claims or its supports. New entries are appended. At the end of a
+ * block, spent and expired entries are removed, and the last entry moves to the free position. Does not access the database.
+ * Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`.
  */
 import type { Item } from '../../../claimtrie/item.js';
 
-/** An item that lbcd lists under a name. */
+/** An item (claim or support) that lbcd lists under a name. */
 export interface Listed {
   readonly item: Item;
-  /** Whether the normalization fork moved it here. It is listed from its creation, but counts only from the fork. */
+  /**
+   * Whether the normalization fork moved the item (claim or support) to this name. lbcd lists a moved item from its
+   * creation, but counts it only from the fork on.
+   */
   readonly moved: boolean;
 }
 
 export interface Entry {
   listed: Listed;
-  /** Number of claims in the list when its first output was added. */
+  /** Number of claims in the list when the first output of this entry was added. */
   readonly sequence: number;
 }
 
 export class LbcdList {
   private readonly list: Entry[] = [];
-  /** Position of each entry. */
+  /** Position in the list of each entry. */
   private readonly places = new Map<Entry, number>();
   private readonly byClaim = new Map<string, Set<Entry>>();
-  /** Entries to remove, by the block at whose end they are removed. */
+  /** Entries to remove, by the height of the block at whose end they are removed. */
   private readonly leaving = new Map<number, Set<Entry>>();
 
   get entries(): readonly Entry[] {
@@ -41,7 +44,7 @@ export class LbcdList {
     this.schedule(entry, removed);
   }
 
-  /** The first in the list with this claim id. */
+  /** The first entry in the list with this claim id. */
   find(claimId: string): Entry | undefined {
     let first: Entry | undefined;
     for (const entry of this.byClaim.get(claimId) ?? [])
@@ -56,13 +59,13 @@ export class LbcdList {
     this.schedule(entry, listed.item.removed);
   }
 
-  /** Removes the entries that leave at the end of the block. Entries that left before must have been removed already. */
+  /** Removes the entries that lbcd removes at the end of block `height`. `sweep` must have been called for all earlier blocks. */
   sweep(height: number): void {
     const leaving = this.leaving.get(height);
     if (!leaving) return;
     this.leaving.delete(height);
     for (const place of [...leaving].map((entry) => this.places.get(entry)!).sort((a, b) => a - b)) {
-      // A place beyond the present end was already removed, as the last entry.
+      // A position at or beyond the current end belongs to an entry that was already removed as the last one.
       while (place < this.list.length) {
         const last = this.list.pop()!;
         if (leaving.has(last)) {

@@ -1,9 +1,9 @@
 /**
- * The schedule of lbcd: with each change of a name, lbcd notes the next block in which an item of the name becomes active or
- * expires, and never removes the note. So the changes of a block also include names whose item was due in it and has left or
- * become active since, unless another item of the name was due earlier all that time. The schedule is not stored. It is
- * computed from the logs of the blocks that created the items. Source: lbcd claimtrie/claimtrie.go `AppendBlock`,
- * node/node.go `NextUpdate`; temporal/.
+ * The update schedule of lbcd. With each change of a name, lbcd notes the next block in which an item (claim or support) of
+ * the name becomes active or expires. lbcd never removes this note. So lbcd's list of names changed in a block also contains
+ * names whose item was due in that block, even if the item was spent or became active before. A name is not in the list if
+ * another of its items was always due earlier. This node does not store the schedule. It is computed from the logs of the
+ * blocks that created the items. Source: lbcd claimtrie/claimtrie.go `AppendBlock`, node/node.go `NextUpdate`; temporal/.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -20,20 +20,21 @@ import { parseLogChunk, readLog, type ItemRef, type LogEvent } from '../rows/log
 import { readStranded } from '../query/stranded.js';
 
 /**
- * The names that a block touched, and those that lbcd had scheduled for it. Before the normalization fork they are raw
- * names, also for items that are due after the fork.
+ * The names that a block changed, and the names that lbcd had scheduled for the block. Before the normalization fork these
+ * are raw names, even for items (claims and supports) that are due after the fork.
  */
 export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height: number): Promise<Bytes[]> {
   const fork = rules.normalizationForkHeight;
   const names = await readLbcdSchedule(rows, rules, height);
   for (const event of await readLog(rows, height)) {
-    // The event that caused a takeover is in the log too, except if only a node without claims appeared or vanished.
+    // Takeovers need no handling, because the log also contains the event that caused the takeover. The exception is a
+    // takeover where only a node without claims appeared or vanished.
     if (event.op === 'snapshot' || event.op === 'takeover') continue;
     if (event.op === 'refile') names.add(event.to.name);
     const isNear = height < fork && height + MAX_DELAY >= fork;
     const item = isNear ? await itemOf(rows, event.ref) : undefined;
     names.add(item?.rawName ?? event.ref.name);
-    // lbcd first moves the items that the fork's block spends.
+    // In the fork's block, lbcd also moves the items (claims and supports) that this block spends.
     if (height === fork) names.add(normalizeKey(event.ref.name));
   }
   if (height === fork) {
@@ -44,9 +45,9 @@ export async function readLbcdChanges(rows: RowReader, rules: ClaimRules, height
   return [...names].map(fromLatin1);
 }
 
-/** The names that lbcd had scheduled for a block and that its log does not contain. */
+/** The names that lbcd had scheduled for a block and that the block's log does not contain. */
 async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: number): Promise<Set<string>> {
-  /** By name in the block: the names before the normalization fork. */
+  /** Raw names before the normalization fork, by the name under which they are known at this block. */
   const candidates = new Map<string, Set<string>>();
   const nameNow = filesNormalized(rules, height) ? normalizeKey : (name: string): string => name;
   for (const { rawName } of [
@@ -64,7 +65,10 @@ async function readLbcdSchedule(rows: RowReader, rules: ClaimRules, height: numb
   return scheduled;
 }
 
-/** Items that were to expire in the block and had left before, or that the normalization fork left behind. */
+/**
+ * Items (claims and supports) whose term ends in the block, but which were removed before, or which the normalization fork
+ * did not move.
+ */
 async function expiringItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
   const items: Item[] = [];
   const yieldTimer = new YieldTimer();
@@ -84,17 +88,20 @@ function hasLeft({ removed }: Item, height: number): boolean {
   return removed !== 0 && removed < height;
 }
 
-/** Whether it is still filed under a raw name, so that lbrycrd does not find it in block `height`. */
+/**
+ * Whether an item (claim or support) is still stored under a raw name after the normalization fork, so that lbrycrd does not
+ * find it in block `height`.
+ */
 function isStranded(rules: ClaimRules, { name, removed, activated }: Item, height: number): boolean {
   return (
     removed === 0 && activated !== 0 && height > rules.normalizationForkHeight && normalizeKey(name) !== name
   );
 }
 
-/** Items that were to become active in the block, and were spent or activated by a takeover before. */
+/** Items (claims and supports) that were pending until the block, but were spent, or activated early by a takeover, before. */
 async function pendingItems(rows: RowReader, rules: ClaimRules, height: number): Promise<Item[]> {
-  // The delay of a claim is a 32nd of the blocks for which another claim has owned the name, so less than a 32nd of the
-  // height.
+  // The delay of a claim is a 32nd of the number of blocks since the last takeover of its name. So the delay is less than
+  // a 32nd of the height.
   const longest = Math.min(MAX_DELAY, Math.floor(height / 32) + 1);
   const from = Math.max(0, height - Math.max(longest, rules.supportDelay === 100 ? 100 : 0));
   const pending = new Set<string>();
@@ -120,8 +127,8 @@ async function pendingItems(rows: RowReader, rules: ClaimRules, height: number):
 }
 
 /**
- * Items that the normalization fork moves in lbcd, but that were filed here under the normalized name from the start,
- * because they are due after the fork.
+ * Items (claims and supports) that lbcd moves in the normalization fork. This node stored them under the normalized name
+ * from the start, because they are due after the fork.
  */
 async function movedInFork(rows: RowReader, rules: ClaimRules): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
@@ -167,7 +174,10 @@ async function itemOf(rows: RowReader, { name, since, ordinal }: ItemRef): Promi
   return (await itemsByOrdinal(rows, name, since)).get(ordinal);
 }
 
-/** The life of an item under a name: the blocks in which it was listed, the end of its pending time, and its due heights. */
+/**
+ * The life of an item (claim or support) under a name. It was listed from block `from` until block `until`, and pending
+ * until `pendingUntil`. `due` and `expires` are the heights for which lbcd schedules it.
+ */
 interface Span {
   readonly from: number;
   readonly until: number;
@@ -176,7 +186,7 @@ interface Span {
   readonly expires: number;
 }
 
-/** Whether the block was the next scheduled one for the name after any earlier block. */
+/** Whether lbcd noted the block as the next scheduled block of the name after any earlier block. */
 async function wasNoted(
   rows: RowReader,
   rules: ClaimRules,
@@ -187,7 +197,7 @@ async function wasNoted(
   const spans = listed.map(({ item, moved }) => spanOf(rules, item, moved ? fork : item.height, Infinity));
   if (isNoted(spans, height)) return true;
   if (!filesNormalized(rules, height)) return false;
-  // Before the fork each raw name had its own schedule.
+  // Before the normalization fork lbcd had a separate schedule for each raw name.
   const before = { height: fork - 1, tipHeight: fork - 1 };
   for (const rawName of rawNames) {
     if (rawName === name) continue;
@@ -211,7 +221,10 @@ function spanOf(rules: ClaimRules, item: Item, from: number, end: number): Span 
 }
 
 function isNoted(spans: readonly Span[], height: number): boolean {
-  /** Changes at a height of two numbers: items due in the block, and items due before it. */
+  /**
+   * Changes, by height, of two counts: `here` counts items (claims and supports) that are due in the block, `sooner` counts
+   * items that are due before it.
+   */
   const steps = new Map<number, { here: number; sooner: number }>();
   const add = (from: number, until: number, due: number): void => {
     if (due > height || from >= until) return;
@@ -228,7 +241,7 @@ function isNoted(spans: readonly Span[], height: number): boolean {
   for (const { from, until, pendingUntil, due, expires } of spans) {
     add(from, pendingUntil, due);
     add(from, until, expires);
-    // lbcd also computes the next block when an item appears or leaves.
+    // lbcd computes the next scheduled block also when an item (claim or support) is added or removed.
     for (const at of [from, until, pendingUntil]) if (!steps.has(at)) steps.set(at, { here: 0, sooner: 0 });
   }
   let [here, sooner] = [0, 0];

@@ -1,8 +1,9 @@
 /**
  * The state of a name in lbcd: a list of claims and a list of supports. New entries are appended. At the end of a block,
- * spent and expired entries are removed, and the last entry moves to the free place. The order of supports and the sequence
- * numbers of claims depend on these steps, so the whole life of the name is replayed. Nothing here changes the trie. Source:
- * lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`; node/normalizing_manager.go.
+ * spent and expired entries are removed, and the last entry moves to the free position. The order of supports and the
+ * sequence numbers of claims depend on these steps, so the whole history of the name is replayed. This module does not
+ * change the trie. Source: lbcd claimtrie/node/node.go `ApplyChange`, `handleExpiredAndActivated`;
+ * node/normalizing_manager.go.
  *
  * lbcd caches names in memory, so its takeover height for a name without claims also depends on earlier requests. This code
  * returns the result of lbcd without the cache.
@@ -30,27 +31,30 @@ import { readStranded } from '../query/stranded.js';
 
 export interface LbcdNameQuery {
   name: Bytes;
-  /** The result is the state after the block of this height. */
+  /** Height of the block after which the state is computed. */
   height: number;
-  /** Height of the tip. From the normalization fork on, lbcd lists moved items under their new name, also for earlier blocks. */
+  /**
+   * Height of the tip. If the tip is at or above the normalization fork, lbcd lists moved items (claims and supports) under
+   * their new name, even for earlier blocks.
+   */
   tipHeight: number;
 }
 
 interface Lists {
   readonly claims: readonly Entry[];
   readonly supports: readonly Entry[];
-  /** The last block that changed the name. */
+  /** Height of the last block that changed the name. */
   readonly lastChange: number;
 }
 
 interface Life {
   readonly listed: readonly Listed[];
   readonly fleeting: readonly Fleeting[];
-  /** The last block of the replay. */
+  /** Height of the last block of the replay. */
   readonly height: number;
 }
 
-/** lbcd's state of a name after a block of the active chain; null for a name unknown by then. */
+/** lbcd's state of a name after a block of the active chain. Null if the name was unknown at that height. */
 export async function readLbcdName(
   rows: RowReader,
   rules: ClaimRules,
@@ -91,7 +95,10 @@ export async function readLbcdName(
   };
 }
 
-/** All items that lbcd ever listed under the name, if they were created in blocks up to `height`, or the fork moved them. */
+/**
+ * All items (claims and supports) that lbcd ever listed under the name: items created in blocks up to `height`, and items
+ * that the normalization fork moved.
+ */
 export async function listedUnder(
   rows: RowReader,
   rules: ClaimRules,
@@ -118,14 +125,20 @@ function native(item: Item): Listed {
   return { item, moved: false };
 }
 
-/** Items created under a raw name and due after the fork are filed under the normalized name from the start. */
+/**
+ * Items (claims and supports) created under a raw name that are due after the normalization fork. They are stored under the
+ * normalized name from the start.
+ */
 async function pendingBeyondFork(rows: RowReader, rules: ClaimRules, rawName: string): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const items = await itemsSince(rows, normalizeKey(rawName), 0, fork - 1);
   return items.filter((item) => item.rawName === rawName);
 }
 
-/** Items that lbrycrd's fork left behind and lbcd moves. They may be spent long after they expired. */
+/**
+ * Items (claims and supports) that the normalization fork did not move in lbrycrd, but moved in lbcd. They may be spent long
+ * after they expired.
+ */
 async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
   return (await readStranded(rows, name)).map((item) => {
     const removed = lbcdExpiry(rules, item.height);
@@ -134,13 +147,16 @@ async function strandedUnder(rows: RowReader, rules: ClaimRules, name: string): 
   });
 }
 
-/** Height at which lbcd expires an item created in block `created`. Source: `handleExpiredAndActivated`. */
+/** Height at which lbcd expires an item (claim or support) created in block `created`. Source: `handleExpiredAndActivated`. */
 export function lbcdExpiry(rules: ClaimRules, created: number): number {
   const due = created + rules.originalExpiration;
   return due > rules.extendedExpirationForkHeight ? created + rules.extendedExpiration : due;
 }
 
-/** Items that the fork's block spent: lbcd moves them all the same. In the log of that block the spends come before the moves. */
+/**
+ * Items (claims and supports) that the normalization fork's block spent. lbcd moves these items too. In the log of that
+ * block the spends precede the moves.
+ */
 async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Promise<Item[]> {
   const fork = rules.normalizationForkHeight;
   const spent: Item[] = [];
@@ -153,7 +169,7 @@ async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Pr
   return spent;
 }
 
-/** Replays the life of a name; returns the lists at its end. */
+/** Replays the history of a name. Returns the lists after the last block. */
 async function replay(
   rows: RowReader,
   rules: ClaimRules,
@@ -196,7 +212,7 @@ async function replay(
   return { claims: claims.entries, supports: supports.entries, lastChange };
 }
 
-/** An update replaces the entry that its transaction spent. */
+/** Replaces the entry that the transaction of an update spent. Returns whether an entry was replaced. */
 function replacesSpent(update: Listed, claims: LbcdList): boolean {
   const { item, moved } = update;
   if (item.kind !== 'update' || moved) return false;
@@ -207,8 +223,8 @@ function replacesSpent(update: Listed, claims: LbcdList): boolean {
 }
 
 /**
- * The order in which the fork moved items created in the same block: by raw name, and then by their order in the list of
- * that name. Computed only if two items have the same block.
+ * Position of each item (claim or support) in the order in which the normalization fork moved items created in the same
+ * block: by raw name, then by position in the list of the raw name. Computed only if two items have the same block.
  */
 async function movedRanks(
   rows: RowReader,

@@ -1,7 +1,7 @@
 /**
- * The events of a block, for notifications. First come the claims that its transactions created and abandoned, in their
- * order, then the changes at the end of the block: activations and expirations in the order of the log, and takeovers by
- * name.
+ * The claim events of a block, for notifications. First come the claims that the block's transactions created and abandoned,
+ * in the order of the transactions. Then come the changes at the end of the block: activations and expirations in the order
+ * of the log, and takeovers by name.
  */
 import type { ClaimOperation, WorkEvent } from '../../../claimtrie/claimWork.js';
 import { pointIndex, pointTxid, type Item } from '../../../claimtrie/item.js';
@@ -56,8 +56,8 @@ function describeTakeover({ name, owner, formerId }: WorkEvent & { op: 'takeover
 }
 
 /**
- * Computes the events from the operations of a block's transactions and from its log, which has the changes at the end of
- * the block.
+ * Computes the events of a block. `operations` are those of the block's transactions. The log contains the changes at the
+ * end of the block.
  */
 export function describeEvents(
   operations: readonly ClaimOperation[],

@@ -1,7 +1,8 @@
 /**
- * Queries of the claim trie by name, id and block, for the state after any block of the active chain. They read items and
- * histories; nothing is rolled back. Owns the result types. The RPC code formats them, and reads the value and address of an
- * output from the block files, at `height` and `txOffset`. Source: lbrycrd `getClaimsForName`, rpc/claimtrie.cpp.
+ * Queries of the claim trie by name, id and block, for the state after any block of the active chain. They read item rows
+ * and histories, and need no rollback of blocks. Defines the result types. The RPC code formats the results, and reads the
+ * value and address of an output from the block files, by `height` and `txOffset`. Source: lbrycrd `getClaimsForName`,
+ * rpc/claimtrie.cpp.
  */
 import {
   claimIdAtPoint,
@@ -42,37 +43,37 @@ import { readOwnership } from './ownership.js';
 import { compareRestored, leavingOrder, leftBehind, repeatPending, staleTakeover } from './referenceView.js';
 import { parseSummaryRow, type ClaimTotals } from '../rows/summaryRow.js';
 
-/** An output that is filed in the trie, pending or active. Ids and hashes in wire order. */
+/** An output (claim or support) that is stored in the trie, pending or active. Ids and hashes are in wire order. */
 export interface OutputInfo {
   claimId: Bytes;
   txid: Bytes;
   n: number;
   amount: bigint;
-  /** The height of the block with the output. */
+  /** Height of the block that contains the output. */
   height: number;
-  /** Offset of the transaction in its block. */
+  /** Byte offset of the transaction in its block. */
   txOffset: number;
-  /** Height at which it enters or entered the trie. */
+  /** Height at which the output becomes or became active. */
   validAtHeight: number;
   active: boolean;
-  /** The name in the script of the output. */
+  /** The name as spelled in the script of the output. */
   name: Bytes;
 }
 
 export interface ClaimInfo extends OutputInfo {
-  /** Own amount if active, plus the active supports. */
+  /** Amount of the claim if it is active, plus the amounts of its active supports. */
   effectiveAmount: bigint;
-  /** Own amount plus all supports, also pending ones. */
+  /** Amount of the claim plus all its supports, including pending ones. */
   fullAmount: bigint;
   supports: OutputInfo[];
-  /** Position in the order of bids: active claims, the best first, then pending ones. */
+  /** Position in the order of bids: first active claims, the best first, then pending claims. */
   bid: number;
-  /** Position in the order of heights. */
+  /** Position in the order of age (height). */
   sequence: number;
 }
 
 export interface NameInfo {
-  /** The name that was looked up: normalized where the rules say so. */
+  /** The name that was looked up. It is normalized if the rules require it at this height. */
   name: Bytes;
   lastTakeoverHeight: number;
   claims: ClaimInfo[];
@@ -81,21 +82,27 @@ export interface NameInfo {
 
 export interface NameQuery {
   name: Bytes;
-  /** The result is the state after the block of this height. */
+  /** Height of the block after which the state is queried. */
   height: number;
-  /** Looks the name up as it is, as the reference does for `getclaimsfortx`. */
+  /** Whether to look up the name without normalization, as the reference does for `getclaimsfortx`. */
   exact?: boolean;
-  /** Returns the result of the reference with its tip at this height, including its quirks (`referenceView.ts`). */
+  /**
+   * If set, returns the result that the reference gives when its tip is at `tipHeight`, including its quirks
+   * (`referenceView.ts`).
+   */
   asReference?: { tipHeight: number };
 }
 
-/** A query without the name. */
+/** A query whose name is passed separately. */
 type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 
-/** Claims processed without a yield. Arbitrary: each takes microseconds. */
+/** Number of claims that are processed between two yields. Arbitrary: each claim takes microseconds. */
 const CLAIMS_A_STEP = 64;
 
-/** Up to so many shared texts an item are kept: an item has three. Arbitrary. */
+/**
+ * Maximum number of shared byte strings per item (claim or support) that are kept for later results. A live item has three.
+ * Arbitrary.
+ */
 const SHARED_AN_ITEM = 4;
 
 const TXID_BYTES = 32;
@@ -103,13 +110,16 @@ const ID_BYTES = 20;
 
 const NO_PLACES: ReadonlyMap<Item, number> = new Map();
 
-/** The name as it is filed after block `height`. */
+/** The name under which claims for `name` are stored after block `height`. */
 export function filedName(rules: ClaimRules, name: Bytes, height: number): string {
   const key = toLatin1(name);
   return filesNormalized(rules, height) ? normalizeKey(key) : key;
 }
 
-/** Byte strings that several items of a result share: ids of one transaction, names, ids of supported claims. */
+/**
+ * Cache of byte strings that several items (claims and supports) of a result share: ids of one transaction, names, ids of
+ * supported claims.
+ */
 export class SharedBytes {
   private readonly known = new Map<string, Bytes>();
 
@@ -124,7 +134,7 @@ export class SharedBytes {
   }
 }
 
-/** The result data of an item. */
+/** The result data of an item (claim or support). */
 export function outputOf(
   item: Item,
   active: boolean,
@@ -149,7 +159,7 @@ function describe(item: Item, height: number, shared: SharedBytes): OutputInfo {
   return outputOf(item, active, active ? item.activated : item.dueHeight, shared);
 }
 
-/** All data of one name after the latest or an earlier block. Safe while blocks are connected. */
+/** Reads all data of one name after the latest or an earlier block. Blocks may be connected during the call. */
 export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
   const { height, asReference } = query;
   const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
@@ -165,9 +175,10 @@ export async function readName(rows: RowReader, rules: ClaimRules, query: NameQu
 }
 
 /**
- * The same after the latest block, from the present rows: they are fewer, and looked up by key. Synchronous if they are in
- * memory. `name` is the filed name, and not empty, because the result for a root without claims depends on other names. The
- * result is invalid if a block was connected or disconnected meanwhile: rows of two blocks may be in it.
+ * Reads all data of one name after the latest block. Faster than `readName`, because fewer rows are read, by key.
+ * Synchronous if the rows are in memory. `name` is the name as stored (`filedName`). It must not be empty, because the
+ * result for a root without claims depends on other names. The result is invalid if a block is connected or disconnected
+ * during the call, because it may then mix rows of two blocks.
  */
 export function readPresentName(
   rows: RowReader,
@@ -181,18 +192,18 @@ export function readPresentName(
   );
 }
 
-/** Cached items of names with many, which are read again as far as later blocks changed them. */
+/** Cache for names with many items (claims and supports). Only items that later blocks changed are read again. */
 export interface KnownItems {
   find(name: string): DescribedItems | undefined;
   keep(name: string, items: DescribedItems): void;
 }
 
-/** Items with the bytes of their last description. */
+/** Items (claims and supports) of a name, and the byte strings of their last description. */
 export interface DescribedItems extends KeptItems {
   readonly shared: SharedBytes;
 }
 
-/** Null for a name with many claims or supports. */
+/** Reads a name from its current rows. Returns null if the name has many claims or supports. */
 function presentName(rows: RowsAtHand, name: string, query: PlacedQuery): NameInfo | null {
   const row = rows.get(nameKey(name));
   if (row === undefined) return describeName(name, 0, [], query);
@@ -220,7 +231,8 @@ async function readManyItems(
   const renewed = before && (await renewItems(rows, name, before, height));
   const isRenewed = renewed?.items.size === alive;
   const kept = isRenewed ? renewed : keptItems(await readItems(rows, name, row, height), height);
-  // Those of removed items are among them.
+  // The shared strings also include those of removed items (claims and supports), so they are discarded when there are too
+  // many.
   const isSmall = before !== undefined && before.shared.size < SHARED_AN_ITEM * alive;
   const shared = isRenewed && isSmall ? before.shared : new SharedBytes();
   known?.keep(name, { ...kept, shared });
@@ -229,7 +241,7 @@ async function readManyItems(
   return inSlices(describeInSlices(name, shown, items, query, NO_PLACES, shared));
 }
 
-/** All items of a name after the latest block, given its row. */
+/** Reads all items (claims and supports) of a name after the latest block. `row` is the row of the name. */
 function readItems(rows: RowReader, name: string, row: Bytes, height: number): Promise<Item[]> {
   const { claims, alive } = parseNameRow(row);
   if (alive === claims.length) return itemsAt(rows, name, claims);
@@ -267,7 +279,7 @@ function* describeInSlices(
   };
 }
 
-/** A claim with its supports, in display order. */
+/** The result data of a claim with its supports, in display order. */
 export function describeClaim(
   claim: Item,
   supports: readonly Item[],
@@ -282,7 +294,7 @@ export function describeClaim(
     if (wasActive(support, height)) effectiveAmount += support.amount;
     fullAmount += support.amount;
   }
-  // Written out: object spread is several times slower.
+  // The members are listed explicitly, because object spread is several times slower.
   return {
     claimId: shared.of(claim.claimId),
     txid: shared.of(claim.point.slice(0, TXID_BYTES)),
@@ -302,8 +314,8 @@ export function describeClaim(
 }
 
 /**
- * The supports of each claim. If several claims have the same id, the first gets all supports. Supports of other ids are
- * returned separately.
+ * Assigns the supports to the claims. If several claims have the same id, the first gets all supports. Supports of other
+ * claims are returned separately.
  */
 export function matchSupports<T extends { claimId: string }>(
   claims: readonly { claimId: string }[],
@@ -327,8 +339,8 @@ function wasActive(item: Item, height: number): boolean {
 }
 
 /**
- * Claims in the order of bids and supports in the order of joining; pending ones last, in the order of the queue. With
- * `restored`, items that changed since are sorted by it.
+ * Sorts claims in the order of bids, and supports in the order in which they became active. Pending claims and supports
+ * follow, in the order of the queue. `restored`, if set, is the order of items that later blocks changed.
  */
 function arrange(
   items: readonly Item[],
@@ -354,7 +366,7 @@ function arrange(
   };
 }
 
-/** Active claims, the best first, given the active supports. */
+/** Sorts active claims, the best first, using the active supports. */
 function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[] {
   const sums = new Map<string, bigint>();
   for (const support of supports) {
@@ -372,8 +384,8 @@ function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[]
 }
 
 /**
- * Claims by height and output number. Claims with equal height and number (of several transactions) keep their order or, for
- * the reference, get the order of its sort. Source: `seqSort`.
+ * Sorts claims by height and output number. Claims with equal height and output number (of several transactions) keep their
+ * order. With the reference's order they get the order that its sort produces. Source: `seqSort`.
  */
 export function byAge<T extends { height: number; n: number }>(
   claims: readonly T[],
@@ -383,7 +395,10 @@ export function byAge<T extends { height: number; n: number }>(
   return standardSort([...claims], (a, b) => a.height < b.height || (a.height === b.height && a.n < b.n));
 }
 
-/** The position of each claim in that order. A claim listed twice has the position of its first mention. Source: `indexOf`. */
+/**
+ * The position of each claim id in the order of age. If a claim is listed twice, its first position counts. Source:
+ * `indexOf`.
+ */
 function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, number> {
   const order = byAge(
     claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId })),
@@ -409,8 +424,8 @@ export interface ClaimLocation {
 }
 
 /**
- * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). If several match, the
- * one whose id is the first in wire order, like in the index of the reference. Source: `getClaimById`.
+ * The claim, pending or active at the tip, whose printed id begins with `text` (lower-case digits). If several match,
+ * returns the claim whose id is the first in wire order, as in the index of the reference. Source: `getClaimById`.
  */
 export function findClaimById(rows: RowReader, text: string): MaybePromise<ClaimLocation | null> {
   if (!/^[0-9a-f]{1,40}$/.test(text)) return null;
@@ -437,26 +452,30 @@ async function findByBeginning(rows: RowReader, text: string): Promise<ClaimLoca
   return found;
 }
 
-/** Bytes of printed digits; an odd last digit is completed by `fill`. */
+/** Converts printed hex digits to bytes (latin1). If the number of digits is odd, `fill` is appended. */
 function fromHexDigits(text: string, fill: string): string {
   return toLatin1(Buffer.from(text.length % 2 === 0 ? text : text + fill, 'hex'));
 }
 
 export { readNames } from './ownership.js';
 
-/** Items that entered and left the trie in a block. Each id is computed as if its output had created a claim. */
+/**
+ * Items (claims and supports) that entered and left the trie in a block. Each id is computed as if the output had created a
+ * claim.
+ */
 export interface BlockChanges {
   claimsAddedOrUpdated: Bytes[];
   claimsRemoved: Bytes[];
   supportsAddedOrUpdated: Bytes[];
   supportsRemoved: Bytes[];
-  /** Every changed name, also by pending items. */
+  /** Every changed name, including names with changes of pending items (claims and supports) only. */
   names: Bytes[];
 }
 
 /**
- * Source: rpc/claimtrie.cpp `getchangesinblock`, which reads the undo data: activations and expirations, and in the
- * normalization fork's block the moved items, both as added and as removed. Spent items are not included.
+ * Reads the changes of a block. As in the reference, which reads the undo data, these are activations and expirations. In
+ * the normalization fork's block, moved items (claims and supports) count both as added and as removed. Spent items are not
+ * included. Source: rpc/claimtrie.cpp `getchangesinblock`.
  */
 export async function readChanges(rows: RowReader, height: number): Promise<BlockChanges> {
   const log = await readLog(rows, height);
@@ -480,7 +499,7 @@ export async function readChanges(rows: RowReader, height: number): Promise<Bloc
     if (event.op === 'refile') names.add(event.to.name);
     if (!('ref' in event) || event.op === 'spend') continue;
     if (event.op === 'create' && !event.active) continue;
-    // An item that is filed under another name when it enters counts as entered only.
+    // An item (claim or support) that moves to another name when it becomes active counts only as added.
     if (event.op === 'refile' && activates(log[i + 1], event.to)) continue;
     const id = await idOf(event.ref);
     const added = event.isSupport ? changes.supportsAddedOrUpdated : changes.claimsAddedOrUpdated;

@@ -1,6 +1,7 @@
 /**
- * The claims and supports filed under a name after any block, from the item rows, which are never deleted, and the last
- * snapshot of the name before that block. The cost is proportional to the number of live items, not to the age of the name.
+ * Reads the claims and supports stored under a name after any block. Uses the item rows, which are never deleted, and the
+ * last snapshot of the name before that block. The cost is proportional to the number of live items, not to the age of the
+ * name.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import { u32Key } from '../../rows/keys.js';
@@ -17,17 +18,17 @@ function wasFiled(item: Item, height: number): boolean {
 }
 
 /**
- * Items that are read in the first call; further ones are read by a walk. Enough for the items since a snapshot of a name
- * with fewer live items than this.
+ * Number of items (claims and supports) that the first call reads; further items are read by iteration. Enough for the items
+ * since a snapshot of a name with fewer live items than this.
  */
 const ITEMS_AT_ONCE = 2 * SNAPSHOT_ITEMS;
 
-/** Items whose `since` is in `[from, to]`. */
+/** Items (claims and supports) that were stored under the name in blocks `from` to `to` (inclusive). */
 export function itemsSince(rows: RowReader, name: string, from: number, to: number): Promise<Item[]> {
   return collectSince(rows, name, { from, to }, (row) => parseRow(name, row));
 }
 
-/** The results of `parse` for the item rows of these blocks, without nulls. */
+/** Calls `parse` for the item rows of these blocks. Returns the results that are not null. */
 async function collectSince(
   rows: RowReader,
   name: string,
@@ -61,8 +62,8 @@ function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: Know
 export type KnownIds = ReadonlyMap<string, string>;
 
 /**
- * Items filed under a name after the latest block, in key order; removed items are skipped. The result is invalid
- * if a block was connected or disconnected meanwhile.
+ * Items (claims and supports) stored under a name after the latest block, in key order. Removed items are skipped. The
+ * result is invalid if a block is connected or disconnected during the call.
  */
 export async function presentItems(
   rows: RowReader,
@@ -89,9 +90,12 @@ export async function presentItems(
   return items;
 }
 
-/** The items of a name after a block, and those that later blocks filed, changed or removed. Immutable. */
+/**
+ * The items (claims and supports) of a name after the block at `height`, and references to the items that changed since the
+ * previous version. Immutable.
+ */
 export interface KeptItems {
-  /** By `itemNumber`, in the order of their keys. */
+  /** Items (claims and supports) by `itemNumber`, in the order of their keys. */
   readonly items: ReadonlyMap<string, Item>;
   readonly height: number;
   readonly changed: readonly ItemRef[];
@@ -106,8 +110,8 @@ export function keptItems(items: readonly Item[], height: number): KeptItems {
 }
 
 /**
- * The same after the latest block, at `height`: only changed items are read. Null if all must be read. The result is invalid
- * if a block was connected or disconnected meanwhile.
+ * Updates cached items (claims and supports) to the latest block, at `height`. Reads only changed items. Returns null if all
+ * items must be read. The result is invalid if a block is connected or disconnected during the call.
  */
 export async function renewItems(
   rows: RowReader,
@@ -137,7 +141,7 @@ export async function renewItems(
   return { items, height, changed: [] };
 }
 
-/** Items first filed under the name in block `since`, by ordinal. */
+/** Items (claims and supports) that were first stored under the name in block `since`, by ordinal. */
 export async function itemsByOrdinal(
   rows: RowReader,
   name: string,
@@ -149,30 +153,39 @@ export async function itemsByOrdinal(
 }
 
 /**
- * Number of items of most names. These are read in one call, without a search for a snapshot. Arbitrary, but less than the
- * items before a first snapshot.
+ * Maximum number of items (claims and supports) that are read in one call, without a search for a snapshot. Most names have
+ * fewer. Arbitrary, but less than the number of items before a first snapshot.
  */
 export const FEW_ITEMS = 16;
 
-/** Items filed under the name after block `height`, pending and active, in key order. Their data is the present one. */
+/**
+ * Items (claims and supports) stored under the name after block `height`, pending and active, in key order. The data of the
+ * items is that of the latest block.
+ */
 export async function aliveItems(rows: RowReader, name: string, height: number): Promise<Item[]> {
   const few = aliveOfFew(name, await rows.getRange(rangeOfFew(name, height)), height);
   return few ?? (await itemsOfMany(rows, name, height)).filter((item) => wasFiled(item, height));
 }
 
-/** Range of the first read of a name's items up to block `height`, with one row more than `FEW_ITEMS`. */
+/**
+ * Range of the first read of a name's items (claims and supports) up to block `height`. Its limit is one row more than
+ * `FEW_ITEMS`.
+ */
 export function rangeOfFew(name: string, height: number): RowRange {
   const prefix = itemsKey(name);
   return { gte: prefix + u32Key(0), lt: prefix + u32Key(height + 1), limit: FEW_ITEMS + 1 };
 }
 
-/** Items of this range that were filed after block `height`; null if there are more than `FEW_ITEMS` rows. */
+/**
+ * Items (claims and supports) of the rows `few` that were stored after block `height`; null if there are more than
+ * `FEW_ITEMS` rows.
+ */
 export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
   if (few.length > FEW_ITEMS) return null;
   return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
 }
 
-/** The last snapshot at or before block `height`; null without one. */
+/** The last snapshot of the name at or before block `height`; null if there is none. */
 async function lastSnapshot(
   rows: RowReader,
   name: string,
@@ -189,7 +202,10 @@ async function lastSnapshot(
   return { height: readU32(key, key.length - 4), entries: parseSnapshotRow(row) };
 }
 
-/** The items of the last snapshot up to block `height`, and the items filed since. */
+/**
+ * The items (claims and supports) of the last snapshot up to block `height`, and the items that were stored since the
+ * snapshot.
+ */
 async function itemsOfMany(rows: RowReader, name: string, height: number): Promise<Item[]> {
   const snapshot = await lastSnapshot(rows, name, height);
   if (snapshot === null) return itemsSince(rows, name, 0, height);
@@ -197,10 +213,10 @@ async function itemsOfMany(rows: RowReader, name: string, height: number): Promi
   return items.concat(await itemsSince(rows, name, snapshot.height + 1, height));
 }
 
-/** Key of an item, and the claim id if known. */
+/** Key of an item, and its claim id if it is known. */
 type ItemPlace = SnapshotEntry & { readonly claimId?: string };
 
-/** The items at these keys; missing ones are omitted. */
+/** The items (claims and supports) at these keys. Keys without an item are omitted. */
 export async function itemsAt(rows: RowReader, name: string, places: readonly ItemPlace[]): Promise<Item[]> {
   return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
 }
@@ -209,7 +225,7 @@ export function itemKeys(name: string, places: readonly SnapshotEntry[]): string
   return places.map(({ since, point }) => itemKey(name, since, point));
 }
 
-/** The items at these places, from the rows of their keys. */
+/** The items (claims and supports) at these keys. `found` are the rows at their keys. */
 export function parseItems(
   name: string,
   places: readonly ItemPlace[],

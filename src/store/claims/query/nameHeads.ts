@@ -1,21 +1,24 @@
 /**
- * The beginning of names' rows after the latest block: who controls them, and since when. The row of a name with thousands
- * of claims has hundreds of kilobytes, so the caller caches its beginning until the tip changes.
+ * Reads the head of names' rows after the latest block: the controlling claim, and since when it controls. The row of a name
+ * with thousands of claims has hundreds of kilobytes, so the caller caches its head until the tip changes.
  */
 import type { RowsAtHand } from '../../rows/rowsAtHand.js';
 import { nameKey } from '../rows/claimKeys.js';
 import { parseNameHead, type NameHead } from '../rows/nameRow.js';
 
-/** Cached heads of names with long rows, until the tip changes. */
+/** Cache of the heads of long name rows. It must be cleared when the tip changes. */
 export interface KnownHeads {
   find(name: string): NameHead | undefined;
   keep(name: string, head: NameHead): void;
 }
 
-/** Minimum size of a long row: copying it takes longer than the rest of the work. Arbitrary. */
+/**
+ * Minimum size in bytes of a long row, whose head is cached. Copying a longer row takes more time than the rest of the work.
+ * Arbitrary.
+ */
 const LONG_ROW_BYTES = 4096;
 
-/** The heads of the names that have a row. */
+/** The heads of those names that have a row. */
 export function readHeads(
   atHand: RowsAtHand,
   names: readonly string[],

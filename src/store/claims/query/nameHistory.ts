@@ -1,7 +1,7 @@
 /**
- * The history of one name by block: items that were filed, entered, left and moved, the owner, and its amount. It is read
- * from the item rows and the history of owners, which are never dropped. Outputs that were created and spent within a block
- * are not in it.
+ * The history of one name by block: items (claims and supports) that were created, activated, removed and moved, the
+ * controlling claim, and its amount. The history is read from the item rows and the history of controlling claims, which are
+ * never deleted. It does not contain outputs that were created and spent within a block.
  */
 import { ownerOf, type Owner } from '../../../claimtrie/forecast.js';
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
@@ -23,9 +23,10 @@ import { parseItemRow } from '../rows/itemRow.js';
 import { ownershipsAfter, readOwnership } from './ownership.js';
 
 /**
- * What happened to an item under the name. `claim`, `update`, `support`: an output was created (it may be pending);
- * `abandon`: it was spent without an update that is filed here; `arrival` and `departure`: it moved from or to another
- * spelling, at the normalization fork; `activation`: a pending item entered; `expiration`: its term ended.
+ * Event types of an item (claim or support) under the name. `claim`, `update`, `support`: an output was created (it may be
+ * pending). `abandon`: the item was spent without an update under this name. `arrival` and `departure`: the normalization
+ * fork moved the item from or to another spelling. `activation`: a pending item became active. `expiration`: the item's term
+ * ended.
  */
 export const NAME_EVENTS = [
   'claim',
@@ -42,9 +43,9 @@ export type NameEventType = (typeof NAME_EVENTS)[number];
 export interface NameEvent {
   type: NameEventType;
   item: Item;
-  /** For `claim`, `update`, `support` and `arrival`: whether it is in the trie at the end of the block. */
+  /** For `claim`, `update`, `support` and `arrival`: whether the item (claim or support) is active at the end of the block. */
   isActive?: boolean;
-  /** For an `update`: the output that it replaced, if that was filed here. */
+  /** For `update`: the output that the update replaced, if that output was stored under this name. */
   replaces?: Item;
   /** For `arrival` and `departure`: the other name, latin1. */
   otherName?: string;
@@ -53,31 +54,34 @@ export interface NameEvent {
 /** A block that changed the name, and the name's state after it. */
 export interface NameBlock {
   height: number;
-  /** In the order of `NAME_EVENTS`, and of creation. */
+  /** Events in the order of `NAME_EVENTS`, and then in the order of creation. */
   events: NameEvent[];
   /** Active claims. */
   claims: number;
   owner: Owner | null;
-  /** Claim id of the previous owner, latin1; empty without one. */
+  /** Claim id (latin1) of the claim that controlled the name before the block; empty without such a claim. */
   formerId: string;
-  /** 0 without an owner. */
+  /** Takeover height of the controlling claim; 0 without a controlling claim. */
   takeover: number;
-  /** Changed effective amounts by claim id (latin1); 0 if the claim is not active under this name any more. */
+  /**
+   * New effective amounts that the block changed, by claim id (latin1). 0 for a claim that is not active under this name any
+   * more.
+   */
   amounts: Map<string, bigint>;
 }
 
-/** Whether the block changed the owner of the name, including from or to none. */
+/** Whether the block changed the controlling claim of the name. Includes changes from or to no controlling claim. */
 export function isTakeover({ owner, formerId }: NameBlock): boolean {
   return (owner?.claimId ?? '') !== formerId;
 }
 
 export interface NameHistoryQuery {
-  /** Name as filed in the trie. */
+  /** Name as stored in the trie. */
   name: string;
-  /** First and last block of the range. */
+  /** First and last block of the requested range (inclusive). */
   from: number;
   to: number;
-  /** The page ends with the block in which the number of events reaches this. */
+  /** Number of events of a page. The page ends with the block in which this number is reached. */
   count: number;
 }
 
@@ -110,7 +114,7 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
   return { blocks, next: isWhole ? null : (blocks.at(-1)?.height ?? until) + 1 };
 }
 
-/** The items that each block from `from` to `until` changed. */
+/** The items (claims and supports) that each block from `from` to `until` changed, by height. */
 async function changedByHeight(
   base: readonly Item[],
   items: readonly Item[],
@@ -120,11 +124,12 @@ async function changedByHeight(
   const yieldTimer = new YieldTimer();
   const byHeight = new Map<number, Item[]>();
   for (const item of [...base, ...items]) {
-    // The normalization fork's block may file an item under another name right after its creation. Then it was created
-    // there.
+    // The normalization fork's block may move an item (claim or support) right after its creation. Then its creation
+    // belongs to the other name.
     if (item.removed === item.since) continue;
     for (const height of new Set([item.since, item.activated, item.removed])) {
-      // A moved item may have entered under another name before. 0 means that the event has not happened.
+      // A moved item (claim or support) may have become active before, under its other name. A height of 0 means that the
+      // event has not happened.
       if (height < item.since || height < from || height > until) continue;
       const changed = byHeight.get(height);
       if (changed) changed.push(item);
@@ -135,7 +140,10 @@ async function changedByHeight(
   return byHeight;
 }
 
-/** The name as it is before block `from`; `base` is what is filed under it then. */
+/**
+ * The state of the name before block `from`. `base` contains the items (claims and supports) that are stored under the name
+ * at that time.
+ */
 async function lifeFrom(
   rows: RowReader,
   name: string,
@@ -152,24 +160,27 @@ async function lifeFrom(
 }
 
 export interface LatestHistoryQuery extends NameHistoryQuery {
-  /** The latest events of block `to` that are left out. */
+  /** Number of events of block `to` to leave out, counted from the latest event. */
   readonly skip: number;
 }
 
-/** A block with some of its events. */
+/** A block with a part of its events. */
 export interface NameBlockPart extends NameBlock {
-  /** Whether a takeover belongs to these events; it is the last of its block. */
+  /** Whether this part includes the block's takeover. The takeover is the last event of a block. */
   readonly showsTakeover: boolean;
 }
 
 export interface LatestHistoryPage {
-  /** The latest block first, and the latest event of each block first. */
+  /** Blocks with the latest first. In each block the latest event is first. */
   readonly blocks: readonly NameBlockPart[];
-  /** The block and the events to skip for the next page; null at the end. */
+  /** Start of the next page: the block, and the number of its events to skip. Null at the end. */
   readonly next: { readonly to: number; readonly skip: number } | null;
 }
 
-/** Blocks before the last one in which events are searched, until there are enough. Arbitrary. */
+/**
+ * Numbers of blocks in which the events are searched, counted back from the last block. A larger window is used if the
+ * previous one has too few events. Arbitrary.
+ */
 const WINDOWS: readonly number[] = [1000, 30_000, Infinity];
 
 /** The latest `count` events up to block `to`. */
@@ -203,7 +214,10 @@ export async function readLatestHistory(
   return { blocks: [], next: null };
 }
 
-/** A lower bound of the events of a block: what was spent may belong to an update. */
+/**
+ * A lower bound for the number of events of a block. Spent items (claims and supports) are not counted, because an update
+ * may have spent them.
+ */
 function leastEvents(height: number, items: readonly Item[]): number {
   return items.reduce(
     (sum, { since, activated }) => sum + (since === height || activated === height ? 1 : 0),
@@ -211,7 +225,7 @@ function leastEvents(height: number, items: readonly Item[]): number {
   );
 }
 
-/** `blocks` have the oldest first; `isAll`: nothing happened before them. */
+/** Selects the events of a page. `blocks` have the oldest block first. `isAll`: the name has no events before these blocks. */
 function latestParts(
   blocks: readonly NameBlock[],
   { to, count, skip, isAll }: { to: number; count: number; skip: number; isAll: boolean },
@@ -233,7 +247,7 @@ function latestParts(
   return { blocks: parts, next: null };
 }
 
-/** The events from `begin` to `end`, counted from the latest one. */
+/** The events of a block from `begin` to `end` (excluded), counted from the latest event. */
 function partOf(block: NameBlock, begin: number, end: number): NameBlockPart {
   const takeovers = isTakeover(block) ? 1 : 0;
   const events = block.events
@@ -246,7 +260,10 @@ function partOf(block: NameBlock, begin: number, end: number): NameBlockPart {
   return { ...block, events, amounts, showsTakeover };
 }
 
-/** Items filed from block `from` on, for whole blocks, until the page is full; `until` is the last block read. */
+/**
+ * Items (claims and supports) stored in whole blocks from block `from` on, until the page is full. `until` is the last block
+ * that was read.
+ */
 async function itemsOfPage(
   rows: RowReader,
   { name, from, to, count }: NameHistoryQuery,
@@ -269,7 +286,7 @@ function isActiveAfter({ activated }: Item, height: number): boolean {
   return activated !== 0 && activated <= height;
 }
 
-/** Takeover heights after each of the blocks; the first block is not below `from`. */
+/** Sets the takeover height after each of the blocks. The first block is not below `from`. */
 async function addTakeovers(
   rows: RowReader,
   name: string,
@@ -287,7 +304,7 @@ async function addTakeovers(
   }
 }
 
-/** The state of the name, advanced block by block. */
+/** The state of a name, which is updated block by block. */
 class NameLife {
   private readonly name: string;
   private readonly rows: RowReader;
@@ -308,12 +325,15 @@ class NameLife {
     else removeActiveClaim(this.state, item.point);
   }
 
-  /** Applies block `height` without a description. */
+  /** Applies the changes of block `height` without computing its events. */
   pass(height: number, items: readonly Item[]): void {
     this.apply(height, items);
   }
 
-  /** Applies the effects of block `height` on these items, in order of creation. */
+  /**
+   * Applies the changes of block `height` to these items (claims and supports), which are in the order of creation. Returns
+   * the events.
+   */
   async block(height: number, items: readonly Item[]): Promise<NameBlock> {
     const { claims } = this.state;
     const formerId = claims[0]?.claimId ?? '';
@@ -330,12 +350,12 @@ class NameLife {
     return { height, events, claims: claims.length, owner, formerId, takeover: 0, amounts };
   }
 
-  /** -1 without an active claim, because a claim may have amount 0. */
+  /** Effective amount of a claim; -1 if the claim is not active, because an active claim may have amount 0. */
   private effectiveOf(claimId: string): bigint {
     return findById(this.state, claimId)?.effective ?? -1n;
   }
 
-  /** Removes and adds amounts in the order of the rules, so that supports are applied to the updated claim. */
+  /** Removes and adds amounts in the order of the consensus rules, so that supports apply to the updated claim. */
   private apply(height: number, items: readonly Item[]): void {
     for (const item of items) {
       if (item.removed !== height || item.removal === REMOVAL.expired || item.activated === 0) continue;
@@ -369,7 +389,10 @@ class NameLife {
     return events.sort((a, b) => NAME_EVENTS.indexOf(a.type) - NAME_EVENTS.indexOf(b.type));
   }
 
-  /** Adds the spent items: to an update among `events`, or as an event of its own. */
+  /**
+   * Adds the spent items (claims and supports) of block `height` to the events: as part of an `update`, or as an `abandon`
+   * event.
+   */
   private async spendings(
     height: number,
     items: readonly Item[],
@@ -394,7 +417,7 @@ class NameLife {
     return found;
   }
 
-  /** Ids of the claims that block `height` updated under the normalized name, if that differs. */
+  /** Ids of the claims that block `height` updated under the normalized name, if the normalized name differs from this name. */
   private async updatedElsewhere(height: number): Promise<ReadonlySet<string>> {
     const normalized = normalizeKey(this.name);
     if (normalized === this.name) return new Set();

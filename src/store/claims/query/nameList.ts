@@ -1,6 +1,7 @@
 /**
- * Names with active claims after a block, a page at a time, each with its controlling claim. The history of owners has the
- * names for any block. The data shown is read from the present rows or, for a past block, from items and histories.
+ * Names with active claims after a block, a page at a time, each with its controlling claim. The history of controlling
+ * claims gives the names for any block. The data of the names is read from the current rows or, for a past block, from item
+ * rows and histories.
  */
 import { intact } from '../../../claimtrie/corruption.js';
 import { pointIndex, pointTxid } from '../../../claimtrie/item.js';
@@ -15,9 +16,9 @@ import { parseItemRow } from '../rows/itemRow.js';
 import { parseNameHead } from '../rows/nameRow.js';
 import { ownedNamesAfter } from './ownership.js';
 
-/** A name in the list. Ids and hashes in wire order. */
+/** A name in the list. Ids and hashes are in wire order. */
 export interface ListedName {
-  /** Name as filed: normalized if the rules require it. */
+  /** The name as stored: normalized if the rules require it. */
   name: Bytes;
   /** Number of active claims. */
   claims: number;
@@ -33,17 +34,17 @@ export interface ListedName {
 }
 
 export interface NameListQuery {
-  /** The result is the state after the block of this height. */
+  /** Height of the block after which the names are listed. */
   height: number;
-  /** Prefix of the filed names. */
+  /** Only names that begin with this prefix are listed. The prefix is compared with the names as stored. */
   prefix: string;
-  /** Only names after this one; null for all. */
+  /** Only names that follow this name are listed; null for all names. */
   after: string | null;
-  /** Maximum number of names. */
+  /** Maximum number of listed names. */
   count: number;
 }
 
-/** Names in byte order, with one more than `count` if there are more. */
+/** The names of one page in byte order. If more names follow, the list has one name more than `count`. */
 export async function namesBehind(rows: RowReader, query: NameListQuery): Promise<string[]> {
   const { height, prefix, after, count } = query;
   const names: string[] = [];
@@ -54,10 +55,10 @@ export async function namesBehind(rows: RowReader, query: NameListQuery): Promis
   return names;
 }
 
-/** Names that are read in one call. Arbitrary. */
+/** Number of names that are read in one call. Arbitrary. */
 const NAMES_AT_ONCE = 256;
 
-/** These names after block `height`. Safe while blocks are connected. */
+/** Describes these names after block `height`. Blocks may be connected during the call. */
 export async function describePastNames(
   rows: RowReader,
   rules: ClaimRules,
@@ -90,7 +91,10 @@ export async function describePastNames(
   return listed;
 }
 
-/** The same after the latest block. The result is invalid if a block was connected or disconnected meanwhile. */
+/**
+ * Describes these names after the latest block. The result is invalid if a block is connected or disconnected during the
+ * call.
+ */
 export async function describePresentNames(rows: RowReader, names: readonly string[]): Promise<ListedName[]> {
   const listed: ListedName[] = [];
   const yieldTimer = new YieldTimer();

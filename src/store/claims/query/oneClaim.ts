@@ -1,7 +1,7 @@
 /**
- * Reads one claim of a name with many claims, after the latest block. It reads the name's row, the rows of the claim and of its
- * supports, and the pending items of the name, but not the other claims and supports. Owns no rows. If these rows are not
- * sufficient, the caller reads the whole name.
+ * Reads one claim of a name with many claims, after the latest block. Reads the name's row, the rows of the claim and its
+ * supports, and the pending items of the name, but not the other claims and supports. If these rows are not sufficient, the
+ * caller must read the whole name.
  */
 import { compareCreation, compareJoining, pointIndex, type Item } from '../../../claimtrie/item.js';
 import { equalBytes, fromLatin1, type Bytes } from '../../../util/bytes.js';
@@ -24,41 +24,44 @@ import { parseDueRow } from '../rows/queueRow.js';
 import { repeatPending } from './referenceView.js';
 import { countSupportRows, supportPlaces } from '../rows/supportRows.js';
 
-/** Selects a claim of a name. */
+/** Selects one claim of a name. */
 export type ClaimChoice =
-  /** Position in the order of bids; 0 is the best. */
+  /** Position in the order of bids; 0 is the best claim. */
   | { readonly bid: number }
-  /** Position in the order of heights; 0 is the oldest. */
+  /** Position in the order of age (height); 0 is the oldest claim. */
   | { readonly sequence: number }
-  /** In wire order. */
+  /** Claim id in wire order. */
   | { readonly claimId: Bytes }
-  /** Prefix of the printed id in lower case; if several claims match, the best. */
+  /** Prefix of the printed claim id in lower case. If several claims match, the best is selected. */
   | { readonly digits: string };
 
-/** A claim, and the shown data of its name. */
+/** A claim, and the data of its name that responses show. */
 export interface ClaimOfName extends Pick<NameInfo, 'name' | 'lastTakeoverHeight'> {
-  /** Undefined if the claim does not exist. */
+  /** The claim; undefined if it does not exist. */
   readonly claim: ClaimInfo | undefined;
 }
 
 export interface OneClaimQuery {
   readonly height: number;
-  /** Returns the result of the reference: see `NameQuery`. */
+  /** Whether to return the result of the reference, including its quirks (`NameQuery`). */
   readonly asReference: boolean;
   readonly choice: ClaimChoice;
 }
 
-/** Cached positions, until the name changes. */
+/** Cache of claim positions by name. An entry is valid until the name changes. */
 export interface KnownPlaces {
   find(name: string): NamePlaces | undefined;
   keep(name: string, places: NamePlaces): void;
 }
 
-/** For a claim with more supports the whole name is read, which is faster. Arbitrary. */
+/**
+ * Maximum number of supports that are read one by one. For a claim with more supports the whole name is read, which is
+ * faster. Arbitrary.
+ */
 const MOST_SUPPORTS = 1000;
 const ID_BYTES = 20;
 
-/** Whether the printed id at that offset (in reversed byte order) begins with the digits. */
+/** Whether the printed form of the id at offset `at` (its bytes in reverse order) begins with `digits`. */
 export function beginsWith(bytes: Bytes, at: number, digits: string): boolean {
   if (digits.length > 2 * ID_BYTES) return false;
   for (let digit = 0; digit < digits.length; digit++) {
@@ -69,8 +72,8 @@ export function beginsWith(bytes: Bytes, at: number, digits: string): boolean {
 }
 
 /**
- * Null for a name with few items, and if the whole name must be read. `name` is normalized and not empty. The caller must discard
- * the result if the tip changed meanwhile.
+ * Reads one claim after the latest block. Null if the name has few items, or if the whole name must be read. `name` must be
+ * normalized and not empty. The caller must discard the result if the tip changes during the call.
  */
 export function readPresentClaim(
   rows: RowReader,
@@ -93,11 +96,14 @@ function readPlaces(rows: RowsAtHand, name: string, known: KnownPlaces | undefin
   return places;
 }
 
-/** The list position of a claim: active claims by bid, then pending ones. The reference may list a claim several times. */
+/**
+ * A list position of a claim. Active claims are listed in the order of bids, then pending claims. The reference may list a
+ * claim several times.
+ */
 interface Mention {
   readonly at: number;
   readonly claimId: string;
-  /** Null for an active one. */
+  /** The pending claim; null for an active claim. */
   readonly pending: Item | null;
 }
 
@@ -106,10 +112,10 @@ class OneClaim {
   private readonly name: string;
   private readonly places: NamePlaces;
   private readonly query: OneClaimQuery;
-  /** In the order in which they are listed. */
+  /** Pending claims and pending supports, in the order in which they are listed. */
   private pendingClaims: readonly Item[] = [];
   private pendingSupports: readonly Item[] = [];
-  /** How many of these supports are listed once. */
+  /** Number of pending supports. Each support counts once, even if it is listed several times. */
   private supportsPending = 0;
   private order: Readonly<Uint32Array> | null = null;
 
@@ -144,7 +150,7 @@ class OneClaim {
     return { ...shown, claim: describeClaim(item, supports, place, query.height, new SharedBytes()) };
   }
 
-  /** Reads the pending items; false if the rows are not sufficient. */
+  /** Reads the pending items (claims and supports) of the name. Returns false if the rows are not sufficient. */
   private loadPending(): boolean {
     const { rows, name, places } = this;
     if (places.pending === 0) return true;
@@ -203,7 +209,7 @@ class OneClaim {
     return row === undefined ? null : parseItemRow(this.name, since, point, row, claimId);
   }
 
-  /** Null if the rows do not match. */
+  /** Reads the supports of a claim; null if the rows are not consistent. */
   private supportsOf({ at, claimId, pending }: Mention, claim: Item | null): Item[] | null {
     const { rows, name, places, supportsPending } = this;
     const waiting = this.pendingSupports.filter((item) => item.claimId === claimId);
@@ -223,7 +229,7 @@ class OneClaim {
     return supports.concat(waiting);
   }
 
-  /** All listed claims, by age. */
+  /** Positions of all listed claims, sorted by age. */
   private byAge(): Readonly<Uint32Array> {
     return (this.order ??= this.sortByAge());
   }
@@ -244,7 +250,7 @@ class OneClaim {
     return ages;
   }
 
-  /** The first position of the claim by age. */
+  /** Position by age of the claim whose first list position is `first`. */
   private sequenceOf(first: number, { pending }: Mention): number {
     const ages = this.ages();
     if (pending === null || !this.query.asReference) {

@@ -1,6 +1,6 @@
 /**
- * The present state of the claims and supports of one transaction. Reads one row for each of them and the head of each name,
- * however many other claims the names have. Owns no rows.
+ * The current state of the claims and supports of one transaction. Reads one row for each output and the head of each name,
+ * independent of the number of other claims. Stores no rows.
  */
 import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -15,28 +15,29 @@ import { readHeads, type KnownHeads } from './nameHeads.js';
 import type { MadeOutput } from './standings.js';
 
 export interface OutputStatesQuery {
-  /** In wire order. */
+  /** Transaction id in wire order. */
   readonly txid: Bytes;
-  /** Height of the block with the transaction. */
+  /** Height of the block that contains the transaction. */
   readonly madeAt: number;
   readonly outputs: readonly MadeOutput[];
 }
 
 export interface OutputState {
-  /** The item in its present state, or its state at removal. */
+  /** The claim or support in its current state, or in its state when it was removed. */
   readonly item: Item;
   /** Whether the claim controls its name. */
   readonly controls: boolean;
 }
 
-/** The names under which an output may be filed. Source: `spendCandidates`. */
+/** The names under which an output may be stored: its raw name and the normalized name. Source: `spendCandidates`. */
 function filedNames(rawName: string): string[] {
   const normalized = normalizeKey(rawName);
   return [...new Set([rawName, normalized, normalizeKey(normalized)])];
 }
 
 /**
- * Null for an output that never counted. The result is invalid if a block was connected or disconnected meanwhile.
+ * The current states of the outputs of a transaction. An output that never became part of the trie is null. The result is
+ * invalid if a block is connected or disconnected during the call.
  */
 export function readOutputStates(
   rows: RowReader,
@@ -66,7 +67,7 @@ export function readOutputStates(
         const row = found[at++];
         if (row === undefined) continue;
         const one = parseItemRow(filed, since, point, row);
-        // For an item that the normalization fork moved, the item under its new name is returned.
+        // For an item (claim or support) that the normalization fork moved, the item under its new name is used.
         if (item === null || item.removal === REMOVAL.refiled) item = one;
       }
       return item;

@@ -1,23 +1,26 @@
-/** The names that have an owner and the height of the takeover: the history of takeovers, by name and for all names. */
+/**
+ * History of takeovers, by name and for all names: whether a name had a controlling claim after a block, and its takeover
+ * height.
+ */
 import { fromLatin1, type Bytes } from '../../../util/bytes.js';
 import { prefixEnd, type RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { ownerKey, ownersKey, ownersPrefix, parseOwnerKey, readU32 } from '../rows/claimKeys.js';
 import { parseOwnerRow, type Ownership } from '../rows/markRow.js';
 
-/** Changes of one name's owner that are read in the first call; more are read by a walk. Arbitrary. */
+/** Number of takeovers of one name that the first call reads; more are read by iteration. Arbitrary. */
 const CHANGES_AT_ONCE = 64;
 
 const NO_OWNER: Ownership = { hasClaims: false, takeover: 0 };
 
-/** Whether the name had an owner after a block, and its takeover height. */
+/** Whether the name had a controlling claim after block `height`, and its takeover height. */
 export async function readOwnership(rows: RowReader, name: string, height: number): Promise<Ownership> {
   const range = { gte: ownersKey(name), lt: ownerKey(name, height + 1), reverse: true, limit: 1 };
   const [latest] = await rows.getRange(range);
   if (latest === undefined) return NO_OWNER;
   const [key, row] = latest;
   const ownership = parseOwnerRow(row, readU32(key, key.length - 4));
-  // The root has its takeover height even if the trie is empty, but is then not a node.
+  // The root of the trie (the empty name) keeps its takeover height even if the trie is empty, but is then not a node.
   if (name !== '' || ownership.hasClaims || (await hasNames(rows, height))) return ownership;
   return NO_OWNER;
 }
@@ -27,7 +30,7 @@ async function hasNames(rows: RowReader, height: number): Promise<boolean> {
   return false;
 }
 
-/** Ownership changes of a name after block `height`, up to block `to`. */
+/** Takeovers of a name after block `height`, up to and including block `to`. */
 export async function ownershipsAfter(
   rows: RowReader,
   name: string,
@@ -46,8 +49,8 @@ export async function ownershipsAfter(
 }
 
 /**
- * Names that begin with `prefix` and had an active claim after block `height`, in byte order. With `passed`, only names
- * after all names that begin with it.
+ * Names that begin with `prefix` and had an active claim after block `height`, in byte order. With `passed`, only names that
+ * follow all names beginning with `passed`.
  */
 export async function* ownedNames(
   rows: RowReader,
@@ -60,7 +63,10 @@ export async function* ownedNames(
   yield* ownedWithin(rows, height, gte, lt);
 }
 
-/** The same from the first name after `after`; from the first name if it is null. */
+/**
+ * Names that begin with `prefix` and had an active claim after block `height`, in byte order. Only names that follow
+ * `after`; all names if `after` is null.
+ */
 export function ownedNamesAfter(
   rows: RowReader,
   height: number,

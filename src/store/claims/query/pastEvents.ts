@@ -1,7 +1,7 @@
 /**
- * The events of any block of the active chain, equal to those reported when it was connected (`claimEvents.ts`). They are
- * read from its transactions, the item rows, the rows of outputs created and spent within it, and its log. The block is not
- * connected again.
+ * The claim events of any block of the active chain, equal to the events reported when the block was connected
+ * (`claimEvents.ts`). They are computed from the block's transactions and log, the item rows, and the rows of outputs that
+ * were created and spent within the block. The block is not connected again.
  */
 import type { ClaimOperation, WorkEvent } from '../../../claimtrie/claimWork.js';
 import { spendCandidates } from '../../../claimtrie/blockTransactions.js';
@@ -24,12 +24,12 @@ import { readLog, type ItemRef, type LogEvent } from '../rows/logRow.js';
 import { readOwnership } from './ownership.js';
 import { isRefileFork } from '../refileFork.js';
 
-/** Transactions whose rows are read together. Arbitrary. */
+/** Number of transactions whose rows are read together. Arbitrary. */
 const TRANSACTIONS_AT_ONCE = 256;
 
 /**
- * The events of a block, given its claim operations. Empty for the block of the normalization fork. The result is invalid if
- * that block was disconnected meanwhile.
+ * The claim events of a block. `block` contains its claim operations. Empty for the normalization fork's block. The result
+ * is invalid if the block is disconnected during the call.
  */
 export async function readPastEvents(
   rows: RowReader,
@@ -54,7 +54,7 @@ class PastBlock {
     this.block = block;
   }
 
-  /** Operations of the transactions, in their order. */
+  /** The claim operations of the block's transactions, in their order. */
   async operations(): Promise<ClaimOperation[]> {
     const { transactions, height } = this.block;
     if (transactions.length === 0) return [];
@@ -92,7 +92,10 @@ class PastBlock {
     }
   }
 
-  /** The items of the transactions by outpoint: spent items, and created items that were unspent at the end of the block. */
+  /**
+   * The items (claims and supports) of the transactions by outpoint: items that they spent, and items that they created and
+   * that were unspent at the end of the block.
+   */
   private async itemsOf(transactions: readonly ClaimTx[]): Promise<Map<string, Item>> {
     const { height } = this.block;
     const places: { name: string; since: number; point: string }[] = [];
@@ -124,7 +127,7 @@ class PastBlock {
     return items;
   }
 
-  /** Possible names of the spent output; normalization may apply twice. */
+  /** Names under which the spent output may be stored. Normalization may have been applied twice. */
   private candidates(spend: ClaimSpend): { name: string; since: number }[] {
     const found = spendCandidates(this.rules, this.block.height, spend);
     return found.flatMap(({ name, since }) => {
@@ -138,12 +141,15 @@ class PastBlock {
     });
   }
 
-  /** An item that the block created, in its state at the end of the block. */
+  /** An item (claim or support) that the block created, in its state at the end of the block. */
   private asMade(item: Item): Item {
     return item.activated > this.block.height ? { ...item, activated: 0 } : item;
   }
 
-  /** An item that was created and spent within the block, with the name and due height that it had. */
+  /**
+   * An item (claim or support) that was created and spent within the block, with the name and due height that it had until
+   * it was spent.
+   */
   private async asFiled(item: Item): Promise<Item> {
     const { height } = this.block;
     const dueHeight = item.dueHeight === NOT_NOTED ? height + (await this.delayOf(item)) : item.dueHeight;
@@ -153,8 +159,8 @@ class PastBlock {
   }
 
   /**
-   * The delay of an output whose row was written by an older version without it. It follows from the state of the name
-   * before the block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
+   * The activation delay of an output whose row was written by an older version, which did not store the delay. The delay is
+   * computed from the state of the name before the block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
    */
   private async delayOf({ rawName, claimId, kind }: Item): Promise<number> {
     const { height } = this.block;
@@ -166,7 +172,7 @@ class PastBlock {
     return hasClaims ? proportionalDelay(height - takeover) : 0;
   }
 
-  /** The events at the end of the block from its log, with the items and owners in their state at that time. */
+  /** The events at the end of the block, read from its log. Items and controlling claims are in their state at that time. */
   async end(log: readonly LogEvent[]): Promise<WorkEvent[]> {
     const events: WorkEvent[] = [];
     const groups = new Map<string, Map<number, Item>>();

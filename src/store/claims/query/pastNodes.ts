@@ -1,7 +1,7 @@
 /**
- * A node of the trie after a past block: its present slots, overlaid with the previous slots that later blocks noted when
- * they changed them. Owns the search of the notes; their formats are in `nodeNote.ts` and, for older folders, in
- * `nodeRow.ts`.
+ * Reads a node of the trie after a past block. Starts from the node's current slots (child entries), and restores the
+ * previous slots, which later blocks recorded in notes when they changed the node. This module searches the notes. The
+ * formats of notes are in `nodeNote.ts` and, for data folders of older versions, in `nodeRow.ts`.
  */
 import { packSlot } from '../../../claimtrie/slots.js';
 import { u32Key } from '../../rows/keys.js';
@@ -15,30 +15,34 @@ export interface PastBlock {
   readonly window: ProofWindow;
   readonly generation: Generation;
   readonly height: number;
-  /** The first block whose changes are noted by node (`readNotedFrom`), read before any data of a node. */
+  /** The first block whose changes are recorded with one note per node (`readNotedFrom`). Read before any data of a node. */
   readonly notedFrom: number;
 }
 
 /**
- * Numbers of notes and of blocks that are read in one call. The first calls read few, because one note may be enough for a
- * node that changes in every block, and because all rows of the range that are in memory are copied. The first step is only
- * for wide nodes, whose notes are long. Arbitrary.
+ * Numbers of blocks and notes that the successive calls read. The first calls read few notes, because one note may be enough
+ * for a node that changes in every block, and because all rows of the range that are in memory are copied. The first entry
+ * is only for wide nodes, whose notes are long. Arbitrary.
  */
 const STEPS = [
   { blocks: 8, notes: 2 },
   { blocks: 128, notes: 16 },
   { blocks: Infinity, notes: 64 },
 ] as const;
-/** Slots of a wide node, in bytes: some sixty. Arbitrary. */
+/** Minimum size in bytes of the slots of a wide node: some sixty slots. Arbitrary. */
 const WIDE_BYTES = 2048;
-/** Notes of the older form that are read in one call. Arbitrary: most nodes have fewer since the requested block. */
+/**
+ * Number of notes of the older form (one note per slot) that are read in one call. Arbitrary: most nodes have fewer notes
+ * since the requested block.
+ */
 const SLOT_NOTES_AT_ONCE = 128;
 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * The slots of a node after the block, packed. `present` has the slots after block `newest` or after an earlier block that
- * follows `block`. Notes of all changes since `block` are applied, so the result is the same.
+ * The packed slots of a node after `block`. `present` contains the slots after block `newest`, or after an earlier block
+ * that is later than `block`. The result does not depend on which one, because the notes of all changes since `block` are
+ * applied.
  */
 export async function pastSlots(
   rows: RowReader,
@@ -58,8 +62,8 @@ export async function pastSlots(
 }
 
 /**
- * The notes of a node from the blocks after the requested one, up to the first note of the whole node. `firstStep` is an
- * index of `STEPS`.
+ * The notes of a node from the blocks after the requested block. The search ends at the first note that contains the whole
+ * node. `firstStep` is an index of `STEPS`.
  */
 async function nodeNotes(
   rows: RowReader,
@@ -87,7 +91,7 @@ async function nodeNotes(
   return notes;
 }
 
-/** The same for blocks up to `last`, which have notes by slot. */
+/** The notes of a node from the blocks after the requested block up to block `last`, which recorded one note per slot. */
 async function slotNotes(
   rows: RowReader,
   { window, generation, height }: PastBlock,
@@ -103,13 +107,13 @@ async function slotNotes(
   return notes;
 }
 
-/** For each slot the first note after block `height` among the rows under `prefix`. It has the slot before that change. */
+/** The previous state of each slot of a node: the first note after block `height` among the rows under `prefix`. */
 async function firstSlotNotes(rows: RowReader, prefix: string, height: number): Promise<NodeNote | null> {
   const end = prefix + '\xff'.repeat(6);
   const gone: number[] = [];
   const slots: Buffer[] = [];
   let gte = prefix;
-  /** The slot whose first note has been found. */
+  /** First byte of the last slot whose first note was found. */
   let settled = -1;
   for (let limit = SLOT_NOTES_AT_ONCE; ; limit = 1) {
     const found = await rows.getRange({ gte, lt: end, limit });
@@ -123,7 +127,7 @@ async function firstSlotNotes(rows: RowReader, prefix: string, height: number): 
     }
     const last = found.at(-1);
     if (found.length < limit || last === undefined) break;
-    // If the node has many notes, unneeded ones are skipped.
+    // If the node has many notes, the search jumps to the next needed note.
     const lastByte = last[0].charCodeAt(prefix.length);
     if (lastByte !== settled) gte = prefix + String.fromCharCode(lastByte) + u32Key(height + 1);
     else if (lastByte === 255) break;

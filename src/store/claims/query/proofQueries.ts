@@ -1,6 +1,7 @@
 /**
- * Name proofs after any block within the proof window. The nodes on the path to the name are restored from the present nodes
- * and the history of their slots, the claims from the items. Owns the reads; the proof formats are in `claimtrie/proof.ts`.
+ * Name proofs after any block within the proof window. The nodes on the path to the name are restored from the current nodes
+ * and the history of their slots. The claims are restored from the item rows. This module reads the rows; the proof formats
+ * are in `claimtrie/proof.ts`.
  */
 import {
   buildAllClaimsProof,
@@ -30,7 +31,7 @@ import { readOwnership } from './ownership.js';
 import { pastSlots, type PastBlock } from './pastNodes.js';
 import { oldestProvable, readNotedFrom, type ProofWindow } from '../versions.js';
 
-/** The block is too old: its nodes are not stored any more. */
+/** Thrown if the requested block is too old, so that its trie nodes are not stored any more. */
 export class ProofUnavailableError extends Error {
   override readonly name = 'ProofUnavailableError';
   readonly oldestHeight: number;
@@ -43,11 +44,14 @@ export class ProofUnavailableError extends Error {
 
 export interface ProofQuery {
   name: Bytes;
-  /** The proof is for the state after the block of this height. */
+  /** Height of the block after which the state is proven. */
   height: number;
-  /** Called repeatedly, since blocks may be connected during the query. The caller must detect disconnected blocks itself. */
+  /**
+   * Returns the current height of the tip. Called repeatedly, because blocks may be connected during the query. The caller
+   * must detect disconnected blocks itself.
+   */
   tipHeight: () => number;
-  /** Selects the claim that is proven (only in the all-claims form); by default the controlling one. */
+  /** Selects the claim that is proven (only for the all-claims form); if absent, the controlling claim. */
   selects?: (claimId: Bytes) => boolean;
 }
 
@@ -64,14 +68,14 @@ export async function readProof(
   const notedFrom = await readNotedFrom(rows);
   const block = { window, generation: generationAt(rules, height), height, notedFrom };
   const path = await readPath(rows, rules, block, name, query.tipHeight);
-  // Rows may have been dropped between the first check and their read.
+  // Checked again, because rows may have been deleted between the first check and their read.
   await requireProvable(rows, window, query);
   return buildProof(rules, path, name, query);
 }
 
 /**
- * The same after the latest block, from the present nodes and names. Synchronous if they are in memory. The result is
- * invalid if a block was connected or disconnected meanwhile.
+ * Creates a name proof for the state after the latest block, from the current rows of nodes and names. Synchronous if the
+ * rows are in memory. The result is invalid if a block is connected or disconnected during the call.
  */
 export function readPresentProof(
   rows: RowReader,
@@ -82,9 +86,9 @@ export function readPresentProof(
   return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
 }
 
-/** Caches for names with very many claims. Each form of proofs uses one of them. */
+/** Caches for names with very many claims. Proofs of the old form use `heads`, proofs of the all-claims form use `claims`. */
 export interface KnownNames {
-  /** Heads of name rows after the latest block. */
+  /** Cache of the heads of name rows. An entry is valid until the tip changes. */
   readonly heads?: KnownHeads;
   readonly claims?: KeptClaims;
 }
@@ -93,7 +97,7 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, kn
   const generation = generationAt(rules, query.height);
   const name = provenKey(rules, query);
   const nodes: PathNode[] = [];
-  /** Whether the node must have a row: a leaf has none. */
+  /** Whether the current node must have a row. A leaf has no row. */
   let isInner = false;
   for (let path: string | null = ''; path !== null;) {
     const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
@@ -111,7 +115,7 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, kn
 
 type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
 
-/** The old form has only the best claim. */
+/** The best claim of a name. Proofs of the old form contain no other claims. */
 function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeClaims {
   const head = readHeads(rows, [path], heads).get(path);
   if (head === undefined) return NO_CLAIMS;
@@ -135,7 +139,7 @@ function generationAt(rules: ClaimRules, height: number): Generation {
   return hashesAllClaims(rules, height) ? '1' : '0';
 }
 
-/** The name that is proven, in the form in which the trie has it. */
+/** The proven name, in the form in which the trie stores it. */
 function provenKey(rules: ClaimRules, { name, height }: ProofQuery): string {
   return hashesAllClaims(rules, height) ? toLatin1(name) : filedName(rules, name, height);
 }
@@ -150,7 +154,7 @@ function buildProof(
   return buildAllClaimsProof(path, name, selects);
 }
 
-/** Path of the next node on the way to the name, or null if it ends. */
+/** Path of the next node towards the name; null if the path ends. */
 function stepTowards(name: string, path: string, edges: readonly string[]): string | null {
   const step = edges.find((edge) => name.startsWith(edge, path.length));
   return step === undefined ? null : path + step;
@@ -165,7 +169,7 @@ async function requireProvable(
   if (height < oldest) throw new ProofUnavailableError(height, oldest);
 }
 
-/** Whether the trie has an inner node at `name` after the block. Only for blocks within the proof window. */
+/** Whether the trie has an inner node at `name` after the block. Valid only for blocks within the proof window. */
 export async function isNodeAfter(
   rows: RowReader,
   rules: ClaimRules,
@@ -181,12 +185,12 @@ export async function isNodeAfter(
   return slots.length > 0;
 }
 
-/** The last block that may have changed nodes of this form when the tip is at `tipHeight`. */
+/** Height of the last block that may have changed nodes of this generation, if the tip is at `tipHeight`. */
 function newestChange(rules: ClaimRules, generation: Generation, tipHeight: number): number {
   return generation === '0' ? Math.min(tipHeight, lastOfOldForm(rules)) : tipHeight;
 }
 
-/** The nodes on the path to the name, the root first; none for an empty trie. */
+/** The nodes on the path to the name, the root first. Empty for an empty trie. */
 async function readPath(
   rows: RowReader,
   rules: ClaimRules,
@@ -197,8 +201,8 @@ async function readPath(
   const { generation, height } = block;
   const nodes: PathNode[] = [];
   /**
-   * If this is the tip, the node and its subtree are the same after the tip as after the requested block, because the parent
-   * has the same hash for it.
+   * If this is the height of the tip: the node and its subtree are the same after the tip as after the requested block,
+   * because the slot of the parent has the same hash.
    */
   let unchangedAt: number | null = null;
   for (let path: string | null = ''; path !== null;) {
@@ -225,7 +229,7 @@ async function readPath(
   return nodes;
 }
 
-/** Whether equal hashes after the two blocks mean equal claims under equal names. */
+/** Whether equal node hashes after the two blocks imply equal claims under equal names. */
 function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
   return (
     generationAt(rules, height) === generationAt(rules, tip) &&
@@ -233,7 +237,7 @@ function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
   );
 }
 
-/** Whether both nodes have the same slot towards the name. */
+/** Whether the two nodes have equal slots in the direction of the name. */
 function isSameWay(name: string, path: string, slots: Buffer, present: Buffer): boolean {
   if (slots === present) return true;
   if (path.length === name.length) return false;

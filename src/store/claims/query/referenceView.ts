@@ -1,7 +1,7 @@
 /**
- * Differences between the reference's results for a name and the actual state. The reference walks its queue too often, and
- * for a past block it disconnects block by block from the tip, which has side effects. Nothing here changes the trie. QUIRK:
- * all of this. Test: test/vectors/claimAnswers.test.ts.
+ * Differences between the reference's results for a name and the actual state. The reference reads its queue too often. For
+ * a past block it disconnects blocks one by one from the tip, which has side effects. This module reproduces these results
+ * and does not change the trie. QUIRK: all functions. Test: test/vectors/claimAnswers.test.ts.
  */
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -12,18 +12,21 @@ import { readLog, type ItemRef } from '../rows/logRow.js';
 import type { Ownership } from '../rows/markRow.js';
 import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 
-/** Number of blocks of ownership for which a claim waits one block. */
+/** Activation delay: a new claim waits one block for each 32 blocks since the last takeover. */
 const BLOCKS_PER_DELAY = 32;
 
-/** Maximum depth of a block for which the reference answers. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
+/** Maximum number of blocks below the tip for which the reference gives a result. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
 const MAX_ROLLBACK_BLOCKS = 500;
 
-/** Longer lists are returned without repetitions, because they grow with the square of the number of pending items. Arbitrary. */
+/**
+ * Maximum length of a list with the reference's repetitions. Longer lists are returned without repetitions, because their
+ * length grows with the square of the number of pending items (claims and supports). Arbitrary.
+ */
 const MAX_REPEATED = 100_000;
 
 /**
- * The reference visits the queue row of a height once for each pending item of the name, so k items due at the same height
- * are each listed k times. Source: `insertRowsFromQueue`.
+ * The reference visits the queue row of a height once for each pending item (claim or support) of the name, so k items due
+ * at the same height are each listed k times. Source: `insertRowsFromQueue`.
  */
 export function repeatPending(pending: Item[]): Item[] {
   const rows = new Map<number, Item[]>();
@@ -37,14 +40,17 @@ export function repeatPending(pending: Item[]): Item[] {
   return listed > MAX_REPEATED ? pending : pending.flatMap((item) => rows.get(item.dueHeight)!);
 }
 
-/** The block that ended the state which the item had after block `height`; Infinity if it still has it. */
+/**
+ * Height of the block that ended the state that an item (claim or support) had after block `height`; Infinity if the item
+ * still has that state.
+ */
 function leftAt(item: Item, height: number): number {
   return item.activated > height ? item.activated : item.removed || Infinity;
 }
 
 /**
- * The order in which a block changed several of the items: their positions in the log of that block. Only for heights for
- * which the reference answers.
+ * For blocks that changed several of the items (claims and supports): the position of each item in the log of the block.
+ * Computed only for heights for which the reference gives a result.
  */
 export async function leavingOrder(
   rows: RowReader,
@@ -74,9 +80,10 @@ export async function leavingOrder(
 }
 
 /**
- * Compares items by the order in which disconnecting the blocks appends them to the list again: the latest block first, and
- * within a block the last removed item first. Items without a position in `places` are compared by creation, the youngest
- * first. 0 for items that were never removed. Source: `undoDecrement`, `undoSpend`.
+ * Compares items (claims and supports) by the order in which the reference appends them to its list while it disconnects
+ * blocks: items of the latest block first, and within a block the last removed item first. Items without a position in
+ * `places` are compared by creation, the youngest first. The result is 0 for items that were not changed since. Source:
+ * `undoDecrement`, `undoSpend`.
  */
 export function compareRestored(
   height: number,
@@ -92,9 +99,10 @@ export function compareRestored(
 }
 
 /**
- * Takeover height shown for a name that has no claims after block `height`. A node without claims at which names branch has
- * its last takeover height. Disconnecting deletes it together with the claims, but the node gets that of the tip again when
- * the node above it loses its claims. Source: `cacheData`, `removeClaimFromTrie`.
+ * Takeover height shown for a name that has no claims after block `height`. A node without claims at which names branch
+ * keeps its last takeover height. When the reference disconnects blocks, it deletes this height together with the claims.
+ * The node gets the takeover height of the tip again when the node above it loses its claims. Source: `cacheData`,
+ * `removeClaimFromTrie`.
  */
 export async function staleTakeover(
   rows: RowReader,
@@ -118,7 +126,7 @@ export async function staleTakeover(
   return 0;
 }
 
-/** Whether names with claims branched at `name` after block `height`. */
+/** Whether names with active claims branched at `name` after block `height`, so that the trie had a node there. */
 async function wasParting(rows: RowReader, name: string, height: number): Promise<boolean> {
   for await (const longer of ownedNames(rows, height, name)) {
     if (longer === name) continue;
@@ -130,9 +138,9 @@ async function wasParting(rows: RowReader, name: string, height: number): Promis
 }
 
 /**
- * Items of the normalization fork's own block that stay in the queue when the reference disconnects that block: it searches
- * them under the normalized name when the raw name has claims. Source: `remove`, called by `undoAddClaim` and
- * `undoAddSupport`.
+ * Items (claims and supports) that the normalization fork's block created and that stay in the queue when the reference
+ * disconnects that block. The reference searches them under the normalized name if the raw name has claims. Source:
+ * `remove`, called by `undoAddClaim` and `undoAddSupport`.
  */
 export async function leftBehind(
   rows: RowReader,
@@ -145,7 +153,8 @@ export async function leftBehind(
   if (height >= fork || tipHeight < fork || fork < BLOCKS_PER_DELAY) return [];
   const normalized = normalizeKey(name);
   if (normalized === name) return [];
-  // Claims that the block spent are restored only after the search for its own items.
+  // The reference restores the claims that the block spent only after it has searched for the block's own items, so these
+  // claims do not count.
   const owned = (await aliveItems(rows, name, fork - 1)).some(
     ({ kind, activated, removed, removal }) =>
       kind !== 'support' && activated !== 0 && !(removed === fork && removal === REMOVAL.spent),

@@ -1,6 +1,6 @@
 /**
- * The state in the trie of the claims and supports of one transaction after the latest block. Reads one row for each of them
- * and the row of each name, however many other claims the names have. Owns no rows.
+ * The state in the trie of the claims and supports of one transaction. After the latest block it is read from one row for
+ * each output and the row of each name, independent of the number of other claims. Stores no rows.
  */
 import { pointIndex, pointKey, pointTxid } from '../../../claimtrie/item.js';
 import type { ClaimRules } from '../../../claimtrie/types.js';
@@ -14,34 +14,37 @@ import { parseItemStanding } from '../rows/itemRow.js';
 import { readHeads, type KnownHeads } from './nameHeads.js';
 import { NamePlaces } from '../namePlaces.js';
 
-/** A claim or support of the transaction. */
+/** An output of the transaction that is a claim or a support. */
 export interface MadeOutput {
-  /** Name as spelled in the script. */
+  /** The name as spelled in the script. */
   readonly name: Bytes;
   readonly n: number;
 }
 
 export interface StandingsQuery {
-  /** The result is the state after the block of this height. */
+  /** Height of the block after which the state is queried. */
   readonly height: number;
-  /** In wire order. */
+  /** Transaction id in wire order. */
   readonly txid: Bytes;
-  /** Height of the block with the transaction. */
+  /** Height of the block that contains the transaction. */
   readonly madeAt: number;
   readonly outputs: readonly MadeOutput[];
-  /** Searches outputs under the name as it is. Does not apply to the search for the owner. */
+  /**
+   * Whether to search the outputs under the name without normalization. The controlling claim is always searched under the
+   * normalized name.
+   */
   readonly exact?: boolean;
 }
 
 export interface Standing {
   readonly active: boolean;
-  /** Height at which it enters or entered the trie. */
+  /** Height at which the output becomes or became active. */
   readonly validAtHeight: number;
   /** Whether the claim controls its name. */
   readonly controls: boolean;
 }
 
-/** A name under which an output is searched, and the name whose owner is shown. */
+/** `filed`: the name under which an output is searched. `normalized`: the name whose controlling claim is read. */
 interface Names {
   readonly filed: string;
   readonly normalized: string;
@@ -55,7 +58,8 @@ function namesOf(rules: ClaimRules, { height, outputs, exact }: StandingsQuery):
 }
 
 /**
- * Null for an output that is not filed. The result is invalid if a block was connected or disconnected meanwhile.
+ * States after the latest block; null for an output that is not in the trie. The result is invalid if a block is connected
+ * or disconnected during the call.
  */
 export function readPresentStandings(
   rows: RowReader,
@@ -66,7 +70,7 @@ export function readPresentStandings(
   const { txid, madeAt, outputs } = query;
   const names = namesOf(rules, query);
   const points = outputs.map(({ n }) => pointKey(txid, n));
-  // An item is filed in its own block, and again at the fork if normalization moved it.
+  // A claim or support has a row for its own block, and a second row for the fork if normalization moved it.
   const fork = rules.normalizationForkHeight;
   const filedSince = madeAt < fork && fork <= query.height ? [madeAt, fork] : [madeAt];
   const keys = filedSince.flatMap((since) => names.map(({ filed }, i) => itemKey(filed, since, points[i]!)));
@@ -91,7 +95,7 @@ export function readPresentStandings(
   });
 }
 
-/** The same after any block, from all items under the names. */
+/** States after any block, read from all claims and supports under the names. */
 export async function readStandings(
   rows: RowReader,
   rules: ClaimRules,
@@ -126,14 +130,14 @@ export async function readStandings(
 }
 
 export interface PresentOutput {
-  /** In wire order. */
+  /** Transaction id in wire order. */
   readonly txid: Bytes;
   readonly n: number;
 }
 
 /**
- * The outpoints of the claims of a name after the latest block, by id (latin1). They are read from the name row or, if the
- * name has pending claims, from all items.
+ * The outpoints of a name's claims after the latest block, by claim id (latin1). They are read from the name row or, if the
+ * name has pending claims, from the rows of all items.
  */
 export async function readClaimOutputs(
   rows: RowReader,

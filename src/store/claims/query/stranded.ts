@@ -1,8 +1,9 @@
 /**
- * Supports that the normalization fork leaves behind. The fork moves the items of trie nodes. A support of a raw name
- * without a node stays under the raw name, where it is not found any more. lbcd moves it and counts it until it is spent or
- * expires, so its responses depend on both. These rows do not affect the trie. Source: lbrycrd
- * `normalizeAllNamesInTrieIfNecessary`; lbcd `addNormalizationForkChangesIfNecessary`.
+ * Supports that the normalization fork does not move ("stranded" supports). The fork moves only the claims and supports of
+ * trie nodes. A support of a raw name without a node stays under the raw name, where it is not found any more. lbcd moves
+ * such a support and counts it until it is spent or expires, so lbcd's responses depend on its spending. The rows of this
+ * module do not affect the trie. Source: lbrycrd `normalizeAllNamesInTrieIfNecessary`; lbcd
+ * `addNormalizationForkChangesIfNecessary`.
  */
 import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
@@ -22,7 +23,10 @@ import { aliveItems } from './itemHistory.js';
 import { formatItemRow, parseItemRow } from '../rows/itemRow.js';
 import { parseNameRow } from '../rows/nameRow.js';
 
-/** Records the supports that the fork's block left behind. Call it after the other items have been moved. */
+/**
+ * Records the supports that the normalization fork's block did not move. Must be called after the other items (claims and
+ * supports) have been moved.
+ */
 export async function strandSupports(rows: RowTransaction, height: number): Promise<void> {
   const yieldTimer = new YieldTimer();
   const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
@@ -42,7 +46,7 @@ function putStranded(rows: RowTransaction, item: Item): void {
   rows.put(strandedKey(item.name, item.since, item.point), formatItemRow(item));
 }
 
-/** Records the spends of such supports by a block after the fork. */
+/** Records the spends of stranded supports by a block after the normalization fork. */
 export async function spendStranded(
   rows: RowTransaction,
   rules: ClaimRules,
@@ -70,7 +74,7 @@ export async function spendStranded(
   });
 }
 
-/** Reverts the changes of a block to these rows. */
+/** Reverts a block's changes to the rows of stranded supports. */
 export async function undoStranded(rows: RowTransaction, rules: ClaimRules, height: number): Promise<void> {
   if (height < rules.normalizationForkHeight) return;
   if (height === rules.normalizationForkHeight) {
@@ -97,8 +101,8 @@ function parseStranded(key: string, row: Uint8Array): Item {
 }
 
 /**
- * The supports left behind under raw forms of a normalized name, or of all names. `removed` is set for spends only, not for
- * expirations.
+ * The stranded supports under raw forms of a normalized name, or of all names. `removed` is set only for spent supports, not
+ * for expired ones.
  */
 export async function readStranded(rows: RowReader, name?: string): Promise<Item[]> {
   const prefix = name === undefined ? null : strandedNameKey(name);

@@ -1,7 +1,7 @@
 /**
- * Forecast of the claim events in future blocks, without new transactions: from the due queue, and from the logs of the
- * blocks whose items expire. For each affected name all items are read, so takeovers and the early activations that they
- * cause are included (`claimtrie/forecast.ts`).
+ * Forecast of the claim events in future blocks, without new transactions: activations are read from the queue of pending
+ * items, and expirations from the logs of the blocks whose claims and supports expire. For each affected name all items are
+ * read, so the forecast includes takeovers and the early activations that they cause (`claimtrie/forecast.ts`).
  */
 import { forecastName, type ForecastEvent } from '../../../claimtrie/forecast.js';
 import { REMOVAL, type Item } from '../../../claimtrie/item.js';
@@ -17,12 +17,12 @@ import { countLogChunks, parseLogChunk, readLog, type ItemRef } from '../rows/lo
 import { parseDueRow } from '../rows/queueRow.js';
 
 export interface UpcomingQuery {
-  /** The forecast starts from the state after this block. */
+  /** Height of the block after which the forecast starts. */
   height: number;
-  /** First and last block of the range; both above `height`. */
+  /** First and last block of the forecast, both above `height`. */
   from: number;
   to: number;
-  /** The page ends with the block in which the number of wanted events reaches this. */
+  /** Number of events of a page. The page ends with the block in which the number of wanted events reaches it. */
   count: number;
   isWanted: (type: ForecastEvent['type']) => boolean;
 }
@@ -33,22 +33,22 @@ export interface UpcomingEvent {
 }
 
 export interface UpcomingPage {
-  /** Events by height, then by name. */
+  /** Forecast events, sorted by height and then by name. */
   events: UpcomingEvent[];
-  /** Next block to read; null at the end of the range. */
+  /** Start block of the next page; null at the end of the range. */
   next: number | null;
 }
 
-/** Maximum depth of the start block. The logs of all blocks above it are read for each page. Arbitrary. */
+/** Maximum number of blocks between the start block and the tip. The logs of these blocks are read for each page. Arbitrary. */
 export const FORESEEN_BLOCKS_BEHIND = 144;
 
-/** Names with items in the queue, by the height at which these are due. */
+/** Names with items (claims and supports) in the queue of pending items, by the height at which the items are due. */
 export type DueNames = ReadonlyMap<number, ReadonlySet<string>>;
 
 /**
- * Names with items that are due in blocks `from` to `to`, as of block `height`: the names in the queue after block
- * `tipHeight`, and the items that later blocks removed from it. Read from the present rows: the result is invalid if a block
- * was connected or disconnected meanwhile.
+ * Names with items (claims and supports) that were pending after block `height` and are due in blocks `from` to `to`. These
+ * are the names in the queue at the tip (`tipHeight`), and the names of items that blocks after `height` removed from the
+ * queue. The current rows are read, so the result is invalid if a block is connected or disconnected during the call.
  */
 export async function readDueNames(
   rows: RowReader,
@@ -76,7 +76,7 @@ export async function readDueNames(
   return names;
 }
 
-/** Items filed by block `height` that block `later` spent, moved or activated. */
+/** Items (claims and supports) created by block `height` or before, which block `later` spent, moved or activated. */
 async function takenOut(rows: RowReader, later: number, height: number): Promise<{ ref: ItemRef }[]> {
   return (await readLog(rows, later)).flatMap((event) => {
     const isTaken = event.op === 'spend' || event.op === 'activate' || event.op === 'refile';
@@ -85,17 +85,17 @@ async function takenOut(rows: RowReader, later: number, height: number): Promise
 }
 
 /**
- * Maximum number of outputs of old blocks that are read for one page. The page ends with the block that reaches it.
- * Arbitrary.
+ * Maximum number of outputs of old blocks that are read for one page. The page ends with the block in which the number is
+ * reached. Arbitrary.
  */
 const MAX_OLD_ITEMS = 20_000;
-/** Names that are read concurrently. */
+/** Number of names that are read concurrently. */
 const NAMES_AT_ONCE = 32;
 
-/** Whether a name without claims is a node of the trie after the block of the query. */
+/** Tells whether a name without claims is a node of the trie after the block of the query. */
 export type IsNode = (name: string) => Promise<boolean>;
 
-/** `due` covers the range of the query. */
+/** Forecasts one page of events. `due` must cover the range of the query. */
 export async function readUpcoming(
   rows: RowReader,
   rules: ClaimRules,
@@ -143,7 +143,10 @@ async function forecast(
   return inSlices(forecastName(rules, { name, items, height, until: to, isParting }));
 }
 
-/** Names under which items of block `created` are filed after block `height`, and the number of items that block created. */
+/**
+ * Names under which items (claims and supports) that block `created` created are stored after block `height`, and the number
+ * of these items.
+ */
 async function oldNames(
   rows: RowReader,
   rules: ClaimRules,
@@ -167,13 +170,16 @@ async function oldNames(
   return { names, items: made.items };
 }
 
-/** Name of the item after block `height`; null if it is gone. */
+/** Name under which the item (claim or support) is stored after block `height`; null if the item was removed. */
 function filedName({ name, removed, removal }: Item, height: number): string | null {
   if (removed === 0 || removed > height) return name;
   return removal === REMOVAL.refiled ? normalizeKey(name) : null;
 }
 
-/** The names under which a block filed its new items. The block may be the normalization fork, whose log is long. */
+/**
+ * The names under which a block stored its new items (claims and supports), and their number. The block may be the
+ * normalization fork, whose log is long.
+ */
 async function createdNames(rows: RowReader, height: number): Promise<{ names: Set<string>; items: number }> {
   const names = new Set<string>();
   let items = 0;

@@ -1,4 +1,4 @@
-/** The row of one claim or support. The key has the name, `since` and outpoint, the row the other fields. */
+/** The row of one claim or support. The key contains the name, `since` and the outpoint; the row contains the other fields. */
 import { claimIdAtPoint, type Item, type Removal } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { itemKey } from './claimKeys.js';
@@ -41,27 +41,27 @@ export function formatItemRow(item: Item): Buffer {
   return encoder.finish();
 }
 
-/** Whether the row says that the item was removed from its name. */
+/** Whether the row says that the item (claim or support) was removed from its name. */
 export function isRemovedRow(row: Bytes): boolean {
   return row[0]! >> REMOVAL_SHIFT !== 0;
 }
 
-/** State of an item, from its row alone. */
+/** State of a claim or support that can be read from its row alone. */
 export interface ItemStanding {
-  /** Height at which it is due in the queue. */
+  /** Height at which the item (claim or support) is or was due in the queue of pending items. */
   readonly dueHeight: number;
-  /** Block in which it entered the trie; 0 while pending. */
+  /** Height of the block in which the item (claim or support) became active; 0 while it is pending. */
   readonly activated: number;
 }
 
-/** Null when the item was removed from its name. */
+/** Parses only the state; null if the item (claim or support) was removed from its name. */
 export function parseItemStanding(since: number, row: Bytes): ItemStanding | null {
   if (isRemovedRow(row)) return null;
   const { dueHeight, activated } = readStart(new RowDecoder(row), since);
   return { dueHeight, activated };
 }
 
-/** Reads the fields that rows of all kinds begin with. */
+/** Reads the fields with which every item row begins. */
 function readStart(input: RowDecoder, since: number) {
   const flags = input.byte();
   const height = flags & FLAG_REFILED ? since - input.number() : since;
@@ -72,7 +72,7 @@ function readStart(input: RowDecoder, since: number) {
   return { flags, height, amount, txOffset, dueHeight, activated };
 }
 
-/** `id` is the claim id if known; of a claim that was never updated it must be hashed. */
+/** `id` is the claim id, if the caller knows it. Otherwise the id of a claim that was never updated must be hashed. */
 export function parseItemRow(name: string, since: number, point: string, row: Bytes, id?: string): Item {
   const input = new RowDecoder(row);
   const { flags, height, amount, txOffset, dueHeight, activated } = readStart(input, since);

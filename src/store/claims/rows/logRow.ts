@@ -1,8 +1,9 @@
 /**
- * The log of one block: its changes to items, takeover heights and snapshots, in order. Disconnecting reverts the log from
- * its end; expiration finds the items that a block created; `getchangesinblock` reads it. Items are identified by name,
- * `since` and ordinal, which are also in their rows. The many items that the normalization fork moves also have their
- * outpoint, so their rows are found by key. A long log is cut into chunks, each with a table of names of its own.
+ * The log of one block: its changes to items, takeover heights and snapshots, in order. Disconnecting a block reverts the
+ * events from the end of its log. The expiration uses the log to find the items (claims and supports) that a block created.
+ * `getchangesinblock` reads the log. An event identifies an item by name, `since` and ordinal, which are also in the item's
+ * row. Events of the normalization fork also contain the outpoint, because the fork moves many items, whose rows are then
+ * found by key. A long log is divided into chunks, each with its own table of names.
  */
 import type { WorkEvent } from '../../../claimtrie/claimWork.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -22,7 +23,7 @@ export type LogEvent =
       op: 'create' | 'spend' | 'expire' | 'activate';
       ref: ItemRef;
       isSupport: boolean;
-      /** In `create`: whether it became active in its own block. */
+      /** For `create`: whether the item (claim or support) became active in the block that created it. */
       active: boolean;
     }
   | { op: 'refile'; ref: ItemRef; to: ItemRef; isSupport: boolean; point: string }
@@ -35,7 +36,7 @@ const FLAG_SUPPORT = 8;
 const FLAG_ACTIVE = 16;
 const FLAG_NUMBERED = 32;
 
-/** A chunk is closed when it reaches this size. */
+/** Maximum size of a chunk in bytes, after which a new chunk begins. */
 const CHUNK_BYTES = 32 << 10;
 
 export class LogWriter {
@@ -85,7 +86,7 @@ export class LogWriter {
     this.encoder.string(name);
   }
 
-  /** Writes the open chunk. */
+  /** Writes the last chunk of the log. */
   finish(): void {
     if (this.encoder.size === 0) return;
     this.emit(this.encoder.finish());
@@ -126,12 +127,12 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
   return events;
 }
 
-/** All events of a block, in order; empty if it changed nothing. */
+/** All events of a block, in order. Empty if the block changed nothing. */
 export function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
   return readLogUntil(rows, height, null);
 }
 
-/** The events of a block before the first of this kind. */
+/** The events of a block that precede the first event of type `op`. */
 export async function readLogUntil(
   rows: RowReader,
   height: number,

@@ -1,6 +1,7 @@
 /**
- * Mark rows: the state of a touched name at the start of a fork block. They exist only while such a block is processed,
- * because it is too large for memory. The row of the ownership history is here too, since both have the owner of a name.
+ * Formats of two row types. A mark row stores the state of a name at the start of a fork block that changes the name. Mark
+ * rows exist only while a fork block is processed, because its changes are too large for memory. An owner row is an entry in
+ * the history of controlling claims.
  */
 import type { NameBase, NameWork } from '../../../claimtrie/claimWork.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -32,14 +33,14 @@ export function parseMarkRow(row: Bytes): NameMark {
   return { base: { hadClaims, ownerId, takeover }, check: (flags & FLAG_CHECK) !== 0, nextOrdinal };
 }
 
-/** Ownership of a name from a block on. */
+/** State of control of a name from a block on. `hasClaims`: whether the name has a controlling claim. */
 export interface Ownership {
   hasClaims: boolean;
-  /** Takeover height; 0 without one. */
+  /** Takeover height; 0 if the name has none. */
   takeover: number;
 }
 
-/** If the takeover height is the height of the row, which is the usual case, the row has one byte. */
+/** Usually the takeover height equals the height of the row. Then the row has only one byte. */
 export function formatOwnerRow({ hasClaims, takeover }: Ownership, height: number): Buffer {
   encoder.byte(hasClaims ? 1 : 0);
   if (takeover !== height) encoder.number(takeover);

@@ -1,15 +1,21 @@
-/** The row of a name's present state: claims in their order with the fields needed for hashes and order, sums, counters. */
+/**
+ * The row with the current state of a name: its claims in their order, with the fields that are needed for hashes and order,
+ * and sums and counters.
+ */
 import { pointIndex } from '../../../claimtrie/item.js';
 import { ActiveClaim, emptyNameState, type NameState } from '../../../claimtrie/nameState.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
 const FLAG_ORIGINAL = 1;
-/** A `since` field follows the height. */
+/** Flag: a `since` field follows the height. */
 export const FLAG_REFILED = 2;
-/** The claim id follows the outpoint. */
+/** Flag: the claim id follows the outpoint. */
 export const FLAG_HAS_ID = 4;
-/** Number of claims from which ids are stored even if they follow from the outpoint, because hashing them takes time. */
+/**
+ * Number of claims of a name from which on the row stores claim ids that could be computed from the outpoint, because
+ * hashing many ids takes time.
+ */
 const MANY_CLAIMS = 16;
 
 const encoder = new RowEncoder();
@@ -70,7 +76,7 @@ export function parseNameRow(row: Bytes): NameState {
   return state;
 }
 
-/** The claim at offset `start` of a name's row. */
+/** Parses the claim at offset `start` of a name's row. */
 export function parseClaimAt(row: Bytes, start: number): ActiveClaim {
   return readClaim(new RowDecoder(row.subarray(start)));
 }
@@ -87,8 +93,8 @@ function readClaim(input: RowDecoder): ActiveClaim {
 }
 
 /**
- * What a name's row says first: the takeover height, how many claims and supports are filed, how many claims are active, and the
- * best of them.
+ * The first fields of a name's row: the takeover height, the number of stored claims and supports, the number of active
+ * claims, and the best claim.
  */
 export interface NameHead {
   takeover: number;
@@ -97,7 +103,7 @@ export interface NameHead {
   best: ActiveClaim | null;
 }
 
-/** Parses only the beginning of a name's row, however many claims follow. */
+/** Parses only the first fields of a name's row, so the time does not depend on the number of claims. */
 export function parseNameHead(row: Bytes): NameHead {
   const input = new RowDecoder(row);
   const takeover = input.number();
@@ -107,7 +113,7 @@ export function parseNameHead(row: Bytes): NameHead {
   return { takeover, alive, claims, best: claims > 0 ? readClaim(input) : null };
 }
 
-/** Whether the name has active claims, from its row alone. */
+/** Whether the name has active claims. Reads only the name's row. */
 export function rowHasClaims(row: Bytes): boolean {
   const input = new RowDecoder(row);
   input.number();

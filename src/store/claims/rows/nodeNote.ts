@@ -1,6 +1,6 @@
 /**
- * The note of one node and one block: the slots that the block changed, in their previous state. Some notes hold the whole
- * node. A walk over the notes after a block ends at the first of these.
+ * The note of one node and one block: the slots (child entries) that the block changed, in their previous state. Some notes
+ * contain all slots of the node. A search through the notes after a block ends at the first whole note.
  */
 import { areSlots, NO_SLOTS, SlotCursor } from '../../../claimtrie/slots.js';
 import type { TrieNode } from '../../../claimtrie/trieNode.js';
@@ -9,9 +9,9 @@ import { asBuffer, type Bytes } from '../../../util/bytes.js';
 import { ReadError } from '../../../util/reader.js';
 
 export interface NodeNote {
-  /** Whether the note has all slots of the node. */
+  /** Whether the note contains all slots of the node. */
   whole: boolean;
-  /** First bytes of slots that did not exist before. */
+  /** First bytes of the slots that the block added, so they did not exist before. */
   gone: Bytes;
   /** Packed (`claimtrie/slots.ts`). */
   slots: Buffer;
@@ -19,21 +19,21 @@ export interface NodeNote {
 
 const PART = 0;
 const WHOLE = 1;
-/** Bytes before `gone` in a partial note: the kind, and the length of `gone`. */
+/** Size in bytes of the fields before `gone` in a partial note: the note type, and the length of `gone`. */
 const PART_HEAD = 2;
-/** The whole node is noted if that takes at most this many times the bytes of the partial note. Arbitrary. */
+/** The whole node is stored if it takes at most this many times the bytes of the partial note. Arbitrary. */
 const CHEAP_WHOLE = 2;
 const FIRST_BYTES = 256;
 const NONE: Bytes = Buffer.alloc(0);
-/** 2^32 divided by the golden ratio: its multiples modulo 2^32 are evenly distributed from any start. */
+/** 2^32 divided by the golden ratio. Its multiples modulo 2^32 are evenly distributed, whatever the start. */
 const GOLDEN = 0x9e3779b1;
 
 const old = new SlotCursor();
 const now = new SlotCursor();
 
 /**
- * Calls `note` for each slot of `before` that is missing or different in `after`, and without a slot for each slot that only
- * `after` has.
+ * Calls `note` with each slot of `before` that is missing or different in `after`. For each slot that only `after` has,
+ * `note` is called with null.
  */
 export function changedSlots(
   before: TrieNode | null,
@@ -55,7 +55,7 @@ export function changedSlots(
 const gone = Buffer.alloc(FIRST_BYTES);
 let changed = Buffer.allocUnsafe(64 << 10);
 
-/** The note of the change in block `height`; null without a change. */
+/** Creates the note of a node's change in block `height`; null without a change. */
 export function noteOf({ path, before, after }: NodeChange, height: number): NodeNote | null {
   const slots = before?.slots ?? NO_SLOTS;
   if (changed.length < slots.length) changed = Buffer.allocUnsafe(2 * slots.length);
@@ -76,8 +76,9 @@ export function noteOf({ path, before, after }: NodeChange, height: number): Nod
 }
 
 /**
- * Whether the whole node is noted: always if it is small, else in one of n blocks, with n so that whole notes take about as
- * many bytes as the partial notes between them. Height and path alone select these blocks, at nearly equal distances.
+ * Whether the note contains the whole node. A small node is always stored whole. A larger node is stored whole in one of n
+ * blocks. n is chosen so that whole notes take about as many bytes as the partial notes between them. Only height and path
+ * select these blocks, which have nearly equal distances.
  */
 function isWhole(path: string, height: number, partBytes: number, wholeBytes: number): boolean {
   if (wholeBytes <= CHEAP_WHOLE * partBytes) return true;
@@ -86,10 +87,10 @@ function isWhole(path: string, height: number, partBytes: number, wholeBytes: nu
   return (Math.imul(place + height, GOLDEN) >>> 0) * wholeBytes < partBytes * 2 ** 32;
 }
 
-/** Format: a byte for the kind; in a partial note the length of `gone`, and `gone`; the slots. */
+/** Row format: a byte for the note type; in a partial note the length of `gone`, and `gone`; then the slots. */
 export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
-  // The length fits one byte: a partial note with 256 new slots would be of a node that was empty, and that is noted as a
-  // whole.
+  // The length fits into one byte. A partial note with 256 new slots would belong to a node that was empty before, and
+  // such a node is stored whole.
   const slotsAt = whole ? 1 : PART_HEAD + gone.length;
   const row = Buffer.allocUnsafe(slotsAt + slots.length);
   row[0] = whole ? WHOLE : PART;
@@ -101,7 +102,7 @@ export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
   return row;
 }
 
-/** Views into the row. */
+/** Parses a note. The result contains views into the row. */
 export function parseNodeNote(bytes: Bytes): NodeNote {
   const row = asBuffer(bytes);
   const whole = row[0] === WHOLE;
@@ -112,14 +113,17 @@ export function parseNodeNote(bytes: Bytes): NodeNote {
   return { whole, gone: whole ? NONE : row.subarray(PART_HEAD, slotsAt), slots };
 }
 
-/** Scratch memory, by first byte: the number of the note that has the slot, and the start and end of the slot in it. */
+/**
+ * Scratch memory for each first byte: the number of the note that contains the slot, and the start and end of the slot in
+ * that note.
+ */
 const teller = new Int32Array(FIRST_BYTES);
 const startOf = new Int32Array(FIRST_BYTES);
 const endOf = new Int32Array(FIRST_BYTES);
 const UNTOLD = -1;
 const GONE = -2;
 
-/** Merges notes: an earlier note has priority over later ones, and nothing after a whole note is used. */
+/** Merges notes. An earlier note has priority over later ones. Notes after a whole note are ignored. */
 export function joinNotes(notes: readonly NodeNote[]): NodeNote {
   teller.fill(UNTOLD);
   let size = 0;
@@ -147,7 +151,7 @@ export function joinNotes(notes: readonly NodeNote[]): NodeNote {
       first++;
       continue;
     }
-    // Adjacent slots of one note are copied together.
+    // Adjacent slots of one note are copied in one call.
     const from = startOf[first]!;
     let to = from;
     for (; first < FIRST_BYTES; first++) {

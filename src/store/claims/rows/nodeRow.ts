@@ -1,4 +1,4 @@
-/** The row of a trie node, and the row with a previous slot that older folders have. */
+/** The row of a trie node, and the row of a node's previous slot, which only data folders of older versions contain. */
 import { areSlots, type Slot } from '../../../claimtrie/slots.js';
 import type { TrieNode } from '../../../claimtrie/trieNode.js';
 import { asBuffer, type Bytes } from '../../../util/bytes.js';
@@ -7,7 +7,7 @@ import { ReadError } from '../../../util/reader.js';
 const FLAG_CLAIMS = 1;
 const HASH_BYTES = 32;
 
-/** Format: a byte that shows whether the claims' hash follows; that hash; the slots. */
+/** Row format: a byte that tells whether the hash of the claims follows; this hash; the slots. */
 export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
   const slotsAt = claimsHash ? 1 + HASH_BYTES : 1;
   const row = Buffer.allocUnsafe(slotsAt + slots.length);
@@ -17,7 +17,7 @@ export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
   return row;
 }
 
-/** Slots and hash are views into the row. */
+/** Parses a node. Slots and hash are views into the row. */
 export function parseNodeRow(bytes: Bytes): TrieNode {
   const row = asBuffer(bytes);
   const slotsAt = row[0] === FLAG_CLAIMS ? 1 + HASH_BYTES : 1;
@@ -27,8 +27,9 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
 }
 
 /**
- * A slot before a block, in the format of older folders: hash and edge, without the first byte of the edge, which is in the
- * key. An empty row stands for no slot: null. The row does not show whether the child was a leaf, which proofs do not need.
+ * Parses the previous state of a slot, in the format of older versions: hash and edge, without the first byte of the edge,
+ * which is in the key. An empty row means that the slot did not exist; the result is then null. The row does not tell
+ * whether the child was a leaf, because proofs do not need it.
  */
 export function parseSlotNote(firstByte: number, row: Bytes): Slot | null {
   if (row.length === 0) return null;

@@ -1,10 +1,10 @@
-/** The row of the pending items that are due at one height, and the row of the live items in a snapshot. */
+/** The row of the pending items (claims and supports) that are due at one height, and the row of the live items in a snapshot. */
 import { pointIndex, type Item } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
-/** Key of a pending item, and its position in the order. */
+/** Key of a pending item (claim or support), and the fields that determine its order. */
 export interface DueEntry {
   name: string;
   since: number;
@@ -12,14 +12,14 @@ export interface DueEntry {
   point: string;
 }
 
-/** Compares by creation: pending items enter in this order. */
+/** Compares pending items (claims and supports) by creation. Items with the same due height become active in this order. */
 export function compareDue(a: DueEntry, b: DueEntry): number {
   return a.since - b.since || a.txOffset - b.txOffset || pointIndex(a.point) - pointIndex(b.point);
 }
 
 const encoder = new RowEncoder();
 
-/** Entries in the order of `compareDue`. */
+/** Formats a row. The entries must be in the order of `compareDue`. */
 export function formatDueRow(entries: readonly DueEntry[]): Buffer {
   for (const entry of entries) {
     encoder.string(entry.name).number(entry.since).number(entry.txOffset);
@@ -41,7 +41,7 @@ export function parseDueRow(row: Bytes | undefined): DueEntry[] {
   return entries;
 }
 
-/** Returns `entries` without those in `removed` and with those in `added`, in order. */
+/** Removes `removed` from `entries`, and inserts `added` in order. */
 export function mergeDue(
   entries: readonly DueEntry[],
   added: Iterable<Item>,
@@ -55,10 +55,13 @@ export function mergeDue(
   return merged.length > size ? merged.sort(compareDue) : merged;
 }
 
-/** A snapshot of a name is written after this many new items, or twice the number of live items if that is more. Arbitrary. */
+/**
+ * Number of new items (claims and supports) of a name after which a snapshot is written. If twice the number of live items
+ * is larger, that number applies. Arbitrary.
+ */
 export const SNAPSHOT_ITEMS = 64;
 
-/** Keys of the live items of a name. */
+/** Key fields of a live item (claim or support) of a name. */
 export interface SnapshotEntry {
   since: number;
   point: string;

@@ -1,6 +1,6 @@
 /**
- * Compact binary codec of the claim rows: little-endian base-128 numbers, amounts likewise, latin1 strings. Reading past the
- * end throws `ReadError`: it means a corrupt database, never an invalid block.
+ * Compact binary codec of the claim rows: numbers and amounts in little-endian base 128, strings in latin1. Reading past the
+ * end throws `ReadError`. Such an error means that the database is corrupt, never that a block is invalid.
  */
 import { asBuffer, type Bytes } from '../../../util/bytes.js';
 import { ReadError } from '../../../util/reader.js';
@@ -28,7 +28,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** A number of 0 to 2^53 - 1. */
+  /** Writes an integer from 0 to 2^53 - 1. */
   number(value: number): this {
     this.room(8);
     let rest = value;
@@ -52,7 +52,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** A string of known length, without a length field. */
+  /** Writes a string without a length field. The reader must know the length. */
   raw(text: string): this {
     this.room(text.length);
     this.at += this.buffer.write(text, this.at, 'latin1');
@@ -70,7 +70,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** Returns a copy of the written bytes; the encoder starts over. */
+  /** Returns a copy of the written bytes. The encoder can then be used for the next row. */
   finish(): Buffer {
     const row = Buffer.allocUnsafe(this.at);
     this.buffer.copy(row, 0, 0, this.at);
@@ -147,7 +147,7 @@ export class RowDecoder {
     return this.raw(this.number());
   }
 
-  /** A view into the row. */
+  /** Reads bytes. The result is a view into the row. */
   bytes(length: number): Buffer {
     const at = this.take(length);
     return this.buffer.subarray(at, at + length);

@@ -11,9 +11,9 @@ export interface ClaimTotals {
   names: number;
   /** Active claims. */
   claims: number;
-  /** Sum of the own amounts of all active claims, in satoshis. */
+  /** Sum of the amounts of all active claims in satoshis, without supports. */
   amount: bigint;
-  /** Sum of the own amounts of the controlling claims. */
+  /** Sum of the amounts of the controlling claims in satoshis, without supports. */
   controllingAmount: bigint;
 }
 
@@ -53,7 +53,7 @@ export function putSummary(rows: RowWriter, summary: Summary): void {
   else rows.put(SUMMARY_KEY, formatSummaryRow(summary));
 }
 
-/** The contribution of one name to the totals. */
+/** Part of the totals that one name adds. */
 export function totalsOf({ claims }: NameState): ClaimTotals {
   const best = claims[0];
   if (!best) return noTotals();
@@ -62,7 +62,7 @@ export function totalsOf({ claims }: NameState): ClaimTotals {
   return { names: 1, claims: claims.length, amount, controllingAmount: best.amount };
 }
 
-/** Replaces one name's contribution by another. */
+/** Replaces the part `before` of the totals, which belongs to one name, with `after`. */
 export function moveTotals(totals: ClaimTotals, before: ClaimTotals, after: ClaimTotals): void {
   totals.names += after.names - before.names;
   totals.claims += after.claims - before.claims;

@@ -1,8 +1,8 @@
 /**
  * Rows that index the supports of names with many items by claim, so that the supports of one claim can be read without the other
- * items. The rows are derived from the rows of items. Exactly the names with `CROWDED_ITEMS` items or more have them. In a
- * data folder of an older version the rows are created when a block changes the name; until then all items of the name are
- * read. A reader must compare these rows with the name's row, and read all items if they do not match.
+ * items. The rows are derived from the rows of items. Only names with `CROWDED_ITEMS` items or more have these rows. In a
+ * data folder of an older version, the rows of a name are created when a block changes the name. Until then all items of the
+ * name are read. A reader must compare these rows with the name's row, and read all items if they do not match.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import type { Bytes } from '../../../util/bytes.js';
@@ -13,19 +13,19 @@ import { aliveItems } from '../query/itemHistory.js';
 import type { SnapshotEntry } from './queueRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
 
-/** Names with fewer items do not have these rows: all of their items are read. Arbitrary. */
+/** Minimum number of items (claims and supports) of a name with these rows. For other names all items are read. Arbitrary. */
 export const CROWDED_ITEMS = 64;
 
 const NOTHING: Bytes = new Uint8Array(0);
 const encoder = new RowEncoder();
 
-/** The number of supports that have such rows; null for a name without these rows. */
+/** Number of supports of the name that have such rows; null for a name without these rows. */
 export function countSupportRows(rows: RowsAtHand, name: string): number | null {
   const row = rows.get(supportsKey(name));
   return row === undefined ? null : new RowDecoder(row).number();
 }
 
-/** The outpoints of the supports of one claim. If there are more than `most`, returns `most` + 1 of them. */
+/** The outpoints of the supports of one claim. If there are more than `most`, only `most` + 1 of them are returned. */
 export function supportPlaces(
   rows: RowsAtHand,
   name: string,
@@ -37,18 +37,24 @@ export function supportPlaces(
   return found.map(([key]) => parseItemKey(key));
 }
 
-/** A name that a block changed, with the changed supports. */
+/** A name that a block changed, with its changed supports. */
 export interface ChangedName {
   readonly name: string;
-  /** The present number of its items. */
+  /** Current number of items (claims and supports) of the name. */
   readonly alive: number;
-  /** Supports with written item rows, including removed supports. */
+  /**
+   * Supports whose item rows were written, including removed supports. The value tells whether the support remains under the
+   * name.
+   */
   readonly supports: ReadonlyMap<Item, boolean>;
 }
 
 const keyOf = ({ name, claimId, since, point }: Item): string => supportKey(name, claimId, since, point);
 
-/** Updates the rows of these names after their items were written. `height` is that of the current block. */
+/**
+ * Updates the rows of these names. Must be called after the item rows were written. `height` is the height of the current
+ * block.
+ */
 export async function putSupportRows(
   rows: RowTransaction,
   height: number,

@@ -1,18 +1,18 @@
-/** Shared code of the methods for compact block filters. */
+/** Functions shared by the methods for compact block filters. */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { FILTER_INDEX_NAME, type FilterHeader } from '../../../../index/filterIndex.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
 
-/** A block's filter, with its identifying data. */
+/** A block's filter with filter header and block id. */
 export interface FoundFilter extends FilterHeader {
   readonly filter: Buffer;
 }
 
 /**
- * Null for a block that is unknown or not in the active chain. Throws `noIndex` without the index, and error −1 while the
- * index is being built and has not reached the block.
+ * Returns a block's filter; null if the block is unknown or not in the active chain. Throws `noIndex` if the index is
+ * disabled. Throws error −1 if the index is still being built and has not reached the block.
  */
 export async function findFilter(
   { chain, blockFilters, indexes }: RpcServices,
@@ -37,7 +37,7 @@ export async function findFilter(
 const NO_LBCD_INDEX = (): RpcError =>
   rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'The CF index must be enabled for this command');
 
-/** lbcd's parameters: there is only one filter type, 0. */
+/** Parameters of lbcd's filter methods. The only filter type is 0. */
 export const CFILTER_PARAMS = [
   { name: 'hash', type: 'hash', required: true, description: 'The block hash' },
   {
@@ -48,10 +48,10 @@ export const CFILTER_PARAMS = [
   },
 ] as const;
 
-/** lbcd's error for a missing filter. */
+/** Creates lbcd's error for a missing filter. */
 export const LBCD_NOT_FOUND = (): RpcError => rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Block not found');
 
-/** Null if a block has no filter; throws lbcd's error for another type. */
+/** Returns a block's filter; null if it has none. Throws lbcd's error for an unknown filter type. */
 export async function lbcdFilter(
   services: RpcServices,
   { hash, filtertype }: { hash: Bytes; filtertype: number },

@@ -5,7 +5,7 @@ import type { Bytes } from '../../../../util/bytes.js';
 import { MEMPOOL_ENTRY_SCHEMA, mempoolEntryAnswer } from '../../../format/mempool.js';
 import { defineMethod } from '../../../declare/method.js';
 
-/** The entry; throws error -5 when the transaction is not in the mempool. */
+/** Returns the mempool entry of a transaction. Throws error -5 if the transaction is not in the mempool. */
 export function requireEntry(mempool: MempoolReader, txid: Bytes): MempoolEntry {
   const entry = mempool.entry(txid);
   if (entry === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Transaction not in mempool');

@@ -4,7 +4,7 @@ import { coins } from '../../../../util/json/json.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 
-/** Number of newest transactions. Arbitrary: a screenful. */
+/** Maximum number of newest transactions in the result. Arbitrary: one screen. */
 const NEWEST = 25;
 
 const FEERATE = 'fee for 1,000 virtual bytes';

@@ -29,7 +29,7 @@ export const getRawMempool = defineMethod({
   },
 });
 
-/** Created while they are written, so that a large mempool does not block the event loop. */
+/** Yields txids while they are written, so that a large mempool does not block the event loop. */
 function* ids(txids: Iterable<Bytes>): Generator<string> {
   for (const txid of txids) yield hashToHex(txid);
 }

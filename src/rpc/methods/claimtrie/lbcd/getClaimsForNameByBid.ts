@@ -1,6 +1,6 @@
 /**
- * lbcd's `getclaimsfornamebybid`: the claims of a name with these ranks by effective amount; repeated ranks give repeated
- * claims.
+ * lbcd's `getclaimsfornamebybid`: the claims of a name with the given ranks by effective amount. A repeated rank gives a
+ * repeated claim.
  */
 import type { JsonValue } from '../../../../util/json/json.js';
 import type { Slices } from '../../../../util/slices.js';
@@ -36,8 +36,8 @@ export const getClaimsForNameByBid = defineMethod({
 function* choose(claims: readonly RankedClaim[], bids: readonly JsonValue[]): Slices<ChosenClaims> {
   const distinct = new Set<RankedClaim>();
   /**
-   * Start positions of sections of bids that select an existing claim, so that the others are skipped when the result is
-   * written.
+   * Start indexes of the sections of `bids` that select at least one existing claim. Other sections are skipped when the
+   * result is written.
    */
   const stretches: number[] = [];
   for (let from = 0; from < bids.length; from += ITEMS_AT_ONCE) {

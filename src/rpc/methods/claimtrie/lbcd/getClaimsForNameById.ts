@@ -1,4 +1,4 @@
-/** lbcd's `getclaimsfornamebyid`: the claims of a name whose ids have one of these prefixes. */
+/** lbcd's `getclaimsfornamebyid`: the claims of a name whose ids begin with one of the given prefixes. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { LBCD_NAME_SCHEMA, type RankedClaim } from '../../../format/claimsLbcd.js';
 import { defineMethod } from '../../../declare/method.js';
@@ -36,15 +36,18 @@ export const getClaimsForNameById = defineMethod({
       const byId = claims
         .map((ranked) => ({ ranked, id: hashToHex(ranked.claim.claimId) }))
         .sort((a, b) => (a.id < b.id ? -1 : 1));
-      /** For each position the number of id ranges that start there, minus the number that end there. */
+      /**
+       * For each position, the number of id ranges that start there minus the number that end there. A running sum shows
+       * which claims are selected.
+       */
       const edges = new Int32Array(byId.length + 1);
       for (let n = 0; n < beginnings.length; n++) {
         if (n % ITEMS_AT_ONCE === 0) yield;
         const beginning = getString(beginnings[n]!);
         if (beginning.length > CLAIM_ID_DIGITS) continue;
         edges[placeOf(byId, beginning)]!++;
-        // The end of the range of a prefix: all ids with it sort before the prefix followed by a letter beyond the hex
-        // digits.
+        // The range of a prefix ends before the text of the prefix and `g`, because all ids with the prefix sort before
+        // that text.
         edges[placeOf(byId, `${beginning}g`)]!--;
       }
       const chosen = new Set<RankedClaim>();
@@ -58,7 +61,7 @@ export const getClaimsForNameById = defineMethod({
   },
 });
 
-/** The position of the first id that does not sort before a text. */
+/** Returns the position of the first id that is not less than a text. */
 function placeOf(sorted: readonly { readonly id: string }[], text: string): number {
   let low = 0;
   let high = sorted.length;

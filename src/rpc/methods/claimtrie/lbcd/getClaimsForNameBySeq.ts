@@ -1,4 +1,4 @@
-/** lbcd's `getclaimsfornamebyseq`: the claims of a name with these ranks by age. */
+/** lbcd's `getclaimsfornamebyseq`: the claims of a name with the given ranks by age. */
 import { LBCD_NAME_SCHEMA } from '../../../format/claimsLbcd.js';
 import { defineMethod } from '../../../declare/method.js';
 import { getInt } from '../../../declare/paramTypes.js';

@@ -12,7 +12,7 @@ export const HASH_OR_HEIGHT_PARAM = {
   description: 'The hash or the height of the block after which the claim trie is looked at',
 } as const;
 
-/** A text of at least this length is a hash even if it has only decimal digits. */
+/** Minimum length in characters of a text that is always a hash, even if it has only decimal digits. */
 const LEAST_HASH_LENGTH = 32;
 const HASH_DIGITS = 64;
 
@@ -26,7 +26,7 @@ function atHeight({ chain }: RpcServices, text: string): QueriedBlock {
   );
 }
 
-/** Short hashes are padded with leading zeros. Source: `chainhash.NewHashFromStr`. */
+/** Returns the block with the given hash. A short hash is padded with leading zeros. Source: `chainhash.NewHashFromStr`. */
 function byHash({ chain }: RpcServices, text: string): QueriedBlock {
   const refuse = (why: string): never => {
     const message = `Unable to parse a height or hash from ${text}: ${why}`;
@@ -45,7 +45,8 @@ function byHash({ chain }: RpcServices, text: string): QueriedBlock {
 }
 
 /**
- * The block given by the text; for an empty text the tip, even during the initial download, when lbcd rejects it.
+ * Returns the block with the given hash or height, or the tip for an empty text. Unlike lbcd, the tip is accepted during the
+ * initial download too.
  */
 export function lbcdBlock(services: RpcServices, text = ''): QueriedBlock {
   const { active } = services.chain.chain.index;

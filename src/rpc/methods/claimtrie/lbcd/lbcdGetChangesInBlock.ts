@@ -1,9 +1,9 @@
 /**
- * lbcd's `getchangesinblock`: the names that a block changed and those with items that were once due in it, in byte order.
- * lbcd counts every spend of a claim or support, also of one that has expired or was created in the same block. These names
- * are stored with each block; for blocks connected by an older version they are computed from the coins that the block
- * spent, unless it is pruned. Difference from lbcd: it also keeps names stored for blocks that a reorg disconnected. Source:
- * lbcd blockchain/claimtrie.go `handleTxIns`.
+ * lbcd's `getchangesinblock`: the names that a block changed, and the names of items that were scheduled for an event in it,
+ * in byte order. lbcd counts every spend of a claim or support, also of one that has expired or was created in the same
+ * block. These names are stored with each block; for blocks connected by an older version they are computed from the coins
+ * that the block spent, unless it is pruned. Difference from lbcd: it also keeps names stored for blocks that a reorg
+ * disconnected. Source: lbcd blockchain/claimtrie.go `handleTxIns`.
  */
 import { filesNormalized } from '../../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../../claimtrie/nameKey.js';
@@ -17,7 +17,7 @@ import type { RpcServices } from '../../../../interfaces/services.js';
 import { retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { HASH_OR_HEIGHT_PARAM, lbcdBlock } from './lbcdBlock.js';
 
-/** The names of the items that a block spent, as stored at that height; none when the block was pruned. */
+/** Returns the names of the items that a block spent, in their stored form at that height. Empty if the block was pruned. */
 async function spentNames(services: RpcServices, { id, height }: QueriedBlock): Promise<string[]> {
   const { chain, claims } = services;
   if (!chain.hasData(id)) return [];

@@ -1,4 +1,4 @@
-/** Shared code of lbcd's four methods for the claims of a name; they differ in the selection and order of claims. */
+/** Functions shared by lbcd's four methods for the claims of a name. The methods differ in the selection and order of claims. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { jsonTypeName, type JsonValue } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -19,10 +19,10 @@ export const INCLUDE_VALUES_PARAM = {
   description: 'Whether to show values and addresses',
 } as const;
 
-/** Items of a parameter handled between two pauses: there may be millions. */
+/** Number of items of a parameter processed between two yields to the event loop. A parameter may have millions of items. */
 export const ITEMS_AT_ONCE = 1024;
 
-/** Checks the items of the second parameter; throws error -32602 for items of another type, like lbcd's parser. */
+/** Checks the items of the second parameter. Throws error -32602 for an item of another type, like lbcd's parser. */
 export async function checkItems(
   items: readonly JsonValue[],
   read: (item: JsonValue) => unknown,
@@ -51,7 +51,7 @@ export interface LbcdNameArgs {
   readonly includevalues: number;
 }
 
-/** The result with the claims that `choose`, a function that runs in slices, selects from all claims in bid order. */
+/** Returns the result with the claims that `choose` selects. `choose` receives all claims in bid order and runs in slices. */
 export function lbcdNameAnswer(
   { services }: RpcContext,
   args: LbcdNameArgs,

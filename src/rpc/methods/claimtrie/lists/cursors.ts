@@ -1,6 +1,6 @@
 /**
- * Cursors of paged lists that belong to one block. A cursor contains the block of the first page, the order of the list, and
- * the position after which the next page begins. Opaque to callers.
+ * Cursors of paged lists that describe one block. A cursor contains the block of the first page, the number of the sort
+ * order, and the position after which the next page begins. Clients must not interpret it.
  */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';
@@ -15,9 +15,9 @@ const CURSOR_BYTES = HASH_BYTES + 1 + 4;
 export interface Cursor {
   /** Wire order. */
   readonly blockHash: Bytes;
-  /** Number of the order in the method's list of orders. */
+  /** Index of the sort order in the method's list of orders. */
   readonly order: number;
-  /** Number of entries before the page. */
+  /** Number of list entries before the page. */
   readonly place: number;
 }
 
@@ -25,7 +25,7 @@ export function cursorText({ blockHash, order, place }: Cursor): string {
   return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
 }
 
-/** Throws on text that is not a cursor of a list with this many orders. */
+/** Parses a cursor. Throws if the text is not a cursor of a list with this number of orders. */
 export function parseCursor(text: string, orders = 1): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
   if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
@@ -37,7 +37,7 @@ export function parseCursor(text: string, orders = 1): Cursor {
   };
 }
 
-/** The block of a page: that of its cursor, or else the requested one, or the tip. */
+/** Returns the block of a page: the block in its cursor, otherwise the requested block, otherwise the tip. */
 export function blockOfPage(
   services: RpcServices,
   cursor: Cursor | null,

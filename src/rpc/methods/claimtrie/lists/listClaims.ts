@@ -29,9 +29,9 @@ import { pageParam } from './pages.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** The index in this list is stored in cursors. */
+/** Sort orders of bids. Cursors contain the index of an order, so entries must keep their positions. */
 const ORDERS = ['bid', 'oldest', 'newest'] as const;
-/** Maximum number of upcoming events of a name. Arbitrary: a page. */
+/** Maximum number of upcoming events in a result. Arbitrary: one page. */
 const MOST_COMING = 100;
 
 function orderOf(name: string): number {
@@ -46,10 +46,13 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   return order === 1 ? byAge : byAge.toReversed();
 }
 
-/** Additional blocks of a forecast, so that later blocks can use it. Arbitrary. */
+/**
+ * Number of blocks by which a forecast extends beyond the requested range, so that it can be reused for later blocks.
+ * Arbitrary.
+ */
 const SPARE_BLOCKS = 64;
 
-/** The forecast of a cached name, from block `height` to block `until`. */
+/** Cached forecast of a name for the blocks `height` to `until`. */
 interface Kept {
   readonly height: number;
   readonly until: number;
@@ -59,8 +62,9 @@ interface Kept {
 const foreseen = new WeakMap<NameInfo, Kept>();
 
 /**
- * The cached info of a name is the same object until a block changes the name, so the forecast of a name with an owner can
- * be cached with it. The forecast of a name without an owner depends on other names.
+ * Returns the forecast of a name. The cached `NameInfo` is the same object until a block changes the name, so the forecast
+ * of a name with an owner is cached by this object. The forecast of a name without an owner depends on other names, so it is
+ * reused only at the same height.
  */
 async function foresee(
   { claims, chain }: RpcServices,
@@ -72,7 +76,7 @@ async function foresee(
   let known = foreseen.get(info);
   const isOfBlock = known?.height === height;
   const isHeld = info.claims[0]?.active === true;
-  // Nothing happened to the name between two blocks after which it is the same object.
+  // The same object at two heights means that no block between them changed the name, so the forecast still applies.
   const isNear = height >= chain.chain.height - FORESEEN_BLOCKS_BEHIND;
   const serves = known && (isOfBlock || (isHeld && isNear && until <= known.until));
   if (!known || !serves) {
@@ -104,7 +108,7 @@ function holderAnswer(info: NameInfo): Answer {
   };
 }
 
-/** The amount that a claim created in the next block must exceed, and its activation height. */
+/** Returns the amount that a claim created in the next block must exceed, and the claim's activation height. */
 function newBidAnswer(info: NameInfo, height: number, coming: Foreseen | null): JsonOut {
   const best = info.claims[0];
   const isHeld = best?.active === true;

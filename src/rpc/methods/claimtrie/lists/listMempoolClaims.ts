@@ -21,7 +21,7 @@ interface Mark {
   readonly index: number;
 }
 
-/** The cursor of the next page: a transaction by its arrival number, and an operation of it. */
+/** Formats the cursor of the next page: arrival number of a transaction, and number of an operation in it. */
 function markText({ arrival, index }: Mark): string {
   return `${arrival}-${index}`;
 }

@@ -1,4 +1,4 @@
-/** `listsupports`: the supports of a claim, a page of them. */
+/** `listsupports`: a page of the supports of a claim. */
 import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -15,7 +15,7 @@ import { pageParam } from './pages.js';
 
 const ALL_DIGITS = 40;
 
-/** Declares a parameter for a complete claim id. */
+/** Declares the parameter for a complete claim id. */
 export const CLAIM_ID_PARAM = {
   name: 'claimid',
   type: 'claimIdDigits',
@@ -23,7 +23,7 @@ export const CLAIM_ID_PARAM = {
   description: 'The claim id, 40 hex digits',
 } as const;
 
-/** Rejects a prefix of a claim id. */
+/** Throws if the claim id is only a prefix. */
 export function requireWholeId(claimId: string): void {
   if (claimId.length !== ALL_DIGITS)
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
@@ -39,7 +39,7 @@ interface PageRequest {
   readonly cursor: Cursor | null;
 }
 
-/** The claim as of a block, under the name that it has at the tip. */
+/** Finds a claim as of a block, under the name that the claim has at the tip. */
 async function findClaim(
   { claims }: RpcServices,
   claimId: string,

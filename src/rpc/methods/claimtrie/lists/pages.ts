@@ -1,9 +1,9 @@
-/** Shared code of the claim methods with pages. */
+/** Parameters for pages, shared by the claim methods. */
 const DEFAULT_COUNT = 100;
-/** Maximum number of entries: a few megabytes of results. Arbitrary. */
+/** Maximum page size in entries: a few megabytes of results. Arbitrary. */
 const MAX_COUNT = 10_000;
 
-/** Declares the parameter for the size of a page. */
+/** Declares the parameter for the page size of a list. */
 export function countParam(description: string) {
   return {
     name: 'count',
@@ -14,10 +14,10 @@ export function countParam(description: string) {
   } as const;
 }
 
-/** Maximum size of a page in lists whose entries are read one by one; a page of the explorer has 100. */
+/** Maximum page size in entries of lists whose entries are read one by one. A page of the explorer has 100. */
 const MAX_PAGE = 1000;
 
-/** Declares the parameter for the page size of such a list. */
+/** Declares the parameter for the page size of a list whose entries are read one by one. */
 export function pageParam(description: string) {
   return {
     name: 'count',

@@ -1,4 +1,4 @@
-/** The unspent outputs of one transaction of the active chain, even if its block is pruned. */
+/** Finds the unspent outputs of one transaction of the active chain, even if its block is pruned. */
 import type { ChainReader } from '../../../../chain/chainReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../../../store/cache/coinTable.js';
 import { BlockFileError } from '../../../../store/files/blockFiles.js';
@@ -15,11 +15,14 @@ export interface UnspentOutput {
   readonly n: number;
   readonly script: Bytes;
   readonly amountSat: bigint;
-  /** The height of the block with the transaction. */
+  /** Height of the block that contains the transaction. */
   readonly height: number;
 }
 
-/** Numbers of outputs that may be unspent: all outputs of the transaction or, if its block is pruned, those on disk. */
+/**
+ * Returns the numbers of outputs that may be unspent: all outputs of the transaction or, if its block is pruned, those in
+ * the coin database.
+ */
 async function candidates(services: RpcServices, txid: Bytes, height: number): Promise<number[]> {
   const { chain } = services;
   const block = chain.chain.index.active.at(height);
@@ -28,7 +31,7 @@ async function candidates(services: RpcServices, txid: Bytes, height: number): P
   return storedOutputs(chain, txid);
 }
 
-/** Finds the transaction by its position in the index if there is one, else in its block. */
+/** Finds the transaction's outputs by its position in the transaction index if there is one, otherwise in its block. */
 async function findOutputs(
   services: RpcServices,
   block: number,
@@ -52,7 +55,7 @@ async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]>
   return numbers.sort((a, b) => a - b);
 }
 
-/** The output with that number; null for one that is spent or does not exist. */
+/** Returns the output with that number; null if it is spent or does not exist. */
 function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePromise<UnspentOutput | null> {
   const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
   return whenResolved(soon, (coin) => {
@@ -61,7 +64,7 @@ function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePro
   });
 }
 
-/** Sorted by number; empty for a transaction that is spent or unknown. */
+/** Returns the unspent outputs sorted by number. Empty if all are spent or the transaction is unknown. */
 export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
   const any = await services.chain.anyCoinOf(txid);
   if (any === null) return [];
@@ -75,10 +78,13 @@ export async function unspentOutputs(services: RpcServices, txid: Bytes): Promis
   return outputs;
 }
 
-/** Number of outputs tried before the transaction is read: the first one is usually unspent. Arbitrary. */
+/** Number of outputs looked up before the transaction is read, because the first outputs are usually unspent. Arbitrary. */
 const TRIED_FIRST = 16;
 
-/** The unspent output with the lowest number; synchronous if it is cached. Null for a transaction that is spent or unknown. */
+/**
+ * Returns the unspent output with the lowest number, synchronously if it is cached. Null if all outputs are spent or the
+ * transaction is unknown.
+ */
 export function firstUnspentOutput(services: RpcServices, txid: Bytes): MaybePromise<UnspentOutput | null> {
   const tryFrom = (n: number): MaybePromise<UnspentOutput | null> => {
     if (n === TRIED_FIRST) return unspentOutputs(services, txid).then(([first]) => first ?? null);

@@ -3,7 +3,7 @@ import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from '../answers.js';
 import { atBlock, blockParam } from '../atBlock.js';
 
-/** The rank by effective amount; a parameter of two methods. */
+/** Declares the parameter for the rank by effective amount, which two methods share. */
 export const BID_PARAM = {
   name: 'bid',
   type: 'integer',

@@ -3,7 +3,7 @@ import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM, ONE_CLAIM_SCHEMA, oneClaimAnswer } from '../answers.js';
 import { atBlock, blockParam } from '../atBlock.js';
 
-/** The rank by height; a parameter of two methods. */
+/** Declares the parameter for the rank by height, which two methods share. */
 export const SEQUENCE_PARAM = {
   name: 'sequence',
   type: 'integer',

@@ -1,4 +1,4 @@
-/** `getclaimproofbybid`: the proof of the claim with a rank by effective amount. */
+/** `getclaimproofbybid`: the proof of the claim that has the given rank by effective amount. */
 import { equalBytes } from '../../../../util/bytes.js';
 import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';

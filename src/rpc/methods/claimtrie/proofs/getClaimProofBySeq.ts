@@ -1,4 +1,4 @@
-/** `getclaimproofbyseq`: the proof of the claim with a rank by height. */
+/** `getclaimproofbyseq`: the proof of the claim that has the given rank by height. */
 import { equalBytes } from '../../../../util/bytes.js';
 import { defineMethod } from '../../../declare/method.js';
 import { claimAt, NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
@@ -12,7 +12,7 @@ export const getClaimProofBySeq = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
-  // The reference's label lacks the closing parenthesis too.
+  // The reference's label also lacks the closing parenthesis.
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,
   examples: [['"mindblown"', '1']],

@@ -1,4 +1,4 @@
-/** `getnameproof`: the proof that a name maps to a claim, or to none. */
+/** `getnameproof`: the proof that a name has a certain controlling claim, or that it has none. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { PROOF_SCHEMA } from '../../../format/claimsProof.js';
 import { defineMethod } from '../../../declare/method.js';

@@ -1,4 +1,4 @@
-/** Requests a name proof, with the reference's error if the block is too old. */
+/** Creates name proofs for methods. Throws the reference's error if the block is too old. */
 import { ProofUnavailableError } from '../../../../store/claims/query/proofQueries.js';
 import type { Bytes } from '../../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../../util/maybePromise.js';
@@ -10,13 +10,13 @@ import { t } from '../../../../schema/schema.js';
 import type { GivenName } from '../answers.js';
 import { givenName } from '../hexNames.js';
 
-/** Result of the methods that choose the claim by rank. */
+/** Schema of the result of methods that select the claim by rank. */
 export const PLACED_PROOF_SCHEMA = t.union([
   { when: 'when the name has such a claim', schema: PROOF_SCHEMA },
   { when: 'otherwise', schema: t.array(t.any(), 'empty') },
 ]);
 
-/** The proof, after block `height`, of the claim chosen by `selects`, or of the controlling one. */
+/** Returns the proof, as of block `height`, of the claim that `selects` chooses, or of the controlling claim. */
 export function provenName(
   { services, profile }: RpcContext,
   { name: given, hex }: GivenName,
@@ -26,7 +26,8 @@ export function provenName(
   const { chain } = services.chain;
   const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
-  // The proof after the latest block is always available; a past one, which is asynchronous, may be unavailable.
+  // The proof as of the latest block is always available. Only the proof as of an earlier block, which is read
+  // asynchronously, may fail.
   return isPromise(proof)
     ? proof.then((settled) => proofAnswer(settled, profile), explain)
     : proofAnswer(proof, profile);

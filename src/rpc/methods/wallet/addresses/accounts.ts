@@ -1,4 +1,4 @@
-/** The deprecated account methods, except those shared with labels. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** Deprecated account methods, except those that share code with label methods. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { jsonArray, jsonObject, type JsonMember } from '../../../../util/json/jsonWrite.js';
 import { accountBalances, moveBetweenAccounts } from '../../../../wallet/listing/accountBalances.js';

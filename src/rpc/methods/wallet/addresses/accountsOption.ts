@@ -1,9 +1,9 @@
-/** The deprecated account methods, which are available only with `-deprecatedrpc=accounts`. */
+/** Declares the deprecated account methods, which are available only with `-deprecatedrpc=accounts`. */
 import type { RpcMethod } from '../../../declare/method.js';
 
 export const ACCOUNTS = 'accounts';
 
-/** The field `deprecated` in the declaration of an account method. */
+/** Returns the field `deprecated` for the declaration of an account method. */
 export function accountMethod(name: string): NonNullable<RpcMethod['deprecated']> {
   return {
     comesFirst: true,

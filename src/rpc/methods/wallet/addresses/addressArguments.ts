@@ -1,11 +1,11 @@
 /**
- * Labels and address types as arguments. Source: lbrycrd wallet/rpcwallet.cpp `LabelFromValue`, outputtype.cpp
+ * Parses labels and address types in arguments. Source: lbrycrd wallet/rpcwallet.cpp `LabelFromValue`, outputtype.cpp
  * `ParseOutputType`.
  */
 import { isOutputType, type OutputType } from '../../../../signing/outputType.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** Parameters of an address that is added to the wallet. */
+/** Parameters of methods that add an address to the wallet: its label and its type. */
 export const ADDED_ADDRESS_PARAMS = [
   { name: 'label|account', type: 'string', default: '', description: 'A label to assign the address to' },
   {
@@ -27,7 +27,7 @@ export function addressTypeOf(name: string | undefined, otherwise: OutputType): 
   return name;
 }
 
-/** The error when no key is left, and none can be created since the wallet is locked. */
+/** Creates the error for an empty key pool that cannot be refilled because the wallet is locked. */
 export function ranOut(): Error {
   return rpcError(
     RPC_ERROR.WALLET_KEYPOOL_RAN_OUT,

@@ -1,10 +1,10 @@
-/** Addresses as arguments of wallet methods. */
+/** Parses addresses in arguments of wallet methods. */
 import { decodeDestination } from '../../../../script/address.js';
 import { destinationKey } from '../../../../wallet/destinationKey.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** The `destinationKey` of an address; `message` is the error for an invalid address. */
+/** Returns the `destinationKey` of an address. Throws an error with the text `message` if the address is invalid. */
 export function addressKey(
   { prefixes }: Wallet,
   address: string,

@@ -21,7 +21,7 @@ import { t, type SchemaFields } from '../../../../schema/schema.js';
 import { describeDestination } from '../../util/validateAddress.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** The fields of an address, also of embedded ones. */
+/** Schema of the fields of an address. Embedded addresses have the same fields. */
 const DETAILS: SchemaFields = {
   isscript: t.optional(t.bool('whether the key is a script'), 'but for unknown witness versions'),
   iswitness: t.bool('whether the address is a witness address'),
@@ -73,7 +73,7 @@ function describeScript(wallet: Wallet, script: Bytes, withAddresses: boolean): 
   return fields;
 }
 
-/** The wallet's data about the key or script of an address. */
+/** Returns the wallet's data about the key or script of an address. */
 function describe(wallet: Wallet, destination: Destination, withAddresses: boolean): Fields {
   const { keyring } = wallet;
   switch (destination.type) {
@@ -99,7 +99,10 @@ function describe(wallet: Wallet, destination: Destination, withAddresses: boole
   }
 }
 
-/** Origin of the key, or the time from which the address is watched. */
+/**
+ * Returns the origin of an address's key: creation time, and HD path if there is one. For a watched address, returns the
+ * time from which it is watched.
+ */
 function originOf({ keyring }: Wallet, destination: Destination, script: Bytes): Fields {
   const keyId = keyIdOfDestination(keyring, destination);
   const metadata: KeyMetadata | null =

@@ -1,4 +1,4 @@
-/** `getnewaddress`: a new receiving address. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getnewaddress`: creates a receiving address. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { newAddress } from '../../../../wallet/keys/newAddress.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `getrawchangeaddress`: a new change address for manually created transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getrawchangeaddress`: creates a change address for manually created transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { newAddress } from '../../../../wallet/keys/newAddress.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

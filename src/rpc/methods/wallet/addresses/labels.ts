@@ -1,4 +1,4 @@
-/** `listlabels` and `getaddressesbylabel`: the address book by label. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `listlabels` and `getaddressesbylabel`: queries of the address book by label. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { jsonArray, jsonObject } from '../../../../util/json/jsonWrite.js';
 import { compareText } from '../../../../wallet/listing/received.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

@@ -1,6 +1,6 @@
 /**
- * `listaddressgroupings`: groups of addresses with a common owner, as revealed by the chain. Source: lbrycrd
- * wallet/rpcwallet.cpp.
+ * `listaddressgroupings`: groups of addresses whose common ownership is visible on the chain, because they were inputs or
+ * change of one transaction. Source: lbrycrd wallet/rpcwallet.cpp.
  */
 import { encodeDestination } from '../../../../script/address.js';
 import { coins } from '../../../../util/json/json.js';
@@ -15,7 +15,7 @@ import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Each member lists the address, its balance and, if it has one, its label. */
+/** Schema of one member of a group: address, balance and, if it has one, label. */
 const MEMBER = t.union([
   {
     when: 'for an address in the address book',

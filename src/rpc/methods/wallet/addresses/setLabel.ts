@@ -69,7 +69,7 @@ export const setAccount = defineMethod({
   async run(ctx, args) {
     const { wallet, address, isMine, oldLabel } = await setName(ctx, args.address, args.account);
     if (!isMine || oldLabel === args.account) return null;
-    // The old account must not continue to show an address that no longer belongs to it.
+    // The old account gets a new current address, because its current address now belongs to another account.
     const current = await labelAddress(wallet, oldLabel);
     if (current === null) throw ranOut();
     if (current === address && (await labelAddress(wallet, oldLabel, { isNew: true })) === null)

@@ -42,7 +42,7 @@ export const signMessage = defineMethod({
       throw rpcError(RPC_ERROR.TYPE_ERROR, 'Address does not refer to key');
     const key = keyring.signingKey(destination.hash);
     if (key === null) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Private key not available');
-    // The wallet may be locked while a long message is being hashed.
+    // The key is copied, because locking the wallet during the hashing of a long message would wipe it.
     const copy = { ...key, privateKey: Buffer.from(key.privateKey) };
     const signature = await inSlices(sign(message, copy)).finally(() => copy.privateKey.fill(0));
     return signature.toString('base64');

@@ -1,4 +1,4 @@
-/** `abandonclaim` and `abandonsupport`: ends a claim or a support. */
+/** `abandonclaim` and `abandonsupport`: spend the output of a claim or a support, which ends it. */
 import type { StakeKind } from '../../../../wallet/claims/ownStake.js';
 import { abandonStake } from '../../../../wallet/claims/stakes.js';
 import { hashToHex, type Bytes } from '../../../../util/bytes.js';
@@ -26,8 +26,7 @@ async function abandon(
   const wallet = walletOf(ctx);
   const entry = ownTransaction(wallet, txid);
   requireStakeKeys(wallet, entry, kind);
-  // The reference accepts any text as an address, and with an invalid one the payment has no recipient. Here it is
-  // rejected.
+  // An invalid address is rejected here. The reference accepts any text, and its payment then has no recipient.
   const script = scriptOfAddress(wallet, address, 'Invalid address');
   return hashToHex(await spending(() => abandonStake(wallet, entry, kind, script)));
 }

@@ -1,4 +1,4 @@
-/** Claim values, destinations and transactions as arguments. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** Parses claim values, destinations and transactions in arguments. Source: lbrycrd wallet/rpcwallet.cpp. */
 import type { Entry } from '../../../../wallet/ledger/entry.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { isHex, type Bytes } from '../../../../util/bytes.js';
@@ -16,7 +16,7 @@ export const ABANDON_PARAMS = [
   { name: 'address', type: 'string', required: true, description: 'The address that what it held goes to' },
 ] as const;
 
-/** Hex of at least one byte. Source: `IsHex`. */
+/** Parses hex of at least one byte. Source: `IsHex`. */
 export function valueBytes(text: string): Buffer {
   if (text === '' || !isHex(text)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'value must be hexadecimal');
   return Buffer.from(text, 'hex');

@@ -1,4 +1,4 @@
-/** `claimname`: a claim to a name. */
+/** `claimname`: creates a claim for a name. */
 import { claimName as makeClaim } from '../../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../../util/bytes.js';
 import { givenName, hexParam } from '../../claimtrie/hexNames.js';

@@ -94,7 +94,7 @@ function expiration({ node, followedHeight }: Wallet, madeAt: number): Answer {
   };
 }
 
-/** `inDocumented`: includes updates; the reference returns no trie data for them. */
+/** Returns the state in the claim trie. With `inDocumented` updates are included; the reference returns no trie data for them. */
 async function trieAnswer(wallet: Wallet, item: NameTransaction, inDocumented: boolean): Promise<Answer> {
   const { entry, n, kind, name, isSpent } = item;
   const answer: Answer = { 'is spent': isSpent };

@@ -1,6 +1,6 @@
 /**
- * Checks that a transaction has a claim or support of the wallet (error −1), and that the wallet is unlocked. The reference
- * checks in this order.
+ * Checks that a transaction has a claim or support of the wallet (error −1), then that the wallet is unlocked. The order is
+ * that of the reference.
  */
 import { noStakeMessage, ownStake } from '../../../../wallet/claims/ownStake.js';
 import type { Entry } from '../../../../wallet/ledger/entry.js';

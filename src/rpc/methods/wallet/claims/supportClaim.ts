@@ -1,4 +1,4 @@
-/** `supportclaim`: adds a support with an amount to a claim. */
+/** `supportclaim`: creates a support for a claim. */
 import { countsMetadataSupports } from '../../../../claimtrie/rules.js';
 import { extractDestination, type Destination } from '../../../../script/standard.js';
 import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
@@ -16,7 +16,10 @@ import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 const CLAIM_ID_DIGITS = 40;
 const ONE_SATOSHI = 1n;
 
-/** Source: `IsHexNumber`, which allows the prefix `0x`; no id begins with it. */
+/**
+ * Checks that the claim id is hex. Source: `IsHexNumber`, which also allows the prefix `0x`, although no claim id begins
+ * with it.
+ */
 function checkClaimId(claimId: string): string {
   if (!/^(0x)?[0-9a-fA-F]+$/.test(claimId)) {
     throw rpcError(
@@ -55,7 +58,7 @@ function metadata({ services }: RpcContext, value: string): Buffer | null {
   return Buffer.from(value, 'hex');
 }
 
-/** The owner of a claim. */
+/** Returns the destination to which the output of a claim pays. */
 async function ownerOf({ node }: Wallet, { txid, n }: ClaimInfo): Promise<Destination> {
   const outPoint = Buffer.alloc(36);
   outPoint.set(txid);

@@ -1,4 +1,4 @@
-/** `updateclaim`: changes the value and the amount of a claim. */
+/** `updateclaim`: replaces the value and the amount of a claim. */
 import { updateClaim as makeUpdate } from '../../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../../util/bytes.js';
 import { defineMethod } from '../../../declare/method.js';

@@ -1,4 +1,4 @@
-/** `getreceivedbyaddress`: the total amount received by an address. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getreceivedbyaddress`: the total amount that an address has received. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { MINE } from '../../../../wallet/keys/isMine.js';
 import { destinationFlags } from '../../../../wallet/listing/amounts.js';

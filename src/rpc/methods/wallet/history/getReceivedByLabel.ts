@@ -1,6 +1,6 @@
 /**
- * `getreceivedbylabel` and `getreceivedbyaccount`: the total amount received by the addresses with a label. Source: lbrycrd
- * wallet/rpcwallet.cpp.
+ * `getreceivedbylabel` and `getreceivedbyaccount`: the total amount that the addresses with a label have received. Source:
+ * lbrycrd wallet/rpcwallet.cpp.
  */
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';

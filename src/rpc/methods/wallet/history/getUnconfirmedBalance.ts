@@ -1,4 +1,4 @@
-/** `getunconfirmedbalance`: the balance that is neither confirmed nor trusted. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `getunconfirmedbalance`: the sum of unconfirmed outputs that are not trusted. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { coins } from '../../../../util/json/json.js';
 import { pendingSat } from '../../../../wallet/ledger/balances.js';
 import { defineMethod } from '../../../declare/method.js';

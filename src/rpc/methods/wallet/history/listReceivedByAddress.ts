@@ -1,4 +1,4 @@
-/** `listreceivedbyaddress`: the amounts received, by address. Source: lbrycrd wallet/rpcwallet.cpp `ListReceived`. */
+/** `listreceivedbyaddress`: the received amount of each address. Source: lbrycrd wallet/rpcwallet.cpp `ListReceived`. */
 import { decodeDestination } from '../../../../script/address.js';
 import { fromLatin1, hashToHex } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
@@ -15,7 +15,7 @@ import { MIN_DEPTH_PARAM } from './getReceivedByAddress.js';
 import { filterOf, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Longer results are created while they are sent. */
+/** Maximum number of addresses of a result that is created at once. Longer results are created while they are sent. */
 const ADDRESSES_AT_ONCE = 256;
 
 export const INCLUDE_EMPTY_PARAM = {
@@ -36,7 +36,7 @@ export const listReceivedByAddress = defineMethod({
     MIN_DEPTH_PARAM,
     INCLUDE_EMPTY_PARAM,
     WATCHED_PARAM,
-    // A null is rejected like any other value that is not an address.
+    // A null is rejected, like any other value that is not an address.
     {
       name: 'address_filter',
       type: 'string',

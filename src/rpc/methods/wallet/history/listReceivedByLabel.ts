@@ -1,5 +1,5 @@
 /**
- * `listreceivedbylabel` and `listreceivedbyaccount`: the amounts received, by label. Source: lbrycrd wallet/rpcwallet.cpp
+ * `listreceivedbylabel` and `listreceivedbyaccount`: the received amount of each label. Source: lbrycrd wallet/rpcwallet.cpp
  * `ListReceived`.
  */
 import { coins } from '../../../../util/json/json.js';

@@ -17,7 +17,7 @@ import { ACCOUNTS } from '../addresses/accountsOption.js';
 import { filterOf, LISTED_TRANSACTION, transactionItems, WATCHED_PARAM } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Longer results are created while they are sent. */
+/** Maximum number of transactions of a result that is created at once. Longer results are created while they are sent. */
 const ENTRIES_AT_ONCE = 256;
 const NO_HASH = Buffer.alloc(32);
 
@@ -74,13 +74,13 @@ export const listSinceBlock = defineMethod({
 
 function* itemsOf(wallet: Wallet, selection: Selection, entries: readonly Entry[]): Generator<JsonOut> {
   for (const entry of entries) {
-    // It may have been removed while others were sent.
+    // The transaction may have been removed from the wallet while earlier ones were sent.
     if (!wallet.ledger.has(entry.key)) continue;
     yield* transactionItems(wallet, selection, entry, wallet.ledger.record(entry), true);
   }
 }
 
-/** The point where a block's branch leaves the active chain, and the branch's blocks above it, the highest first. */
+/** A block's branch: the height where it leaves the active chain, and its blocks above that height, highest first. */
 interface Branch {
   readonly forkHeight: number;
   readonly ids: readonly number[];
@@ -94,7 +94,7 @@ function branchFrom({ chain: { headers, chain } }: RpcServices, hash: Buffer): B
   return { forkHeight: headers.height(id), ids };
 }
 
-/** The wallet's transactions in the blocks of a branch. */
+/** Returns the wallet's transactions in the blocks of a branch. */
 async function entriesOf({ chain }: RpcServices, { ledger }: Wallet, { ids }: Branch): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const id of ids) {

@@ -18,7 +18,7 @@ import {
 } from './listedTransaction.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Longer results are created while they are sent. */
+/** Maximum number of items of a result that is created at once. Longer results are created while they are sent. */
 const PIECES_AT_ONCE = 256;
 
 export const listTransactions = defineMethod({
@@ -72,7 +72,7 @@ function* oldestFirst(wallet: Wallet, selection: Selection, pieces: readonly Pie
   for (let i = pieces.length - 1; i >= 0; i--) {
     const { of, first, end } = pieces[i]!;
     if ('move' in of) yield moveItem(of.move);
-    // It may have been removed while others were sent.
+    // The transaction may have been removed from the wallet while earlier ones were sent.
     else if (wallet.ledger.has(of.entry.key)) {
       const record = wallet.ledger.record(of.entry);
       yield* transactionItems(wallet, selection, of.entry, record, true).slice(first, end).reverse();

@@ -23,9 +23,9 @@ import { ACCOUNTS } from '../addresses/accountsOption.js';
 import { addressKey } from '../addresses/addressOf.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-/** Addresses parsed between two pauses. */
+/** Number of addresses parsed between two yields to the event loop. */
 const ADDRESSES_AT_ONCE = 64;
-/** Coins formatted between two pauses. */
+/** Number of coins formatted between two yields to the event loop. */
 const COINS_AT_ONCE = 64;
 
 export const listUnspent = defineMethod({
@@ -94,8 +94,8 @@ export const listUnspent = defineMethod({
     const wallet = walletOf(ctx);
     const wanted = await inSlices(readAddresses(wallet, addresses ?? []));
     const limits = readOptions(query_options);
-    // Limits are applied before the address filter, as in the reference: without limits, outputs to other addresses can be
-    // skipped.
+    // With limits, the address filter is applied after them, as in the reference. Without limits, outputs to other
+    // addresses can be skipped earlier.
     const isLimited = limits.enoughSat !== null || limits.enoughCoins !== null;
     const query: CoinQuery = {
       control: null,
@@ -112,7 +112,7 @@ export const listUnspent = defineMethod({
   },
 });
 
-/** The `destinationKey`s of the addresses; null if none are given. */
+/** Returns the `destinationKey`s of the addresses; null if no addresses are given. */
 function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string> | null> {
   const wanted = new Set<string>();
   for (const [n, value] of addresses.entries()) {
@@ -141,13 +141,13 @@ function readOptions(
   return {
     minValueSat,
     maxValueSat,
-    // An amount equal to all money means no limit.
+    // A maximum sum equal to the total money supply means no limit.
     enoughSat: sumSat === MAX_MONEY ? null : sumSat,
     enoughCoins: most === 0n ? null : Number(most),
   };
 }
 
-/** Coins that are spent between two slices are omitted. */
+/** Formats the coins. A coin that is spent between two slices is omitted. */
 function* describeAll(
   wallet: Wallet,
   query: CoinQuery,

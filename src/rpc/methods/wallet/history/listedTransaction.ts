@@ -1,5 +1,5 @@
 /**
- * Wallet transactions in results: the fields of a whole transaction, and of each listed output. Source: lbrycrd
+ * Formats wallet transactions: the fields of a whole transaction, and of each listed output. Source: lbrycrd
  * wallet/rpcwallet.cpp `WalletTxToJSON`, `ListTransactions`, `AcentryToJSON`.
  */
 import { signalsReplacement } from '../../../../mempool/replacement.js';
@@ -22,7 +22,7 @@ import { t, type Schema, type SchemaFields } from '../../../../schema/schema.js'
 
 type Fields = Record<string, JsonOut>;
 
-/** The `MINE` flags to include, from an argument `include_watchonly`. */
+/** Returns the `MINE` flags of the outputs to include, from the argument `include_watchonly`. */
 export const filterOf = (withWatched: boolean): number => (withWatched ? MINE_ALL : MINE.spendable);
 
 export const WATCHED_PARAM = {
@@ -34,7 +34,7 @@ export const WATCHED_PARAM = {
 
 const CATEGORIES = ['send', 'receive', 'generate', 'immature', 'orphan', 'move'];
 
-/** The fields of a whole transaction. */
+/** Schema of the fields that describe the whole transaction. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   confirmations: t.int('the number of confirmations, below 0 for those of a block that it conflicts with'),
   generated: t.optional(t.bool('that it was mined'), 'when it is a coinbase'),
@@ -56,7 +56,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
   replaced_by_txid: t.optional(t.hash('the transaction that replaces it'), 'after bumpfee'),
 };
 
-/** The fields of an output, before and after those of the transaction. */
+/** Schema of the fields that describe one output. They are placed before and after those of the transaction. */
 const ITEM_FIELDS: SchemaFields = {
   involvesWatchonly: t.optional(
     t.bool('that an address which is only watched has part in it'),
@@ -75,7 +75,7 @@ const ABANDONED_FIELD: SchemaFields = {
   abandoned: t.optional(t.bool('whether the wallet does not wait for it any more'), 'for "send"'),
 };
 
-/** An open object, since notes are set by the owner and may have other keys. */
+/** Schema of one listed output. Additional fields are allowed, because the owner's notes may have any keys. */
 export const LISTED_TRANSACTION: Schema = t.named(
   'WalletTransactionItem',
   t.openObject({ ...ITEM_FIELDS, ...TRANSACTION_FIELDS, ...ABANDONED_FIELD }),
@@ -92,7 +92,7 @@ export const LISTED_MOVE: Schema = t.object({
   comment: t.str('what it is for'),
 });
 
-/** The fields of a transaction, in the reference's order. */
+/** Returns the fields that describe the whole transaction, in the reference's order. */
 export function transactionFields(wallet: Wallet, entry: Entry, { tx }: TxRecord): Fields {
   const { ledger, node } = wallet;
   const depth = ledger.depth(entry);
@@ -116,14 +116,17 @@ export function transactionFields(wallet: Wallet, entry: Entry, { tx }: TxRecord
   return fields;
 }
 
-/** Source: lbrycrd policy/rbf.cpp `IsRBFOptIn`. */
+/** Returns whether the transaction can be replaced: `yes`, `no` or `unknown`. Source: lbrycrd policy/rbf.cpp `IsRBFOptIn`. */
 function replaceable({ node: { mempool } }: Wallet, txid: Buffer, tx: TxRecord['tx']): string {
   if (signalsReplacement(tx)) return 'yes';
   if (!mempool.has(txid)) return 'unknown';
   return mempool.isReplaceable(txid) ? 'yes' : 'no';
 }
 
-/** The items of a transaction: sent amounts, then received ones. `isLong`: includes the fields of the transaction. */
+/**
+ * Returns the listed outputs of a transaction: sent amounts, then received ones. With `isLong` each includes the fields of
+ * the transaction.
+ */
 export function transactionItems(
   wallet: Wallet,
   selection: Selection,

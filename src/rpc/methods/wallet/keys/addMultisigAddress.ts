@@ -20,7 +20,7 @@ import { walletOf } from '../wallets/walletOf.js';
 
 const KEY_DIGITS = [COMPRESSED_KEY_SIZE * 2, UNCOMPRESSED_KEY_SIZE * 2];
 
-/** A public key from hex, or the key of an address in the wallet. Source: `HexToPubKey`, `AddrToPubKey`. */
+/** Parses a public key in hex, or finds the key of an address in the wallet. Source: `HexToPubKey`, `AddrToPubKey`. */
 function publicKeyFor({ keyring, prefixes }: Wallet, text: string): Bytes {
   const fail = (message: string, code: number = RPC_ERROR.INVALID_ADDRESS_OR_KEY): never => {
     throw rpcError(code, message);

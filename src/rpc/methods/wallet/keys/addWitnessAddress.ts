@@ -1,4 +1,4 @@
-/** `addwitnessaddress`: the witness address of a key or script. Source: lbrycrd wallet/rpcwallet.cpp `Witnessifier`. */
+/** `addwitnessaddress`: adds the witness address of a key or script. Source: lbrycrd wallet/rpcwallet.cpp `Witnessifier`. */
 import { hash160 } from '../../../../crypto/hash.js';
 import { decodeDestination, encodeDestination } from '../../../../script/address.js';
 import { isWitnessProgram } from '../../../../script/script.js';
@@ -19,11 +19,11 @@ import { walletOf } from '../wallets/walletOf.js';
 
 interface Program {
   readonly destination: Destination;
-  /** Whether the address already was that of a witness program. */
+  /** Whether the given address already belongs to a witness program. */
   readonly isWitness: boolean;
 }
 
-/** The witness program for an address; null if the wallet could not spend it. */
+/** Returns the witness program for an address; null if the wallet could not spend it. */
 function programOf(keyring: Keyring, destination: Destination): Program | null {
   const programFor = (script: Bytes): Program | null => {
     const program = scriptForWitness(script);

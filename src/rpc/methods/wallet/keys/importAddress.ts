@@ -1,4 +1,4 @@
-/** `importaddress`: watches an address or a script. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importaddress`: adds an address or a script that the wallet watches. Source: lbrycrd wallet/rpcdump.cpp. */
 import { decodeDestination } from '../../../../script/address.js';
 import { fromHex, isHex } from '../../../../util/bytes.js';
 import { importAddress as watchAddress, importScript } from '../../../../wallet/transfer/imports.js';

@@ -17,7 +17,7 @@ import { importFailure } from './importing.js';
 import { scanSince, withScanTurn } from './rescanning.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
-/** Timestamp used when none is known: as old as the chain. */
+/** Timestamp of an item without known creation time. It means that the whole chain must be scanned. */
 const OLDEST_SEC = 1;
 
 /** Source: `GetImportTimestamp`. */
@@ -32,7 +32,7 @@ function timeOf(request: JsonValue, nowSec: number): number {
   );
 }
 
-/** The timestamps of all requests. */
+/** Reads the timestamps of all requests. */
 function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number[]> {
   const times: number[] = [];
   for (const request of requests) {
@@ -42,7 +42,7 @@ function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number
   return times;
 }
 
-/** Parses a request; throws if a part has the wrong type. */
+/** Parses one request. Throws if a member has the wrong type. */
 function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   const output = request.get('scriptPubKey');
   const address = output instanceof JsonObject ? output.get('address') : undefined;
@@ -66,7 +66,7 @@ function readRequest(request: JsonObject, timeSec: number): ImportRequest {
   };
 }
 
-/** Error of a request; null on success. */
+/** Executes one request. Returns its error, or null on success. */
 function importOne(
   wallet: Wallet,
   batch: WalletBatch,
@@ -78,7 +78,7 @@ function importOne(
     read = readRequest(request, timeSec);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A part has the wrong JSON type; the reference gives no details.
+    // A member has the wrong JSON type. The reference returns this text without details.
     if (error.code !== RPC_ERROR.MISC_ERROR) return error;
     return rpcError(RPC_ERROR.MISC_ERROR, 'Missing required fields');
   }
@@ -102,7 +102,7 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
   );
 }
 
-/** The results of this many requests, from their errors; created while it is written. */
+/** Formats the results of `count` requests from their errors. Created while the response is written. */
 function answerOf(count: number, errorAt: (n: number) => RpcError | null): JsonOut {
   function* answers(): Generator<JsonOut> {
     for (let n = 0; n < count; n++) {
@@ -176,7 +176,7 @@ export const importMulti = defineMethod({
         lowestSec = Math.min(lowestSec, timeSec);
         const pause = yieldIfDue(since);
         if (typeof pause === 'number') continue;
-        // Changes in memory are written to disk before the event loop runs.
+        // The batch is written before the event loop runs, so that memory and disk always agree.
         await wallet.write(batch, { isLast: false });
         batch = new WalletBatch();
         since = await pause;

@@ -1,4 +1,4 @@
-/** `importpubkey`: watches payments to a public key. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importpubkey`: adds a public key whose payments the wallet watches. Source: lbrycrd wallet/rpcdump.cpp. */
 import { ecdsaBackend } from '../../../../crypto/ecdsa.js';
 import { fromHex, isHex } from '../../../../util/bytes.js';
 import { importPublicKey } from '../../../../wallet/transfer/imports.js';

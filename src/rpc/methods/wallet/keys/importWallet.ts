@@ -1,4 +1,4 @@
-/** `importwallet`: imports the keys and scripts of a dump. Source: lbrycrd wallet/rpcdump.cpp. */
+/** `importwallet`: imports the keys and scripts of a file written by `dumpwallet`. Source: lbrycrd wallet/rpcdump.cpp. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { inSlices } from '../../../../scheduler/slices.js';
 import { refuseSpecialFile } from '../../../../util/specialFile.js';
@@ -17,7 +17,7 @@ async function openDump(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch {
-    // The file is missing or unreadable.
+    // The file does not exist or cannot be read.
   }
   throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot open wallet dump file');
 }

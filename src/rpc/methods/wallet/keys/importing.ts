@@ -1,4 +1,4 @@
-/** Imports into a wallet, and their errors. */
+/** Runs imports into a wallet, and converts their errors. */
 import type { WalletBatch } from '../../../../wallet/store/records.js';
 import { ImportError } from '../../../../wallet/transfer/imports.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
@@ -10,19 +10,19 @@ const CODES: Readonly<Record<ImportError['kind'], number>> = {
   wallet: RPC_ERROR.WALLET_ERROR,
 };
 
-/** The error for a failed import; other errors are rethrown. */
+/** Converts an import error to an RPC error. Other errors are thrown unchanged. */
 export function importFailure(error: unknown): RpcError {
   if (error instanceof ImportError) return rpcError(CODES[error.kind], error.message);
   throw error;
 }
 
-/** Runs an import. When it resolves, the import is on disk, and known transactions have been re-evaluated. */
+/** Runs an import. When it resolves, the import is on disk, and the wallet's transactions have been evaluated again. */
 export async function runImport<T>(wallet: Wallet, task: (batch: WalletBatch) => T): Promise<T> {
   const outcome = await wallet.change((batch): { value: T } | { error: unknown } => {
     try {
       return { value: task(batch) };
     } catch (error) {
-      // Earlier parts remain imported, as in the reference.
+      // Items that were imported before the error remain imported, as in the reference.
       return { error };
     }
   });

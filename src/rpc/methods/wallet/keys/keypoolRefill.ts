@@ -1,4 +1,4 @@
-/** `keypoolrefill`: creates keys in advance. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `keypoolrefill`: creates keys in advance until the key pool is full. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

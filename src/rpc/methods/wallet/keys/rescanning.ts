@@ -1,4 +1,4 @@
-/** Rescans requested by calls, and their errors. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
+/** Rescans that RPC calls request, and their errors. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
 import { reacceptTransactions } from '../../../../wallet/spending/broadcasting.js';
 import { rescanFromTime, type TimeScanEnd } from '../../../../wallet/scan/rescan.js';
 import type { ScanTurn } from '../../../../wallet/scan/scans.js';
@@ -7,8 +7,8 @@ import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { RpcContext } from '../../../declare/method.js';
 
 /**
- * Runs a task while no other task may scan the wallet; throws error -4 while another does. With `wanted` false the task runs
- * without this check.
+ * Runs a task while no other task may scan the wallet. Throws error -4 if another task is scanning. With `wanted` false the
+ * task runs without a scan turn.
  */
 export async function withScanTurn<T>(
   { scans }: Wallet,
@@ -27,13 +27,16 @@ export async function withScanTurn<T>(
   }
 }
 
-/** Throws error -4 when a rescan is requested on a pruning node. */
+/** Throws error -4 if a rescan is requested on a pruning node. */
 export function refusePruned({ services }: RpcContext, wanted: boolean): void {
   if (wanted && services.pruner !== null)
     throw rpcError(RPC_ERROR.WALLET_ERROR, 'Rescan is disabled in pruned mode');
 }
 
-/** Scans from a time on; other calls are not blocked during the scan. */
+/**
+ * Scans the chain for transactions of the wallet from a time on. Does not occupy a call slot during the scan. Throws if the
+ * scan is aborted.
+ */
 export async function scanSince(
   ctx: RpcContext,
   wallet: Wallet,
@@ -45,7 +48,7 @@ export async function scanSince(
   return end;
 }
 
-/** The same, but fails if blocks are missing. */
+/** Scans the chain from a time on, like `scanSince`. Throws also if blocks are missing. */
 export async function rescanSince(
   ctx: RpcContext,
   wallet: Wallet,
@@ -61,7 +64,7 @@ export async function rescanSince(
   }
 }
 
-/** After a watched item was imported: scans the whole chain, then submits unconfirmed transactions to the mempool. */
+/** Scans the whole chain after a watched item was imported, then submits unconfirmed transactions to the mempool. */
 export async function rescanWatched(ctx: RpcContext, wallet: Wallet, turn: ScanTurn | null): Promise<void> {
   if (turn === null) return;
   await rescanSince(ctx, wallet, turn, 0);

@@ -1,4 +1,4 @@
-/** `sethdseed`: sets another seed for future keys. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `sethdseed`: sets a new HD seed, from which future keys are derived. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeSecret } from '../../../../script/wif.js';
 import { hasSecret, setNewSeed } from '../../../../wallet/keys/newSeed.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

@@ -1,4 +1,7 @@
-/** `abandontransaction`: abandons a transaction that is not confirmed. Source: lbrycrd wallet/rpcwallet.cpp. */
+/**
+ * `abandontransaction`: marks an unconfirmed transaction as abandoned, so that its inputs can be spent again. Source:
+ * lbrycrd wallet/rpcwallet.cpp.
+ */
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';

@@ -1,4 +1,4 @@
-/** `bumpfee`: sends a transaction again with a higher fee. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `bumpfee`: replaces an unconfirmed transaction with one that pays a higher fee. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { formatMoney } from '../../../../consensus/limits.js';
 import { hashToHex } from '../../../../util/bytes.js';
 import { coins, type JsonObject, type JsonValue } from '../../../../util/json/json.js';

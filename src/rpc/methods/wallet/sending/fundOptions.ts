@@ -1,4 +1,4 @@
-/** Funding options as given by callers, and the funding itself. Source: lbrycrd wallet/rpcwallet.cpp `FundTransaction`. */
+/** Parses funding options of callers, and funds a transaction. Source: lbrycrd wallet/rpcwallet.cpp `FundTransaction`. */
 import type { Transaction } from '../../../../primitives/transaction.js';
 import { isOutputType } from '../../../../signing/outputType.js';
 import { JsonObject, jsonTypeName, type JsonValue } from '../../../../util/json/json.js';
@@ -47,7 +47,7 @@ interface FundOptions {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Older callers pass a boolean, which means `includeWatching`. */
+/** Parses the funding options. Older clients pass a boolean, which means `includeWatching`. */
 function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOptions {
   const control: Partial<Mutable<CoinControl>> = {};
   if (options === undefined || options === null || typeof options === 'boolean') {
@@ -99,7 +99,7 @@ function readOptions(wallet: Wallet, options: JsonValue | undefined): FundOption
   return { control, changePosition, subtractsFrom, locksCoins };
 }
 
-/** Parses indexes of outputs, which must be below this count. */
+/** Parses indexes of outputs. Each must be less than `count`. */
 function* readPositions(values: readonly JsonValue[], count: number): Slices<Set<number>> {
   const positions = new Set<number>();
   for (const value of values) {
@@ -113,7 +113,7 @@ function* readPositions(values: readonly JsonValue[], count: number): Slices<Set
   return positions;
 }
 
-/** Adds inputs and change according to the options. */
+/** Adds inputs and change to a transaction according to the caller's options. */
 export async function fundByOptions(
   wallet: Wallet,
   tx: Transaction,

@@ -18,7 +18,7 @@ export const listLockUnspent = defineMethod({
   run: (ctx) => jsonArray(outputs([...walletOf(ctx).lockedOutputs])),
 });
 
-/** Sorted by the bytes of their txids in wire order, as in the reference. */
+/** Yields the locked outputs sorted by the wire-order bytes of their txids, as in the reference. */
 function* outputs(keys: string[]): Generator<JsonOut> {
   const ordered = keys.sort((a, b) => {
     const [first, second] = [txKeyOf(a), txKeyOf(b)];

@@ -1,4 +1,7 @@
-/** `resendwallettransactions`: announces unconfirmed transactions immediately. Source: lbrycrd wallet/rpcwallet.cpp. */
+/**
+ * `resendwallettransactions`: announces the wallet's unconfirmed transactions immediately. Source: lbrycrd
+ * wallet/rpcwallet.cpp.
+ */
 import { hashToHex } from '../../../../util/bytes.js';
 import { resendBefore } from '../../../../wallet/spending/broadcasting.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

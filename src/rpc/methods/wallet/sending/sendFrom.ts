@@ -1,4 +1,4 @@
-/** `sendfrom`: one payment from a deprecated account. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `sendfrom`: sends one payment from a deprecated account. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { coinControl } from '../../../../wallet/spending/coinControl.js';
 import { MINE } from '../../../../wallet/keys/isMine.js';

@@ -1,4 +1,4 @@
-/** `sendmany`: several payments in one transaction. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `sendmany`: sends several payments in one transaction. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { FastChance, shuffle } from '../../../../signing/coinSelection/random.js';
 import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
 import type { JsonObject, JsonValue } from '../../../../util/json/json.js';
@@ -70,7 +70,7 @@ export const sendMany = defineMethod({
       const who = hasAccounts ? 'Account' : 'Wallet';
       throw rpcError(RPC_ERROR.WALLET_INSUFFICIENT_FUNDS, `${who} has insufficient funds`);
     }
-    // The order of the arguments does not matter.
+    // Shuffles the recipients, so that the order of outputs does not reveal the order of the arguments.
     shuffle(recipients, new FastChance());
     const own = { notes: commentNotes(comment, ''), fromAccount: account };
     try {
@@ -101,7 +101,7 @@ async function readRecipients(
     }
     seen.set(name, true);
     const valueSat = requirePayment(parseAmount(amount));
-    // Parsed only if there is at least one recipient, as in the reference.
+    // The list is parsed only if there is at least one recipient, as in the reference.
     if (!hasPayers) {
       for (const payer of subtractFeeFrom) {
         payers.set(getString(payer), true);

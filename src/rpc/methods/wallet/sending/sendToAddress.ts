@@ -1,4 +1,4 @@
-/** `sendtoaddress`: one payment. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `sendtoaddress`: sends one payment. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { hashToHex } from '../../../../util/bytes.js';
 import { coinControl } from '../../../../wallet/spending/coinControl.js';
 import { sendMoney } from '../../../../wallet/spending/sendMoney.js';
@@ -8,12 +8,12 @@ import { t } from '../../../../schema/schema.js';
 import { COMMENT_PARAMS, FEE_PARAMS, feeControl, scriptOfAddress, spending } from './spendArguments.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
-/** Notes on a transaction, without empty ones. */
+/** Returns the notes that the caller wants to store with a transaction. Empty notes are omitted. */
 export function commentNotes(comment: string, to: string): ReadonlyMap<string, string> {
   return new Map(Object.entries({ comment, to }).filter(([, text]) => text !== ''));
 }
 
-/** Throws error −3 for an amount that is not positive. */
+/** Returns the amount. Throws error −3 if it is not positive. */
 export function requirePayment(amountSat: bigint): bigint {
   if (amountSat <= 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount for send');
   return amountSat;

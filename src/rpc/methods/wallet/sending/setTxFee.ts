@@ -1,4 +1,4 @@
-/** `settxfee`: the fee rate of the wallet's transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `settxfee`: sets the fee rate of the wallet's transactions. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { walletOf } from '../wallets/walletOf.js';

@@ -1,4 +1,4 @@
-/** Shared code of methods that spend: fee options, other options, and errors. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** Code shared by methods that spend: fee options, other options, and errors. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { decodeDestination } from '../../../../script/address.js';
 import { scriptForDestination } from '../../../../script/standard.js';
 import type { JsonObject } from '../../../../util/json/json.js';
@@ -8,7 +8,7 @@ import { SPEND_ERROR, SpendError } from '../../../../wallet/spending/spendError.
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** The owner's notes on a payment. */
+/** Parameters with notes that the wallet stores with a payment. */
 export const COMMENT_PARAMS = [
   {
     name: 'comment',
@@ -59,7 +59,7 @@ export function feeModeOf(name: string): FeeMode {
   return mode;
 }
 
-/** The arguments `FEE_PARAMS` as coin control options. */
+/** Converts the arguments of `FEE_PARAMS` to coin control options. */
 export function feeControl(wallet: Wallet, { replaceable, conf_target, estimate_mode }: FeeArgs) {
   return {
     signalsReplacement: replaceable ?? null,
@@ -68,7 +68,7 @@ export function feeControl(wallet: Wallet, { replaceable, conf_target, estimate_
   } as const;
 }
 
-/** The script that pays to an address; throws error −5 with `message` for an invalid address. */
+/** Returns the script that pays to an address. Throws error −5 with the text `message` if the address is invalid. */
 export function scriptOfAddress({ prefixes }: Wallet, address: string, message: string): Buffer {
   const destination = decodeDestination(address, prefixes);
   if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
@@ -76,8 +76,8 @@ export function scriptOfAddress({ prefixes }: Wallet, address: string, message: 
 }
 
 /**
- * Checks the members of an options object; throws error −3 for a wrong type (null allows any type, and a JSON null counts as
- * absent) or an unknown name. Source: `RPCTypeCheckObj`.
+ * Checks the members of an options object. Throws error −3 for a wrong type or an unknown name. A type of null allows any
+ * type; a member whose value is null counts as absent. Source: `RPCTypeCheckObj`.
  */
 export function checkOptions(
   object: JsonObject,
@@ -94,7 +94,7 @@ export function checkOptions(
   return (name) => object.get(name);
 }
 
-/** The same, but each member is required. Other members are ignored. */
+/** Checks that an object has all members in `types`, with the right types. Other members are ignored. */
 export function requireMembers(value: JsonObject, types: Readonly<Record<string, JsonTypeName>>): void {
   for (const name of Object.keys(types).sort()) {
     const got = jsonTypeName(value.get(name) ?? null);
@@ -104,7 +104,7 @@ export function requireMembers(value: JsonObject, types: Readonly<Record<string,
   }
 }
 
-/** Runs a spending task; its errors become RPC errors. */
+/** Runs a spending task and converts its errors to RPC errors. */
 export async function spending<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

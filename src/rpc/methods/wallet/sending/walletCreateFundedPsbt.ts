@@ -1,4 +1,4 @@
-/** `walletcreatefundedpsbt`: a PSBT funded by the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletcreatefundedpsbt`: creates a PSBT and adds inputs of the wallet. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { createPsbt } from '../../../../signing/psbtRoles.js';
 import { SIGHASH } from '../../../../script/sighash.js';
 import { coins } from '../../../../util/json/json.js';

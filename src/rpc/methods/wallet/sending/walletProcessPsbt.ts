@@ -16,7 +16,7 @@ export const BIP32_DERIVS_PARAM = {
   description: 'Includes the BIP32 derivation paths for public keys that are known',
 } as const satisfies ParamDecl;
 
-/** Runs a task on a PSBT; PSBT errors become RPC errors. */
+/** Runs a task on a PSBT and converts PSBT errors to RPC errors. */
 export async function filling<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

@@ -36,7 +36,7 @@ export const backupWallet = defineMethod({
     const path = resolve(destination);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     const target = isFolder ? join(path, basename(file.path)) : path;
-    // Never overwrites an open wallet, this one or another: its keys would be lost.
+    // A backup must never overwrite a wallet that is open in this node, because its keys would be lost.
     if (wallets.keeps(target)) throw failure();
     const refusal = await refusalToReplace(target, keyring);
     if (refusal !== null) throw failure(`${target}: ${refusal}`);

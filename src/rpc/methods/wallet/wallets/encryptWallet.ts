@@ -1,4 +1,7 @@
-/** `encryptwallet`: encrypts the private keys with a passphrase, for the first time. Source: lbrycrd wallet/rpcwallet.cpp. */
+/**
+ * `encryptwallet`: encrypts the private keys of an unencrypted wallet with a passphrase. Source: lbrycrd
+ * wallet/rpcwallet.cpp.
+ */
 import { encryptWallet as encrypt } from '../../../../wallet/encryption/passphrases.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';

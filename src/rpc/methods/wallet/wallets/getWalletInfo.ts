@@ -83,14 +83,17 @@ export const getWalletInfo = defineMethod({
   },
 });
 
-/** Source: Bitcoin Core 0.19 `getwalletinfo`. */
+/** Returns the progress of a rescan, or false. Source: Bitcoin Core 0.19 `getwalletinfo`. */
 function scanningOf({ scans }: Wallet): JsonOut {
   if (scans.progress === null) return false;
   const { durationSec, progress } = scans.progress;
   return { duration: durationSec, progress };
 }
 
-/** The current time if a pool is empty. Source: `GetOldestKeyPoolTime`. */
+/**
+ * Returns the creation time of the oldest key in the key pools; the current time if a pool is empty. Source:
+ * `GetOldestKeyPoolTime`.
+ */
 function oldestKeySec({ keypool, keys: { hasChangeChain }, node }: Wallet): number {
   const oldest = (pool: 'receive' | 'change'): number => keypool.oldestSec(pool) ?? node.nowSec();
   if (!hasChangeChain) return oldest('receive');

@@ -1,4 +1,4 @@
-/** `migratewallet`: copies a wallet of lbrycrd to a new wallet of this node. */
+/** `migratewallet`: copies a wallet file of lbrycrd to a new wallet of this node. */
 import { basename } from 'node:path';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../../declare/method.js';
@@ -6,7 +6,7 @@ import { t } from '../../../../schema/schema.js';
 import { openFailure } from './openedWallet.js';
 import { walletsOf } from './walletOf.js';
 
-/** Name of the new wallet if it cannot be derived from the file's. */
+/** Name of the new wallet if no name can be derived from the name of the file. */
 const DEFAULT_NAME = 'wallet';
 
 export const migrateWallet = defineMethod({

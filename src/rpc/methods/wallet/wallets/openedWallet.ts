@@ -1,4 +1,4 @@
-/** Results and errors of opening and creating wallets. */
+/** Results and errors of methods that open or create wallets. */
 import { WalletOpenError } from '../../../../wallet/walletOpener.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -10,7 +10,7 @@ export const OPENED_WALLET = t.object({
   warning: t.str('a warning when the wallet was not loaded cleanly'),
 });
 
-/** Waits for a wallet to be open. */
+/** Waits until a wallet is open, and returns the result of the method. */
 export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
   try {
     const { name } = await opening;
@@ -20,11 +20,11 @@ export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
   }
 }
 
-/** The RPC error for a wallet that could not be opened; other errors are returned unchanged. */
+/** Converts the error of a wallet that could not be opened to an RPC error. Other errors are returned unchanged. */
 export function openFailure(error: unknown): unknown {
   if (!(error instanceof WalletOpenError)) return error;
   if (error.kind === 'missing') return rpcError(RPC_ERROR.WALLET_NOT_FOUND, error.message);
-  // With the error text of the reference's database for two files of one identity.
+  // The wallet is a copy of an open wallet. The error has the text of the reference's database in this case.
   if (error.kind === 'copy') return rpcError(RPC_ERROR.MISC_ERROR, error.message);
   const message =
     error.kind === 'exists' ? error.message : `Wallet file verification failed: ${error.message}`;

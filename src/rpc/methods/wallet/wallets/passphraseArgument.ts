@@ -1,9 +1,12 @@
-/** Passphrases as callers give them. The memory of strings cannot be wiped; the bytes created from them are wiped. */
+/**
+ * Handles passphrases in arguments. The memory of a string cannot be wiped; the bytes created from the string are wiped
+ * after use.
+ */
 import { passphraseBytes } from '../../../../wallet/encryption/passphrases.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 
-/** Runs a task with the bytes of a passphrase. An empty passphrase gives the error `usage`. */
+/** Runs a task with the bytes of a passphrase. Throws an error with the text `usage` if the passphrase is empty. */
 export async function withPassphrase<T>(
   text: string,
   usage: string,
@@ -18,7 +21,7 @@ export async function withPassphrase<T>(
   }
 }
 
-/** Throws unless the wallet is encrypted: other wallets have no passphrase. */
+/** Throws unless the wallet is encrypted, because other wallets have no passphrase. */
 export function requireEncrypted(wallet: Wallet, method: string): void {
   if (wallet.keyring.isEncrypted) return;
   throw rpcError(

@@ -1,16 +1,19 @@
-/** Finds the wallet of a call. Source: lbrycrd wallet/rpcwallet.cpp `GetWalletForJSONRPCRequest`, `EnsureWalletIsAvailable`. */
+/** Finds the wallet for a call. Source: lbrycrd wallet/rpcwallet.cpp `GetWalletForJSONRPCRequest`, `EnsureWalletIsAvailable`. */
 import type { Wallet } from '../../../../wallet/wallet.js';
 import type { Wallets } from '../../../../wallet/wallets.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { RpcContext } from '../../../declare/method.js';
 
-/** The wallets of the node. Their methods do not exist without wallets (`-disablewallet`). */
+/**
+ * Returns the wallets of the node. Throws if the node runs without wallets; wallet methods do not exist in this case
+ * (`-disablewallet`).
+ */
 export function walletsOf({ services }: Pick<RpcContext, 'services'>): Wallets {
   if (services.wallets === null) throw rpcError(RPC_ERROR.METHOD_NOT_FOUND, 'Method not found');
   return services.wallets;
 }
 
-/** The wallet that the path names, or the only one. */
+/** Returns the wallet that the URL path names or, without a name, the only loaded wallet. */
 export function walletOf(ctx: Pick<RpcContext, 'services' | 'walletName'>): Wallet {
   const wallets = walletsOf(ctx);
   if (ctx.walletName !== undefined) return namedWallet(wallets, ctx.walletName);

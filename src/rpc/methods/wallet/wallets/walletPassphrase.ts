@@ -1,4 +1,4 @@
-/** `walletpassphrase`: unlocks the private keys for this many seconds. Source: lbrycrd wallet/rpcwallet.cpp. */
+/** `walletpassphrase`: unlocks the private keys for a number of seconds. Source: lbrycrd wallet/rpcwallet.cpp. */
 import { unlockWallet } from '../../../../wallet/encryption/passphrases.js';
 import { afterUnlock } from '../../../../wallet/scan/shortageEnder.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
@@ -7,7 +7,7 @@ import { t } from '../../../../schema/schema.js';
 import { requireEncrypted, withPassphrase, wrongPassphrase } from './passphraseArgument.js';
 import { walletOf } from './walletOf.js';
 
-/** Maximum time for which a wallet is unlocked. Source: `MAX_SLEEP_TIME`. */
+/** Maximum time in seconds for which a wallet can be unlocked. Source: `MAX_SLEEP_TIME`. */
 const MAX_TIMEOUT_SEC = 100_000_000;
 
 export const walletPassphrase = defineMethod({
@@ -47,7 +47,8 @@ export const walletPassphrase = defineMethod({
     await withPassphrase(text, usage, async (passphrase) => {
       if (!(await unlockWallet(wallet, passphrase))) throw wrongPassphrase();
     });
-    // The time counts from here; the old timer must not lock the wallet while it fills its pool.
+    // The new time counts from here. The old timer is cancelled, because it must not lock the wallet while the key pool is
+    // refilled.
     wallet.relock.cancel();
     await wallet.keys.topUp();
     await afterUnlock(wallet);
