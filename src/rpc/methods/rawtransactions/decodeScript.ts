@@ -66,8 +66,8 @@ export const decodeScript = defineMethod({
   examples: [['"hexstring"']],
   async run({ services: { params }, profile }, { hexstring }) {
     const isLbcd = profile === 'lbcd';
-    const read = isLbcd ? readLbcdHex(hexstring) : readHexParam(hexstring, 'argument');
-    const script = hexstring === '' ? EMPTY_BYTES : await read;
+    const read = isLbcd ? readLbcdHex : (text: string) => readHexParam(text, 'argument');
+    const script = hexstring === '' ? EMPTY_BYTES : await read(hexstring);
     const context: ScriptContext = { prefixes: addressPrefixes(params), profile };
     const whole = await inSlices(scriptAnswerInSlices(script, context, false));
     // Here, and only here, lbcd shows the type of the script behind a claim.
