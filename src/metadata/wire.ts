@@ -255,7 +255,7 @@ class WireReader {
   }
 
   private enter(): void {
-    if (--this.depth < 0) throw new MetadataError(`Messages lie more than ${MAX_DEPTH} deep in one another`);
+    if (--this.depth < 0) throw new MetadataError(`Messages are nested more than ${MAX_DEPTH} levels deep`);
   }
 
   private keepUnknown(message: Message, tag: number, data: Buffer): void {

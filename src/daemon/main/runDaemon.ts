@@ -94,7 +94,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     });
     log.info(`Stopping. ${await ended}`);
     const overdue = setTimeout(() => {
-      log.error('Stopping takes too long; what is left is ended.');
+      log.error('The stop exceeded its time limit. The remaining tasks are ended.');
       process.exit(1);
     }, STOP_TIMEOUT_MS);
     await daemon.stop();

@@ -75,13 +75,13 @@ export class UsagePattern {
     const accepted = names.filter((name) => name.startsWith('--'));
     const unknown = tokens.find(({ name }) => name !== null && !accepted.includes(name))?.name;
     if (unknown && names.includes(`<${unknown.slice(2)}>`))
-      return `The value of <${unknown.slice(2)}> is given without '${unknown}'.`;
+      return `<${unknown.slice(2)}> needs the option '${unknown}'.`;
     if (unknown) return noOption(unknown, accepted);
     const missing = this.#missing(this.#root, tokens);
     if (missing !== null) return `Missing: ${missing}.`;
     const [rest] = left;
     return rest === undefined || rest.name === null
-      ? `There is no place for '${String(rest?.value)}'.`
+      ? `Unexpected argument '${String(rest?.value)}'.`
       : `${rest.name} is given more than once, or beside an option that excludes it.`;
   }
 

@@ -169,7 +169,7 @@ function BlockFigures({ header, isActive, whole, stats }: Shown) {
 }
 
 function Events({ events, path, after }: Shown) {
-  if (events === null) return <Notice>What it did to names was taken back with it.</Notice>;
+  if (events === null) return <Notice>The reorganisation also removed its changes to names.</Notice>;
   if (isMissing(events)) return <Missing error={events} />;
   const { counts, next } = events;
   return (

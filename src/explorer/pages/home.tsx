@@ -157,7 +157,7 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
   return (
     <Table<UpcomingEvent>
       caption="The next takeovers"
-      empty="No name changes hands by itself in the next day."
+      empty="No takeover is due within a day."
       rows={upcoming.events}
       columns={[
         {
@@ -183,7 +183,7 @@ function Newest({ newest, nowSec }: Pick<Shown, 'newest'> & { readonly nowSec: n
       claims={newest.claims}
       nowSec={nowSec}
       caption="The newest claims"
-      empty="There is not a claim yet."
+      empty="There are no claims yet."
     />
   );
 }

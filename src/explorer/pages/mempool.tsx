@@ -58,7 +58,7 @@ function Histogram({ histogram }: MempoolSummary) {
     <Section title="By fee rate">
       <Table
         caption="Transactions by fee rate"
-        empty="Nothing waits."
+        empty="The mempool is empty."
         rows={histogram}
         columns={[
           { title: 'From sat/vB', isHead: true, cell: ({ feerate }) => rate(feerate) },
@@ -76,11 +76,11 @@ function Newest({ newest, nowSec }: Pick<MempoolSummary, 'newest'> & { readonly 
     <Section title="Newest">
       <Table
         caption="The newest transactions"
-        empty="Nothing waits."
+        empty="The mempool is empty."
         rows={newest}
         columns={[
           { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
-          { title: 'Came', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
+          { title: 'Received', cell: ({ time }) => <Time sec={time} now={nowSec} /> },
           { title: 'Fee', unit: 'LBC', isNumber: true, cell: ({ fee }) => <Coins lbc={fee} /> },
           { title: 'sat/vB', isNumber: true, cell: ({ feerate }) => rate(feerate) },
           { title: 'Size', isNumber: true, cell: ({ vsize }) => `${integerText(vsize)} vB` },
@@ -94,8 +94,8 @@ function Bids({ claims, next, total }: MempoolClaims) {
   return (
     <>
       <Table
-        caption="Claim operations that wait"
-        empty="No claim operation waits."
+        caption="Claim operations in the mempool"
+        empty="No claim operation is in the mempool."
         rows={claims}
         columns={[
           { title: 'Name', isHead: true, cell: (claim) => <NameOf of={claim} /> },
@@ -121,12 +121,12 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
   ]);
   return {
     title: 'Mempool',
-    description: 'Transactions and bids that wait for a block.',
+    description: 'Unconfirmed transactions and bids.',
     topics: ['mempool', 'tip'],
     isLively: true,
     body: (
       <>
-        <h1>What waits for a block</h1>
+        <h1>Mempool: unconfirmed transactions</h1>
         {isSyncing && <NotYet />}
         {isMissing(summary) ? (
           <Missing error={summary} />

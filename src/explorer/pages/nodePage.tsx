@@ -79,7 +79,7 @@ async function read({ ask }: PageContext): Promise<Shown> {
 
 function Warnings({ chain, network }: Shown) {
   const texts = [chain.warnings, isMissing(network) ? '' : network.warnings].filter((text) => text !== '');
-  if (texts.length === 0) return <Notice tone="good">Nothing looks wrong.</Notice>;
+  if (texts.length === 0) return <Notice tone="good">No warnings.</Notice>;
   return (
     <>
       {[...new Set(texts)].map((text) => (
@@ -97,8 +97,8 @@ function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly ch
         [
           'State',
           chain.initialblockdownload
-            ? `reads the chain, ${(chain.verificationprogress * 100).toFixed(1)} %`
-            : 'in step with the chain',
+            ? `synchronizing, ${(chain.verificationprogress * 100).toFixed(1)} %`
+            : 'synchronized',
         ],
         [
           'Pruned',
@@ -118,12 +118,12 @@ function Services({ claimIndex, hub }: Shown) {
   const rows: [string, ComponentChildren][] = [
     ['Claims in the search', search && integerText(search.documents)],
     ['Search', search && (search.synced ? 'complete' : `up to block ${integerText(search.height)}`)],
-    ['Kept by', search && shownLine(search.backend, 60)],
+    ['Stored in', search && shownLine(search.backend, 60)],
     ['Search stopped', search?.failure && shownLine(search.failure, 300)],
   ];
   if (!isMissing(hub))
     rows.push(
-      ['Hub', hub.listening ? `serves up to block ${integerText(hub.height)}` : 'takes no clients now'],
+      ['Hub', hub.listening ? `serves up to block ${integerText(hub.height)}` : 'accepts no clients now'],
       ['Clients of the hub', `${integerText(hub.sessions)} of ${integerText(hub.max_sessions)}`],
       ['Hub stopped', hub.failure && shownLine(hub.failure, 300)],
     );

@@ -212,7 +212,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   const shown = isHex ? name : shownLine(name, 60);
   return {
     title: `Proof of ${shown}`,
-    description: `Who holds the name, held against the header of block ${header.height}.`,
+    description: `Proof of the controlling claim of the name, verified with the header of block ${header.height}.`,
     topics: ['tip'],
     body: (
       <>

@@ -177,7 +177,7 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
     description:
       info.state === 'chain'
         ? `In block ${info.height}, ${info.inputcount} inputs, ${info.outputcount} outputs.`
-        : 'A transaction that waits for a block.',
+        : 'An unconfirmed transaction.',
     topics: ['tip', 'mempool'],
     isLively: true,
     body: (

@@ -18,12 +18,12 @@ const BLOCKS = 4032;
 
 function notYet(): PageResult {
   return {
-    title: 'What comes',
+    title: 'Coming events',
     description: 'What the next blocks do to names by themselves.',
     topics: ['tip'],
     body: (
       <>
-        <h1>What comes by itself</h1>
+        <h1>Coming events</h1>
         <NotYet />
       </>
     ),
@@ -61,18 +61,18 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
   const block = query.get('block') ?? undefined;
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
   return {
-    title: 'What comes',
-    description: `What the next ${BLOCKS} blocks do to names by themselves.`,
+    title: 'Coming events',
+    description: `Activations, expirations and takeovers of the next ${BLOCKS} blocks.`,
     topics: ['tip'],
     body: (
       <>
         <div class="head">
-          <h1>What comes by itself</h1>
+          <h1>Coming events</h1>
           <AsOfForm path="/upcoming" shown={block ?? ''} />
         </div>
         <AsOf height={answer.height} now={tip.height} path="/upcoming" />
         <p class="quiet">
-          As if no claim transaction came: what enters, expires and changes hands in blocks{' '}
+          Activations, expirations and takeovers without further claim transactions, in blocks{' '}
           {integerText(answer.from)} to {integerText(answer.to)}, as of block {integerText(answer.height)}.
         </p>
         <Chips
@@ -85,8 +85,8 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
         />
         <Section title="In the order of blocks">
           <Table
-            caption="What comes"
-            empty="Nothing comes by itself in these blocks."
+            caption="Coming events"
+            empty="No events are due in these blocks."
             rows={answer.events}
             columns={columnsOf(answer.height, spacingSec)}
           />

@@ -85,12 +85,12 @@ export function ended(status: ClaimStatusAnswer, { tip }: PageContext): PageResu
 export function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult {
   return {
     status: 404,
-    title: 'Claim taken back',
+    title: 'Claim removed by a reorganisation',
     description: 'The block that made this claim is no longer in the chain.',
     topics: ['tip'],
     body: (
       <>
-        <h1>This claim was taken back</h1>
+        <h1>A reorganisation removed this claim</h1>
         <p>
           <Hash hash={id} isWhole />
         </p>

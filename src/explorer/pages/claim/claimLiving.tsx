@@ -145,7 +145,7 @@ function Head({
           keeps it by an update.
         </Notice>
       )}
-      {claim.is_reposted_claim_gone && <Notice tone="warning">It reposts a claim that is gone.</Notice>}
+      {claim.is_reposted_claim_gone && <Notice tone="warning">The reposted claim has ended.</Notice>}
     </>
   );
 }
@@ -225,13 +225,13 @@ function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly co
   const description = textOf(partOf(value, 'description'));
   return (
     <>
-      <Section title="What it says">
+      <Section title="Content">
         <Picture value={value} context={context} path={claimLink(id)} />
         {description && <LongText text={description} />}
         <Tags value={value} />
         <Facts rows={valueRows(value)} />
       </Section>
-      <Section title="Addresses of it">
+      <Section title="URLs">
         <Facts
           rows={[
             ['Claim id', <Copied text={id} />],
@@ -257,7 +257,7 @@ export async function living(context: PageContext, claim: ClaimAnswer): Promise<
     body: (
       <>
         <Head shown={shown} context={context} />
-        <Section title="On its name">
+        <Section title="Bids for the name">
           <Facts rows={bidRows(shown, context)} />
         </Section>
         <Contents claim={claim} context={context} />

@@ -136,7 +136,7 @@ function Head({ shown, context }: { readonly shown: Shown; readonly context: Pag
       )}
       {answer.normalized_name !== answer.name && (
         <p class="quiet">
-          Filed as <Name name={answer.normalized_name} />, with all its spellings.
+          Normalized name of all spellings: <Name name={answer.normalized_name} />.
         </p>
       )}
       <AsOf height={answer.height} now={context.tip.height} path={path} />
@@ -174,7 +174,7 @@ interface ComingProps {
 function Coming({ answer: { coming = [], height: now }, spacingSec }: ComingProps) {
   if (coming.length === 0) return null;
   return (
-    <Section title="What comes by itself">
+    <Section title="Coming events">
       <Table
         caption="What comes"
         empty=""

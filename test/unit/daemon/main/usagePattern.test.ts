@@ -44,9 +44,9 @@ describe('a usage line', () => {
       ['<x> <y>', ['1'], 'Missing: <y>.'],
       ['(<x> | --x=<x>) [--y]', ['--y'], 'Missing: <x> or --x.'],
       ['<x>... [--y]', [], 'Missing: <x>.'],
-      ['<x>', ['1', '2'], "There is no place for '2'."],
+      ['<x>', ['1', '2'], "Unexpected argument '2'."],
       ['[--page=<page>]', ['--pgae=1'], "There is no option '--pgae'. Did you mean '--page'?"],
-      ['[<x>]', ['--x=1'], "The value of <x> is given without '--x'."],
+      ['[<x>]', ['--x=1'], "<x> needs the option '--x'."],
       ['[--a]', ['-a'], "There is no option '-a'. Did you mean '--a'?"],
       ['<x>', ['--y'], "There is no option '--y'."],
     ] as const)
