@@ -4,6 +4,7 @@
  * another form the connection is handed over to Node's server, with everything that was read, and stays there. Source of the
  * forms: `plainHead.ts`.
  */
+import { channel } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -18,6 +19,9 @@ const HEAD_END = '\r\n\r\n';
 const FIRST_BYTES: readonly (number | undefined)[] = [0x47, 0x50];
 /** Methods begin so. */
 const UPPER_CASE = /[A-Z]/;
+/** Diagnostics channels with the messages `{ response }`, like `http.server.request.start` and `http.server.response.finish`. */
+const requestStart = channel('lbcnode.plain.request.start');
+const responseFinish = channel('lbcnode.plain.response.finish');
 
 export interface PlainDeps {
   readonly connectionOf: (socket: Socket) => HttpConnection;
@@ -181,10 +185,12 @@ class PlainConnection {
   private serve(head: PlainHead, request: Buffer): void {
     const response = new PlainResponse(this.socket, this.keepLines, this.onResponseEnd);
     this.response = response;
+    if (requestStart.hasSubscribers) requestStart.publish({ response });
     this.deps.serve(head, request.subarray(request.length - head.bodyBytes), response, this.connection);
   }
 
   private readonly onResponseEnd = (closes: boolean): void => {
+    if (responseFinish.hasSubscribers) responseFinish.publish({ response: this.response });
     this.response = null;
     if (closes) this.socket.destroySoon();
     else if (this.ahead.length > 0) setImmediate(this.goOn);

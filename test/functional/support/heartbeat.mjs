@@ -31,11 +31,13 @@ if (HEARTBEAT_FILE) {
 if (ANSWERS_FILE) {
   const out = openSync(ANSWERS_FILE, 'a');
   const begun = new WeakMap();
-  subscribe('http.server.request.start', ({ response }) => {
-    begun.set(response, [performance.now(), ranMs()]);
-  });
-  subscribe('http.server.response.finish', ({ response }) => {
+  const begin = ({ response }) => begun.set(response, [performance.now(), ranMs()]);
+  const finish = ({ response }) => {
     const [at, ran] = begun.get(response);
     writeSync(out, `${(performance.now() - at).toFixed(2)} ${(ranMs() - ran).toFixed(2)}\n`);
-  });
+  };
+  for (const server of ['http.server', 'lbcnode.plain']) {
+    subscribe(`${server}.request.start`, begin);
+    subscribe(`${server}.response.finish`, finish);
+  }
 }
