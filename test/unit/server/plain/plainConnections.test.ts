@@ -69,6 +69,22 @@ const byParser = (request: Buffer): Buffer[] => [request.subarray(0, 5), request
 
 const BATCH = JSON.stringify(Array.from({ length: 40 }, (_, id) => ({ id, method: 'echo', params: [id] })));
 
+/** A response with its body in one piece. The sizes of chunks depend on when the data was written. */
+function withoutChunks(response: string): string {
+  const bodyAt = response.indexOf('\r\n\r\n') + 4;
+  const head = response.slice(0, bodyAt);
+  if (!head.includes('Transfer-Encoding: chunked')) return response;
+  let body = '';
+  for (let at = bodyAt; at < response.length;) {
+    const sizeEnd = response.indexOf('\r\n', at);
+    const size = Number.parseInt(response.slice(at, sizeEnd), 16);
+    expect(size, 'a chunk without a size').not.toBeNaN();
+    body += response.slice(sizeEnd + 2, sizeEnd + 2 + size);
+    at = sizeEnd + 2 + size + 2;
+  }
+  return head + body;
+}
+
 describe('a call', () => {
   it.each<[string, Parts]>([
     ['in the usual form', {}],
@@ -94,7 +110,7 @@ describe('a call', () => {
     const request = post(parts);
     const plain = await send([request], complete(1));
     expect(plain).toMatch(/^HTTP\/1\.1 \d{3} /);
-    expect(plain).toBe(await send(byParser(request), complete(1)));
+    expect(withoutChunks(plain)).toBe(withoutChunks(await send(byParser(request), complete(1))));
   });
 
   it.each<[string, Parts]>([
