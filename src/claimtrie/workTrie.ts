@@ -26,7 +26,7 @@ export interface WorkNode {
   dirty: boolean;
 }
 
-/** A node's stored record before and after the change; null if there is no record. */
+/** A node's stored record before and after the change; null without a record. */
 export interface NodeChange {
   path: string;
   before: TrieNode | null;

@@ -7,7 +7,7 @@ export interface HubService {
    * Resolves to false if the hub is already known.
    */
   addPeer(peer: string): Promise<boolean>;
-  /** Removes another hub, which is no longer announced to clients. Resolves to false if the hub is not known. */
+  /** Removes another hub, which is then not announced to clients. Resolves to false if the hub is not known. */
   removePeer(peer: string): Promise<boolean>;
 }
 
@@ -15,7 +15,7 @@ export interface HubService {
 export interface HubStatus {
   /** Whether clients can connect. */
   readonly listening: boolean;
-  /** Reason why clients cannot connect although the hub was started; null if there is no failure. */
+  /** Reason why clients cannot connect although the hub was started; null without a failure. */
   readonly failure: string | null;
   /** Number of times that the hub was restarted automatically after a failure. */
   readonly restarts: number;

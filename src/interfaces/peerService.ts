@@ -90,7 +90,7 @@ export interface PeerService {
   /** Removes a node from the list of nodes to connect to. Returns false if it is not in the list. */
   removeNode(node: string): boolean;
   addedNodes(): readonly AddedNodeInfo[];
-  /** Disconnects the peer with this address (`host:port` as printed) or this number. Returns false if there is no such peer. */
+  /** Disconnects the peer with this address (`host:port` as printed) or this number. Returns false if the peer does not exist. */
   disconnectAddress(address: string): boolean;
   disconnectId(id: bigint): boolean;
   totals(): NetTotals;

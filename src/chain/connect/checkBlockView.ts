@@ -91,7 +91,7 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
     at += OUTPUT_STRIDE
   ) {
     if (raw.readUInt32LE(outputs[at + OUTPUT_VALUE]! + 4) >= QUICK_VALUE_HIGH) return false;
-    // A claim script that is no longer than the maximum claim name is within all size limits.
+    // A claim script of at most the maximum claim name's length is within all size limits.
     if (outputs[at + OUTPUT_CLAIM_KIND] !== 0 && outputs[at + OUTPUT_SCRIPT_LENGTH]! > MAX_CLAIM_NAME_SIZE)
       return false;
   }

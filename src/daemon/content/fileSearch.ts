@@ -63,7 +63,7 @@ const isOfClaim = true;
 const FIELDS: Readonly<Record<string, Field>> = {
   rowid: number('f.rowid'),
   status: text('f.status'),
-  // QUIRK: this is the shown name: the suggested name if there is no saved file.
+  // QUIRK: this is the shown name: the suggested name without a saved file.
   file_name: text(`coalesce(text_of(f.file_name), ${SUGGESTED})`, { isOfClaim }),
   added_on: number('f.added_on'),
   download_path: text(`text_of(f.download_directory) || '/' || text_of(f.file_name)`),

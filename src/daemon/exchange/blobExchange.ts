@@ -167,7 +167,7 @@ export class BlobExchange implements BlobFetcher {
 
   /**
    * Adds the peers and servers of the settings after `fixed_peer_delay`, so that peers of the network are preferred. Adds
-   * them at once if there is no other source. A running download also gets those that are added to the settings or resolved
+   * them at once without any other source. A running download also gets those that are added to the settings or resolved
    * later. Source: `add_fixed_peers`.
    */
   async #addFixed(download: Download): Promise<void> {

@@ -89,7 +89,7 @@ export class TransferBar {
     this.#write(barLine(transfer, this.#stream.columns));
   }
 
-  /** Shows a text while there is no transfer whose progress is known. */
+  /** Shows a text while no transfer has a known progress. */
   wait(text: string): void {
     this.#write(text.slice(0, Math.max(1, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)));
   }

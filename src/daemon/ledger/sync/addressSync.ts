@@ -364,7 +364,7 @@ export class AddressSync {
 
   /**
    * Returns the reason if a hub's history contradicts a stored proof: it lacks a transaction that is proven in a block of
-   * the chain, or names another height. Null if there is no contradiction.
+   * the chain, or names another height. Null without a contradiction.
    */
   async #contradiction({ address, history }: Told): Promise<string | null> {
     const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
