@@ -20,7 +20,7 @@ void hash160(const uint8_t* data, size_t size, uint8_t* digest);
 void powHashOfId(const uint8_t* id, uint8_t* digest);
 
 // Computes the merkle root of `count` leaves and overwrites the leaves. `leaves` must have space for one more leaf. The
-// root is zero if there are no leaves. `mutated` (may be null): whether two equal siblings are hashed together. Source:
+// root is zero without any leaves. `mutated` (may be null): whether two equal siblings are hashed together. Source:
 // `ComputeMerkleRoot`.
 void merkleRoot(uint8_t* leaves, size_t count, uint8_t* root, bool* mutated);
 

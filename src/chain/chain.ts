@@ -284,7 +284,7 @@ export class Chain {
   }
 
   /**
-   * Reads a stored block. Throws `BlockFileError` when the bytes are no longer that block. `beforeLooking` is awaited before
+   * Reads a stored block. Throws `BlockFileError` when the bytes are not that block any more. `beforeLooking` is awaited before
    * the verification. The caller uses it to choose the time of the verification, which takes long for a large block.
    */
   readBlock(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {

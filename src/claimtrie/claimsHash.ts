@@ -85,7 +85,7 @@ export function claimLeaves(claims: readonly { readonly point: string }[], takeo
 }
 
 /**
- * The part of a node's hash that depends on the claims of its name: 32 bytes, or null if there are no claims. The claims are
+ * The part of a node's hash that depends on the claims of its name: 32 bytes, or null without any claims. The claims are
  * ordered, best first.
  */
 export function claimsHash(

@@ -228,7 +228,7 @@ export class WorkTrie {
   }
 
   /**
-   * Records that the name no longer has an active claim. Nodes that are no longer needed are merged. Source:
+   * Records that the name has lost its last active claim. Unneeded nodes are merged. Source:
    * `CPrefixTrie::erase`.
    */
   remove(name: string): void {

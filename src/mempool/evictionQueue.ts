@@ -25,7 +25,7 @@ export class EvictionQueue {
   private heap: PoolEntry[] | null = null;
 
   /**
-   * Entry to evict first; undefined if there are no entries. `entries` must be all entries of the mempool; they are needed
+   * Entry to evict first; undefined without any entries. `entries` must be all entries of the mempool; they are needed
    * only to build the heap.
    */
   first(entries: Iterable<PoolEntry>): PoolEntry | undefined {

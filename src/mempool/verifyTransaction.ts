@@ -4,8 +4,8 @@
  * more. Inputs that the addon does not find valid are verified by the interpreter. Source: lbrycrd validation.cpp
  * `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
- * Unlike the reference, the scripts are not run again under the flags of the tip to fill a cache of executed scripts: there
- * is no such cache here. The flags of the tip are a subset of the standard flags, and flags only add restrictions, so the
+ * Unlike the reference, the scripts are not run again under the flags of the tip. The reference fills its cache of
+ * executed scripts with that run. This node does not have such a cache. The flags of the tip are a subset of the standard flags, and flags only add restrictions, so the
  * second run could not fail.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -44,7 +44,7 @@ export function targetName(): string {
   return (name ??= `${process.platform}-${process.arch}${hasMusl() ? '-musl' : ''}`);
 }
 
-/** Folder in the user's cache folder for an addon built by the user; null if there is no home folder. */
+/** Folder in the user's cache folder for an addon built by the user; null if the user has none. */
 function userFolder(): string | null {
   try {
     const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');

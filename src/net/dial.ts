@@ -84,7 +84,7 @@ export class Dialer {
 
   /**
    * Resolves `host:port` as the operator wrote it. If the name has several addresses, a random one is chosen. Rejects with
-   * `DialError` if there is no address.
+   * `DialError` if the name has none.
    */
   async locate(text: string, { signal }: DialContext): Promise<DialTarget> {
     const { defaultPort, allowsLookup } = this.options;

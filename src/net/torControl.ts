@@ -282,7 +282,7 @@ export class TorControl {
   }
 }
 
-/** Returns the arguments of the reply line with this type; empty if there is no such line. */
+/** Returns the arguments of the reply line with this type; empty without such a line. */
 function argumentsOf(reply: ControlReply, type: string): Map<string, string> {
   for (const line of reply.lines) {
     const parts = splitReplyLine(line);

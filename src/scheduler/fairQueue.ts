@@ -13,7 +13,7 @@ export interface FairQueueOptions {
   readonly entryMs?: number;
   /**
    * Maximum by which the usage of a returning client may be below that of the last served client, so that idle clients
-   * cannot save up more. If absent, there is no limit.
+   * cannot save up more. Unlimited if absent.
    */
   readonly creditMs?: number;
 }

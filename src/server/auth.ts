@@ -39,7 +39,7 @@ export class Authenticator {
   private readonly remembered: { readonly header: string; readonly verdict: AuthVerdict }[] = [];
   private credentials = '';
   private cookie: string | null = null;
-  /** The `Authorization` header that contains the cookie; null if there is no cookie. */
+  /** The `Authorization` header that contains the cookie; null without a cookie. */
   private cookieHeader: string | null = null;
 
   constructor(options: AuthOptions, logger: Logger) {

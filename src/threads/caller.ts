@@ -51,7 +51,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
   receive(item: AnswerItem<Note>): void {
     const [kind, id] = item;
     const call = this.calls.get(id);
-    // After the end of a thread its calls are no longer stored.
+    // After the end of a thread its calls are not stored.
     if (call === undefined) return;
     const { answer, owner } = call;
     if (kind === 'piece') return answer.take(item[2]);

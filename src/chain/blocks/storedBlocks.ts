@@ -52,7 +52,7 @@ export class StoredBlocks {
 
   /**
    * Reads a stored block and compares it with its id, transactions and witnesses included. Throws `BlockFileError` when the
-   * bytes are no longer that block. `beforeLooking` is awaited between reading and verifying. The caller uses it to choose
+   * bytes are not that block any more. `beforeLooking` is awaited between reading and verifying. The caller uses it to choose
    * the time of the verification, which takes long for a large block.
    */
   read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {

@@ -89,7 +89,7 @@ export async function fileToJson(
   const { services } = context;
   const { row, place } = file;
   const { claim } = row;
-  // Without the component `wallet` there are no headers.
+  // Headers need the component `wallet`.
   const port = services.runningWallets === null ? null : showPortOf(context);
   await file.lookAtOutput();
   await services.blobs.originals.lookAt(row.streamHash);

@@ -2,7 +2,7 @@
 import { DaemonError } from './daemonError.js';
 
 export type ResolveProblem =
-  /** There is no such claim. */
+  /** The claim does not exist. */
   | 'not found'
   /** The claim has no file. */
   | 'no file'

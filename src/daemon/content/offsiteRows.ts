@@ -164,7 +164,7 @@ export class OffsiteRows {
     this.#main.run(`update blob set status = 'finished' where blob_hash = ?`, hash);
   }
 
-  /** Records blobs that are no longer on disk or in the store. */
+  /** Records blobs that are not on disk or in the store. */
   lose(hashes: readonly string[]): void {
     this.#main.transaction(() => {
       this.#main.run(`delete from offsite_blob where blob_hash in ${GIVEN}`, textList(hashes));

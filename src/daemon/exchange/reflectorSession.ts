@@ -26,7 +26,7 @@ const ANSWER_MS = 180_000;
 const SEND_MS = 180_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** The connection is no longer usable. The text is for logs and responses. */
+/** The connection is not usable. The text is for logs and responses. */
 export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
 }

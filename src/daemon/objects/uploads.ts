@@ -32,7 +32,7 @@ export interface UploadsDeps {
 export class Uploads {
   readonly #deps: UploadsDeps;
   /**
-   * Blobs whose upload failed, with their numbers of failures. Blobs that are no longer due are removed when no other blob
+   * Blobs whose upload failed, with their numbers of failures. Blobs that are not due are removed when no other blob
    * is due.
    */
   readonly #failed = new Map<string, number>();
@@ -86,7 +86,7 @@ export class Uploads {
     const due = await this.#deps.due(limit, [...this.#failed.keys()].slice(-BATCH));
     if (due.length > 0 || this.#failed.size === 0) return due;
     const again = await this.#deps.due(BATCH, []);
-    // Forgets the failures of blobs that are no longer due.
+    // Forgets the failures of blobs that are not due.
     const hashes = new Set(again.map(({ hash }) => hash));
     for (const hash of this.#failed.keys()) if (!hashes.has(hash)) this.#failed.delete(hash);
     const fewest = again.toSorted(

@@ -1,5 +1,5 @@
 /**
- * Checks unconfirmed updates of claims. There is no proof that such a transaction exists, so a hub could invent an update of
+ * Checks unconfirmed updates of claims. Such a transaction cannot be proven to exist, so a hub could invent an update of
  * any claim. The owner's signature proves it: an input must spend the claim, and its script must be valid. New claims need
  * no such check, since their ids are derived from their transactions.
  */

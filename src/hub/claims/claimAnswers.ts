@@ -50,7 +50,7 @@ export class ClaimAnswers {
   private readonly index: ShownClaims;
   /** The search; null if the node has no search index. */
   private readonly searcher: HubSearch | null;
-  /** Claims that block lists exclude; null if there are no block lists. */
+  /** Claims that block lists exclude; null without any block lists. */
   private readonly blocked: BlockedClaims | null;
 
   constructor(index: ShownClaims, searcher: HubSearch | null, blocked: BlockedClaims | null = null) {

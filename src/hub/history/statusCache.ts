@@ -64,7 +64,7 @@ export class StatusCache {
 
   /**
    * Lowest height among the blocks disconnected since the total was `since`. Infinity if there are none; -1 if their heights
-   * are no longer stored.
+   * are not stored.
    */
   lowestDisconnected(since: number): number {
     if (since < this.forgotten) return -1;

@@ -66,7 +66,7 @@ export interface FeeHistory {
 /** The fields of a mempool transaction that the fee estimator uses. */
 export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'feeBucket'>;
 
-/** Fee estimates for other components. Rates in satoshis per 1,000 virtual bytes; 0 when there is no estimate. */
+/** Fee estimates for other components. Rates in satoshis per 1,000 virtual bytes; 0 without an estimate. */
 export interface FeeEstimates {
   /** Highest target that a horizon supports, in blocks. */
   highestTarget(horizon: FeeHorizon): number;

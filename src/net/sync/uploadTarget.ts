@@ -1,6 +1,6 @@
 /**
  * Daily upload limit (`-maxuploadtarget`). Counts sent bytes, and decides when old blocks, mempool responses and filtered
- * blocks are no longer served. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
+ * blocks are not served. Source: Core net.cpp `OutboundTargetReached`, `RecordBytesSent`.
  */
 import { MAX_BLOCK_SERIALIZED_SIZE } from '../../consensus/limits.js';
 

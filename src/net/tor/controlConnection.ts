@@ -49,7 +49,7 @@ export class ControlConnection {
   }
 
   /**
-   * Opens the connection. Rejects with `ControlError` if there is no response or the signal aborts. If the signal aborts
+   * Opens the connection. Rejects with `ControlError` if no response arrives or the signal aborts. If the signal aborts
    * later, the connection is closed.
    */
   static open(host: string, port: number, signal: AbortSignal): Promise<ControlConnection> {

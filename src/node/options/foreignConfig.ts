@@ -138,7 +138,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
-/** Returns the converter for an lbcd option; undefined if there is no equivalent. */
+/** Returns the converter for an lbcd option; undefined without an equivalent. */
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 

@@ -45,7 +45,7 @@ interface Loaded {
 }
 
 /**
- * Loads the page from the server; null if there is no response. The browser parses the response itself, as Trusted Types
+ * Loads the page from the server; null without a response. The browser parses the response itself, as Trusted Types
  * require.
  */
 function load(): Promise<Loaded | null> {

@@ -175,7 +175,7 @@ export interface BlockAnswerOptions {
   readonly texts: BlockTextCache | null;
 }
 
-/** Returns the cache for the serialized transactions of a block. Null if their text may change later, or if there is no cache. */
+/** Returns the cache for the serialized transactions of a block. Null if their text may change later, or without a cache. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }

@@ -1,7 +1,7 @@
 /**
  * Noted blocks: claims of the search index may have been read in the state after any of these blocks. Each is stored with
  * the claims that it touched. If a noted block is disconnected, its claims must be read again. Each block is therefore noted
- * before claims are read in its state, even above the tip of the index. Notes of blocks that are no longer active determine
+ * before claims are read in its state, even above the tip of the index. Notes of blocks that are not active determine
  * the claims to read again.
  */
 import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
@@ -22,7 +22,7 @@ export class NotedBlocks {
   private unseen: BlockId[] = [];
   /**
    * Highest block below a gap in the notes: blocks up to it were not noted, because there were too many, although claims
-   * were read above them. While this block is active, those blocks are active too. Null if there is no gap.
+   * were read above them. While this block is active, those blocks are active too. Null without a gap.
    */
   private floor: BlockId | null = null;
   private isFloorLost = false;
@@ -104,7 +104,7 @@ export class NotedBlocks {
     for (const block of blocks) this.blocks.delete(keyOf(block));
   }
 
-  /** Returns the noted blocks that are no longer on the active chain. */
+  /** Returns the noted blocks that are not on the active chain. */
   get abandoned(): BlockId[] {
     const isSeen = this.seen !== null && this.claims.isActive(this.seen);
     const looked = (isSeen ? this.unseen : [...this.blocks.values()]).filter((block) =>

@@ -4,7 +4,7 @@
  * hub/herald/search.py `__remove_duplicates`, `__search_ahead`.
  */
 
-/** Maximum number of hits on all pages, and maximum number of examined hits if there is no limit per channel. */
+/** Maximum number of hits on all pages, and maximum number of examined hits without a limit per channel. */
 export const MAX_HITS = 1000;
 /**
  * Maximum number of examined hits if there is a limit per channel. It is higher, so that a channel with many claims does not

@@ -42,7 +42,7 @@ export class PostgresIndexWriter implements IndexWriter {
   private readonly options: PostgresIndexOptions;
   private readonly queue = new SerialQueue();
   private connection: PostgresConnection | null = null;
-  /** Writer with a cached state. Null if this node does not hold the lock, or if the cached state is no longer valid. */
+  /** Writer with a cached state. Null if this node does not hold the lock, or if the cached state is not valid. */
   private writer: PostgresWriter | null = null;
   private hasLock = false;
   private waiting: ClaimDocument[] = [];

@@ -3,7 +3,7 @@
  * operator is between them. Operators: `+` means and, `|` or; `-` precedes an excluded part; `"…"` is a phrase; `*` follows
  * a prefix. `~N` allows up to N edits after a word, and up to N other words within a phrase. Parentheses group; `\` escapes
  * a character. Operators are applied from left to right with equal precedence. An exclusion applies to the whole text or
- * parenthesis. There are no syntax errors: unmatched operators are ignored. Source: Elasticsearch's simple_query_string with
+ * parenthesis. Every text is valid: unmatched operators are ignored. Source: Elasticsearch's simple_query_string with
  * all its flags (Lucene's SimpleQueryParser).
  */
 import {

@@ -73,7 +73,7 @@ function isOfIndex(part: Condition | TextNode, column: string): boolean {
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
-/** Creates the driver that walks along the database index of an order, or over all documents if there is no such index. */
+/** Creates the driver that walks along the database index of an order, or over all documents without such an index. */
 function walk(request: HitsRequest, facts: PlanFacts): Driver {
   const parts = [...request.conditions, ...(request.text === null ? [] : [request.text])];
   const share = parts.reduce((product, part) => product * shareOf(part, facts), 1);

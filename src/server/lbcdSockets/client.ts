@@ -279,7 +279,7 @@ export class LbcdClient implements CommandClient {
     );
   }
 
-  /** Runs the calls of a batch. Returns their replies in order; null if there are no replies. */
+  /** Runs the calls of a batch. Returns their replies in order; null without any replies. */
   private async batch(scanner: JsonScanner): Promise<Reply | null> {
     scanner.take('[');
     if (scanner.peek() === ']') {

@@ -127,7 +127,7 @@ export class Watches {
 
   /**
    * Matches a transaction against the watched addresses and outputs. If the transaction is confirmed, the outputs that it
-   * spends are no longer watched.
+   * spends are not watched.
    */
   look(transaction: WatchedTransaction, isInBlock: boolean): Relevance {
     let redeems = false;

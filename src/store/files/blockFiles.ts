@@ -258,7 +258,7 @@ export class BlockFiles {
     );
   }
 
-  /** Reads a whole block synchronously. Throws `BlockFileError` if there is no block at this position. */
+  /** Reads a whole block synchronously. Throws `BlockFileError` without a block at this position. */
   readBlockSync(position: FilePosition): Buffer {
     const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
     const got = this.readSync('blk', position.file, bytes, position.offset);

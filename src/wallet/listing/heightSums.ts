@@ -58,7 +58,7 @@ export class HeightSums {
     return this.byHeight.get(this.heights[place]!)!;
   }
 
-  /** Whether there are no amounts at any height. */
+  /** Whether the sums contain no amounts. */
   get isEmpty(): boolean {
     return this.byHeight.size === this.emptyCount;
   }

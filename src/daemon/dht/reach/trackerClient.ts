@@ -150,7 +150,7 @@ export class TrackerClient {
 
   /**
    * Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. With `needsPeers` the
-   * tracker is also asked if the time of the next request is not reached but its peers are no longer cached.
+   * tracker is also asked if the time of the next request is not reached but its peers are not cached.
    */
   async #peersOf(
     [host, trackerPort]: TrackerServer,

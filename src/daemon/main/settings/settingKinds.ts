@@ -26,7 +26,7 @@ export interface SettingRow {
   readonly description: string;
   /** Names in earlier versions, which old files may have. */
   readonly previousNames?: readonly string[];
-  /** Placeholder for the value in the help. */
+  /** Name of the value in the help, for example `FILE`. */
   readonly valueName?: string;
   /** Allowed values of a choice. */
   readonly choices?: readonly string[];

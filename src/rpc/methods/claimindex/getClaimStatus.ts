@@ -51,7 +51,7 @@ async function livingAnswer({ chain, params }: RpcServices, claim: ClaimRecord):
 }
 
 /**
- * Returns the txid of the transaction in the block at `height` that spends an output; undefined if the block is no longer on
+ * Returns the txid of the transaction in the block at `height` that spends an output; undefined if the block is not on
  * disk.
  */
 async function spenderIn(services: RpcServices, height: number, outPoint: Bytes): Promise<Bytes | undefined> {

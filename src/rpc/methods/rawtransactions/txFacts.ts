@@ -19,7 +19,7 @@ const MOST_BYTES_OF_ONE = 1 << 17;
 export interface TxFacts {
   readonly found: FoundTransaction;
   readonly shown: ReturnType<typeof shownTransaction>;
-  /** Position in its block; undefined for a transaction of the mempool, and if the block is no longer on disk. */
+  /** Position in its block; undefined for a transaction of the mempool, and if the block is not on disk. */
   readonly position: number | undefined;
   /** The coins that it spends, in order; null if they are unknown, also for the mempool. */
   readonly spent: readonly SpentCoin[] | null;
