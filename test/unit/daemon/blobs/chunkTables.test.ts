@@ -1,4 +1,4 @@
-/** Blobs of an earlier run, of which only the chunks are verified that are read. */
+/** Blobs of an earlier run. Only those chunks that are read are verified. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
