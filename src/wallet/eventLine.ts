@@ -53,6 +53,8 @@ export class EventLine {
   /** Group of the event that was started last. */
   private group: object | undefined;
   private users = 0;
+  /** Number of events that were started. */
+  private started = 0;
   private isHeld = false;
   private isRunning = false;
 
@@ -86,6 +88,16 @@ export class EventLine {
   /** Whether events are waiting or being applied. */
   get isBehind(): boolean {
     return this.taking !== null || this.first < this.waiting.length;
+  }
+
+  /** Whether no event is waiting or being applied, and the wallet is not in use. */
+  get isIdle(): boolean {
+    return !this.isBehind && this.users === 0;
+  }
+
+  /** Number of events that were started so far. If it is unchanged, no event has changed the wallet. */
+  get startedCount(): number {
+    return this.started;
   }
 
   /** Whether only some of the events of a group have been applied. */
@@ -216,6 +228,7 @@ export class EventLine {
 
   private begin(event: NodeEvent, told: (() => void)[]): void {
     this.group = event.group;
+    this.started++;
     this.taking = { work: event.take(), told };
   }
 

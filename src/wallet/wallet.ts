@@ -31,9 +31,9 @@ import type { NodePort } from './port.js';
 import { Scans } from './scan/scans.js';
 import { kindPrefix, recordKey, splitKey, WalletBatch } from './store/records.js';
 import type { WalletFile } from './store/walletFile.js';
-import type { WalletParts } from './store/walletImage.js';
 import { WalletClosedError } from './store/walletFileErrors.js';
-import { imageParts, isOtherRow, loadImage } from './walletImage.js';
+import { ImageKeeper } from './imageKeeper.js';
+import { isOtherRow, loadImage } from './walletImage.js';
 import { FEATURE, parseNumber } from './walletVersion.js';
 import type { WalletOptions } from './walletOptions.js';
 
@@ -95,6 +95,8 @@ export class Wallet {
   readonly events = new EventLine();
   /** Subscribers to the wallet's transactions, and delayed notifications. */
   readonly announcements = new Announcements();
+  /** Writes the cache file of the wallet. */
+  readonly images = new ImageKeeper(this);
   /** Timer of the automatic lock (`walletpassphrase`). */
   readonly relock: Relock;
   /** The master key, encrypted with each passphrase, by number. */
@@ -110,6 +112,8 @@ export class Wallet {
   private bestBlockRow: Buffer | null = null;
   /** Number of rows with unknown types. These rows stay in the file. */
   private unknownRows = 0;
+  /** Number of running calls of `reconsiderOutputs`. */
+  private reconsidering = 0;
 
   constructor(name: string, { node, file, options }: WalletDeps) {
     this.name = name;
@@ -185,6 +189,7 @@ export class Wallet {
       batch.wipe();
     }
     this.ledger.committed(batch);
+    this.images.consider();
     if (isLast) await this.reconsiderOutputs();
   }
 
@@ -193,7 +198,17 @@ export class Wallet {
    * them belong to the wallet.
    */
   async reconsiderOutputs(): Promise<void> {
-    while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
+    this.reconsidering++;
+    try {
+      while (this.ledger.isOutdated && !this.isClosed) await inSlices(this.ledger.reconsiderOutputs());
+    } finally {
+      this.reconsidering--;
+    }
+  }
+
+  /** Whether added keys or scripts are not yet taken into account for all known outputs. */
+  get isReconsidering(): boolean {
+    return this.reconsidering > 0 || this.ledger.isOutdated;
   }
 
   /** Writes a batch by rewriting the file, so that replaced and deleted rows are not in the file any more. */
@@ -209,6 +224,7 @@ export class Wallet {
       batch.wipe();
     }
     this.ledger.committed(batch);
+    this.images.consider();
   }
 
   /** Throws `WalletClosedError` if the wallet is closed. */
@@ -413,21 +429,9 @@ export class Wallet {
     this.isClosed = true;
     this.announcements.close();
     this.lock();
-    const parts = await this.partsForImage();
+    await this.images.stop();
+    const parts = await this.images.finalParts();
     this.keyring.close();
     await this.file.close(parts, isOtherRow);
-  }
-
-  /** Data for a new image. Null if the existing image is still valid, or if no image can be written. */
-  private async partsForImage(): Promise<WalletParts | null> {
-    await this.file.settled();
-    if (this.file.hasImage) return null;
-    try {
-      return await inSlices(imageParts(this));
-    } catch (error) {
-      // After this error the wallet has no image, so the next start reads all rows.
-      this.node.log.debug('db', `${this.logName} No image of the wallet: ${String(error)}`);
-      return null;
-    }
   }
 }

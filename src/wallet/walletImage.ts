@@ -50,8 +50,12 @@ export function isOtherRow(key: Buffer): boolean {
   );
 }
 
-/** Creates the parts of an image of an open wallet that is about to be closed. Null if they would not be correct. */
+/**
+ * Creates the parts of an image of an open wallet, which must not change during the call. Null if they would not be correct,
+ * for example because memory contains changes that are not written yet.
+ */
 export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): Slices<WalletParts | null> {
+  if (keypool.hasReserved) return null;
   const keys = yield* keyring.image(keypool.lists, (key) => file.has(key));
   const transactions =
     keys === null ? null : yield* ledger.imageParts((to) => paysToPool(keyring, keypool, to));

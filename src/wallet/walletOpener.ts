@@ -219,6 +219,7 @@ export class WalletOpener {
     this.deps.begins(wallet);
     const follower = new Follower(wallet);
     await follower.start({ ...start, signal: this.deps.signal });
+    wallet.images.begin();
     const { ledger, keypool, logName } = wallet;
     if (start.isNew === true) {
       this.node.log.info(`${logName} A new wallet in ${place.file}; back it up with backupwallet`);

@@ -216,6 +216,36 @@ async function measureFirstCalls(nodes) {
   }
 }
 
+/**
+ * `loadwallet` in new processes, after the wallet got blocks and its process was killed. A node has time before the kill in
+ * which it may write what it wants.
+ */
+async function measureAfterKill(nodes) {
+  const seen = nodes.map(() => []);
+  for (let run = 0; run < STARTS; run++) {
+    for (const [i, node] of nodes.entries()) {
+      await node.start([`-wallet=${WALLET}`]);
+      const address = await node.call('getnewaddress');
+      // lbcnode writes its cache file some seconds after many changes, lbrycrd its database at intervals of half a second.
+      if (run === 0) await node.call('generatetoaddress', 100, address);
+      await sleep(run === 0 ? REST_MS : 2000);
+      await node.call('generatetoaddress', 20, address);
+      await sleep(2000);
+      node.child.kill('SIGKILL');
+      await node.ended;
+      await node.start();
+      await sleep(500);
+      seen[i].push(await node.timed('loadwallet', WALLET));
+      await node.stop();
+    }
+  }
+  for (const what of ['wall', 'cpu'])
+    print(
+      `loadwallet after a kill, ${STARTS} starts, ${what === 'cpu' ? 'processor' : what}`,
+      ...seen.map((all) => median(all.map((one) => one[what]))),
+    );
+}
+
 /** Resident memory of nodes that were just started with the wallet, and without any. */
 async function measureMemory(nodes) {
   const kinds = { without: ['-disablewallet'], with: [`-wallet=${WALLET}`] };
@@ -299,7 +329,8 @@ export async function compareNodes(binary) {
     );
     await measureTimes(nodes);
     await measureFirstCalls(nodes);
-    await measureMemory(nodes);
+    await measureAfterKill(nodes);
+    if (RUNS > 0) await measureMemory(nodes);
     const chain = option('chain', existsSync(BENCH_CHAIN) ? BENCH_CHAIN : null);
     if (chain === null) console.log('no bench chain: its rescan is left out');
     else await measureChain(chain, makeNodes, work);

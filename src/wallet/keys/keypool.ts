@@ -44,6 +44,7 @@ export class Keypool {
    * are not returned to the pool, because it was cleared.
    */
   private readonly reserved = new Set<number>();
+  private reservations = 0;
   private forgotten = 0;
 
   count(pool: PoolName): number {
@@ -130,9 +131,20 @@ export class Keypool {
       pool.delete(index);
       this.byId?.delete(toLatin1(idOf(key.publicKey)));
       this.reserved.add(index);
+      this.reservations++;
       return { index, key };
     }
     return null;
+  }
+
+  /** Number of keys that were reserved so far. */
+  get reservedCount(): number {
+    return this.reservations;
+  }
+
+  /** Whether keys are reserved now. Their rows are in the file, but the keys are not in a pool. */
+  get hasReserved(): boolean {
+    return this.reserved.size > 0;
   }
 
   /** Marks a reserved key as used. */

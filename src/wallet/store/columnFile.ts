@@ -73,8 +73,8 @@ function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns
 }
 
 /**
- * Writes a file under `temporary` and moves it to `path`. Only the user that runs the node can read the file. The file is
- * not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
+ * Writes a file under `temporary` and moves it to `path`. The columns are copied before the function returns, so the caller
+ * may change them while the promise is pending. Only the user that runs the node can read the file. The file is not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
  * rejects.
  */
 export async function writeColumns<Notes>(
@@ -86,8 +86,8 @@ export async function writeColumns<Notes>(
   const entries: Record<string, GroupEntry> = {};
   const bodies: Buffer[] = [];
   let offset = 0;
-  for (const [name, columns] of Object.entries(groups)) {
-    const group = joined(columns);
+  const copies = Object.entries(groups).map(([name, columns]) => ({ name, group: joined(columns) }));
+  for (const { name, group } of copies) {
     const crcs = await piecesOf(group.bytes);
     entries[name] = { offset, sizeBytes: group.bytes.length, crcs, columns: group.columns };
     bodies.push(group.bytes);

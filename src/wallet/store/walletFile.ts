@@ -38,8 +38,25 @@ const SMALL_BYTES = 1 << 20;
 const CHANGED_SHARE = 8;
 const CHANGED_LEAST = 256;
 
+/**
+ * A new image is due if the number of row changes since the last one exceeds both `DUE_LEAST` and the number of rows divided
+ * by `DUE_SHARE`. The share bounds the cost of images by the cost of the changes.
+ */
+const DUE_LEAST = 128;
+const DUE_SHARE = 32;
+
 /** Value of `fd` while the file is not open. */
 const NO_FILE = -1;
+
+/** Runs work until `isValid` returns false after a part. Returns null in that case. */
+function* whileValid<T>(work: Slices<T | null>, isValid: () => boolean): Slices<T | null> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return isValid() ? value : null;
+    if (!isValid()) return null;
+    yield;
+  }
+}
 
 /** Read-only access to the content of a file. */
 export type WalletRows = Pick<WalletFile, 'get' | 'eachKey'>;
@@ -63,6 +80,9 @@ export class WalletFile {
    * valid image.
    */
   private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
+  /** Number of row changes in this file. `imagedAt`: its value for the image on disk; null without a valid image. */
+  private changeCount = 0;
+  private imagedAt: number | null = null;
   private readonly records = new RecordWriter();
   private readonly queue: WriteQueue;
 
@@ -184,7 +204,11 @@ export class WalletFile {
     const sizeBytes = await inSlices(this.read());
     if (this.since === null) return sizeBytes;
     const { image, changed } = this.since;
-    if (changed.size <= Math.max(CHANGED_LEAST, image.rowCount / CHANGED_SHARE)) return sizeBytes;
+    if (changed.size <= Math.max(CHANGED_LEAST, image.rowCount / CHANGED_SHARE)) {
+      this.imagedAt = 0;
+      this.changeCount = changed.size;
+      return sizeBytes;
+    }
     this.since = null;
     this.index = new RowIndex();
     this.end = head.HEAD_BYTES;
@@ -203,6 +227,7 @@ export class WalletFile {
   /** Discards the image, so that every row is read. */
   dropImage(): void {
     this.since = null;
+    this.imagedAt = null;
   }
 
   /**
@@ -392,6 +417,7 @@ export class WalletFile {
     }
     this.end += commit.length;
     this.number++;
+    this.changeCount += changes.length;
   }
 
   /** Removes the part of a commit that was written before an error. */
@@ -410,13 +436,44 @@ export class WalletFile {
 
   /** Whether the wallet image covers all rows, so that a new image is not needed. */
   get hasImage(): boolean {
-    return this.since !== null && this.since.changed.size === 0;
+    return this.imagedAt === this.changeCount;
   }
 
-  private async leaveImage(parts: WalletParts, isOther: (key: Buffer) => boolean): Promise<void> {
-    const rows = await inSlices(imageRows(this.index, isOther));
-    const { path, fd, index, end, number } = this;
-    if (rows !== null) await writeImage({ path, fd, index, end, number }, rows, parts);
+  /** Whether so many rows changed after the image was made that opening the wallet takes noticeably longer. */
+  get needsImage(): boolean {
+    const changes = this.imagedAt === null ? Infinity : this.changeCount - this.imagedAt;
+    return changes >= Math.max(DUE_LEAST, this.index.rowCount / DUE_SHARE);
+  }
+
+  /**
+   * Writes an image of the open wallet, unless the wallet changes meanwhile. `makeParts` returns the data of the wallet, null
+   * if there is none. `isStill`: whether the data of the wallet is the same as on disk and has not changed since the call.
+   * Resolves to true if the image was written. A disk error is not fatal.
+   */
+  async refreshImage(
+    makeParts: () => Slices<WalletParts | null>,
+    isOther: (key: Buffer) => boolean,
+    isStill: () => boolean,
+  ): Promise<boolean> {
+    const { index, number, fd } = this;
+    const isValid = (): boolean =>
+      isStill() && !this.isClosed && !this.queue.isBusy && this.index === index && this.number === number;
+    if (fd === NO_FILE || this.queue.hasFailed || !isValid()) return false;
+    const parts = await inSlices(whileValid(makeParts(), isValid));
+    return parts !== null && (await this.leaveImage(parts, isOther, isValid));
+  }
+
+  private async leaveImage(
+    parts: WalletParts,
+    isOther: (key: Buffer) => boolean,
+    isValid: () => boolean = () => true,
+  ): Promise<boolean> {
+    const rows = await inSlices(whileValid(imageRows(this.index, isOther), isValid));
+    if (rows === null) return false;
+    const { path, fd, index, end, number, changeCount } = this;
+    if (!(await writeImage({ path, fd, index, end, number, isValid }, rows, parts))) return false;
+    if (this.index === index) this.imagedAt = changeCount;
+    return true;
   }
 
   /** Syncs the file, and records the synced length in its head. */
@@ -433,7 +490,7 @@ export class WalletFile {
 
   private async replace(changes: readonly RowChange[]): Promise<void> {
     const isFirst = this.fd === NO_FILE;
-    this.since = null;
+    this.dropImage();
     await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
     const again = await WalletFile.open(this.path);
     const old = this.fd;

@@ -1,8 +1,8 @@
 /**
  * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. The
  * image contains the positions of the rows, the public keys, and the state of the transactions, but not the private keys. It
- * is derived from the wallet file, and is written when the wallet is closed. If it is missing, outdated or damaged, all rows
- * are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
+ * is derived from the wallet file. It is written when the wallet is closed, and after many changes (`imageKeeper.ts`). If it
+ * is missing or damaged, or very old, all rows are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
  */
 import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
@@ -51,8 +51,15 @@ export interface WalletImage {
   readonly parts: WalletParts;
 }
 
-/** Checksums of a wallet file up to `end` without its head, one for each piece. Null if the file is shorter. */
-async function checksums(fd: number, end: number): Promise<number[] | null> {
+/**
+ * Checksums of a wallet file up to `end` without its head, one for each piece. Null if the file is shorter, or when
+ * `isValid` returns false. `fd` may be closed then.
+ */
+async function checksums(
+  fd: number,
+  end: number,
+  isValid: () => boolean = () => true,
+): Promise<number[] | null> {
   const crcs: number[] = [];
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - HEAD_BYTES));
   let since = performance.now();
@@ -62,6 +69,7 @@ async function checksums(fd: number, end: number): Promise<number[] | null> {
       if (readSync(fd, piece, 0, piece.length, at) !== piece.length) return null;
       crcs.push(crc32c(piece));
       since = await yieldIfDue(since);
+      if (!isValid()) return null;
     }
   } finally {
     // The buffer is overwritten, because it may contain private keys.
@@ -122,6 +130,8 @@ export interface ImageSource {
   readonly index: RowIndex;
   readonly end: number;
   readonly number: number;
+  /** Whether the rows and the data of the wallet are unchanged. */
+  isValid(): boolean;
 }
 
 /** The columns of the rows for an image. Rows must not change during the call. Null if an image cannot contain these rows. */
@@ -134,17 +144,17 @@ export function* imageRows(
 }
 
 /**
- * Writes the image of a wallet file. The file must not change during the call. A disk error is not fatal: the wallet then
- * has no image.
+ * Writes the image of a wallet file. Resolves to false if the data changed before it was copied, or after a disk error. After
+ * an error the wallet has no image.
  */
 export async function writeImage(
-  { path, fd, index, end, number }: ImageSource,
+  { path, fd, index, end, number, isValid }: ImageSource,
   rows: RowColumns & { readonly others: Uint32Array },
   { columns, notes: parts }: WalletParts,
-): Promise<void> {
+): Promise<boolean> {
   try {
-    const crcs = await checksums(fd, end);
-    if (crcs === null) return;
+    const crcs = await checksums(fd, end, isValid);
+    if (crcs === null || !isValid()) return false;
     const { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others } = rows;
     await writeColumns<ImageNotes>(imagePath(path), `${path}.${randomBytes(6).toString('hex')}.tmp`, {
       notes: { version: VERSION, end, number, crcs, liveBytes: index.liveBytes, parts },
@@ -153,7 +163,9 @@ export async function writeImage(
         ...columns,
       },
     });
+    return true;
   } catch {
     await rm(imagePath(path), { force: true }).catch(() => undefined);
+    return false;
   }
 }

@@ -42,6 +42,11 @@ export class WriteQueue {
     return this.failure !== null;
   }
 
+  /** Whether requested writes are not complete. */
+  get isBusy(): boolean {
+    return this.writing !== null;
+  }
+
   /**
    * Requests a write. Resolves when the changes are written, or with `sync` when they are durable. Rejects with
    * `EnvironmentError` for a disk error.

@@ -1,6 +1,15 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { txid, type OutPoint, type Transaction, type TxOutput } from '../../../src/primitives/transaction.js';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { buildClaimPrefix } from '../../../src/script/claimScript.js';
@@ -258,7 +267,7 @@ class Life {
 
 describe('the image of a wallet', () => {
   it.each(IS_LONG ? [1, 2, 3] : [1])(
-    'says what all rows say, whatever happened since (seed %i)',
+    'says what all rows say, whatever happened since, and is written while the wallet is open (seed %i)',
     async (seed) => {
       const node = new FakeNode();
       node.mineEmpty(1);
@@ -267,11 +276,20 @@ describe('the image of a wallet', () => {
       const life = new Life(node, seed);
       await life.begin(one);
       let images: Buffer[] = [];
+      let writtenOpen = 0;
       for (let round = 0; round < 8; round++) {
+        let refreshed: Buffer | null = null;
         for (let step = 0; step < 12; step++) {
+          // Half of the attempts run while the wallet changes.
+          const refreshing = step % 3 === 2 ? one.wallet.images.refresh() : null;
+          if (step % 2 === 0) await refreshing;
           await life.step(one);
           await one.wallet.events.caughtUp();
+          if ((await refreshing) !== true) continue;
+          writtenOpen++;
+          refreshed = readFileSync(imagePath(one.path));
         }
+        if (refreshed !== null) images = [refreshed, ...images];
         // The chain may become another one while the wallet is closed.
         if (round % 4 === 3) {
           await one.follower.stop();
@@ -283,8 +301,9 @@ describe('the image of a wallet', () => {
         const same = await expectSame(one, images);
         one = same.next;
         open[0] = one;
-        images = [same.image, ...images].slice(0, 2);
+        images = [same.image, ...images].slice(0, 3);
       }
+      expect(writtenOpen).toBeGreaterThan(3);
       expect(one.wallet.ledger.size).toBeGreaterThan(15);
       expect(node.failures).toEqual([]);
     },
@@ -306,6 +325,67 @@ describe('the image of a wallet', () => {
     const third = (open[0] = await again.reopen());
     expect(third.wallet.file.hasImage).toBe(true);
     expect(statSync(imagePath(again.path)).mtimeMs).toBe(stamp);
+  });
+
+  it('is written in the background, so that a killed process leaves one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const node = new FakeNode();
+      node.mineEmpty(1);
+      const one = await openTestWallet(node);
+      open.push(one);
+      const { images, file, ledger } = one.wallet;
+      const written = async (): Promise<void> => {
+        vi.advanceTimersByTime(120_000);
+        while (!existsSync(imagePath(one.path))) await new Promise((done) => setImmediate(done));
+      };
+      images.begin();
+      await written();
+      rmSync(imagePath(one.path));
+      const script = await one.script();
+      for (let n = 0; n < 200; n++) node.mine([{ value: 50n, script }], []);
+      await file.settled();
+      await written();
+      for (let n = 0; n < 3; n++) node.mine([{ value: 50n, script }], []);
+      await file.settled();
+      // The files as a killed process leaves them.
+      const copy = mkdtempSync(join(tmpdir(), 'wallet-'));
+      for (const name of [one.path, imagePath(one.path)]) copyFileSync(name, join(copy, basename(name)));
+      const opening = await WalletFile.open(join(copy, basename(one.path)));
+      expect(opening.image?.changed.size).toBeLessThan(20);
+      await opening.close();
+      copyFileSync(one.path, join(copy, basename(one.path)));
+      const killed = await openTestWallet(node, {}, { folder: copy });
+      open.push(killed);
+      expect(killed.wallet.ledger.size).toBe(203);
+      expect(killed.wallet.ledger.size).toBe(ledger.size);
+      const found = answers(killed.wallet);
+      const full = (await opened(killed, null)).next;
+      open.push(full);
+      expect(found).toEqual(answers(full.wallet));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is not written while the wallet is in use, and a change ends the attempt', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    open.push(one);
+    const { images, events, keypool } = one.wallet;
+    rmSync(imagePath(one.path), { force: true });
+    await events.use(async () => expect(await images.refresh()).toBe(false));
+    const reserved = keypool.reserve(false)!;
+    expect(await images.refresh()).toBe(false);
+    keypool.giveBack(reserved);
+    const refreshing = images.refresh();
+    node.mine([{ value: 50n, script: await one.script() }], []);
+    expect(await refreshing).toBe(false);
+    expect(existsSync(imagePath(one.path))).toBe(false);
+    await one.wallet.file.settled();
+    expect(await images.refresh()).toBe(true);
+    expect(one.wallet.file.hasImage).toBe(true);
   });
 
   it('is nothing to a file that it was not made for, and damage of it harms nothing', async () => {
