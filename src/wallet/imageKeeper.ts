@@ -33,7 +33,8 @@ export class ImageKeeper {
 
   /** Schedules an image if one is due. */
   consider(): void {
-    if (!this.isActive || this.timer !== null || this.running !== null || !this.wallet.file.needsImage) return;
+    if (!this.isActive || this.timer !== null || this.running !== null || !this.wallet.file.needsImage)
+      return;
     const waitMs = Math.max(DELAY_MS, this.notBeforeMs - performance.now());
     this.timer = setTimeout(() => {
       this.timer = null;

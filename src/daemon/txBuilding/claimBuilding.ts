@@ -107,18 +107,39 @@ export function updatedClaimOutput(
 }
 
 /**
- * Throws if the claim has expired, because an update of it would be valid but without effect. On a test chain with other
- * expiry rules, a claim that the hub still finds counts as active.
+ * Whether a claim has expired, and the words that the errors about it have in common. On a test chain with other expiry
+ * rules, a claim that the hub still finds counts as active.
  */
-export async function refuseExpired({ ports: { ledger, claims } }: TxBuilder, old: Txo): Promise<void> {
-  if (!hasExpired(ledger.params, old.height, ledger.height)) return;
-  const id = hashToHex(old.claimId ?? Buffer.alloc(0));
-  const found = await claims.byId(id).catch(() => null);
-  if (found !== null) return;
+async function expiryOf(
+  { ports: { ledger, claims } }: TxBuilder,
+  txo: Txo,
+): Promise<{ readonly id: string; readonly text: string; readonly refund: string } | null> {
+  if (!hasExpired(ledger.params, txo.height, ledger.height)) return null;
+  const id = hashToHex(txo.claimId ?? Buffer.alloc(0));
+  if ((await claims.byId(id).catch(() => null)) !== null) return null;
+  return {
+    id,
+    text: `'${id}' expired at height ${expiresAt(ledger.params, txo.height)}`,
+    refund: `Get its amount back with txo_spend --type=${txo.claim?.kind ?? 'stream'} --claim_id=${id}`,
+  };
+}
+
+/** Throws if the claim has expired, because an update of it would be valid but without effect. */
+export async function refuseExpired(txBuilder: TxBuilder, old: Txo): Promise<void> {
+  const expiry = await expiryOf(txBuilder, old);
+  if (expiry === null) return;
   throw failure(
-    `The claim '${id}' expired at height ${expiresAt(ledger.params, old.height)}: an update would be paid for and have no ` +
-      `effect. Get its amount back with txo_spend --type=${old.claim?.kind ?? 'stream'} --claim_id=${id}, and claim the ` +
-      'name again.',
+    `The claim ${expiry.text}: an update would be paid for and have no effect. ${expiry.refund}, and claim the name again.`,
+  );
+}
+
+/** Throws if the channel has expired, because hubs and nodes find no channel for its signature. */
+export async function refuseExpiredChannel(txBuilder: TxBuilder, { txo }: OwnChannel): Promise<void> {
+  const expiry = await expiryOf(txBuilder, txo);
+  if (expiry === null) return;
+  throw failure(
+    `The channel ${expiry.text}, so nothing can be in it. Name another channel, or create one with channel_create. ` +
+      `${expiry.refund}.`,
   );
 }
 

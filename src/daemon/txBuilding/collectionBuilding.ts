@@ -22,9 +22,9 @@ import {
   withHolding,
 } from './claimBuilding.js';
 import { checkCollectionName } from './claimNames.js';
-import { keptChannel } from './keptChannel.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
-import { ownChannel, ownChannelIfNamed, type ChannelChoice } from './ownOutputs.js';
+import type { ChannelChoice } from './ownOutputs.js';
+import { signingChannel, updateChannel } from './signingChannel.js';
 import type { WalletPort } from './ports.js';
 
 export interface NewCollection {
@@ -51,7 +51,7 @@ export async function createCollection(
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
   checkCollectionName(name);
-  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const channel = await signingChannel(txBuilder, wallet, signing);
   const makeAt = async (holding: Holding): Promise<MadeTransaction> => {
     if (!allowDuplicateName && (await isNameTaken(ledger, wallet.accounts, name, [TXO_TYPE.collection])))
       throw failure(
@@ -101,12 +101,10 @@ export async function updateCollection(
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
-    const isNamed = Boolean(signing.channelId ?? signing.channelName);
-    const channel = isNamed
-      ? await ownChannel(ledger, wallet, signing)
-      : clearChannel || replace
-        ? null
-        : await keptChannel(txBuilder.ports, wallet, old);
+    const channel = await updateChannel(txBuilder, wallet, old, {
+      choice: signing,
+      isRemoved: clearChannel || replace,
+    });
     const claim = withArguments(replace ? newClaim('collection') : old.claim.claim, change.fields);
     const output = updatedClaimOutput(change.bidDewies ?? old.amountDewies, old, claim, holding);
     return makeClaim(txBuilder, { wallet, funding, output, old, channel, preview });

@@ -99,13 +99,3 @@ export async function ownChannel(
 export function noSigningKey(key: string, value: string): DaemonError {
   return new DaemonError('PrivateKeyNotFoundError', `Couldn't find private key for ${key} '${value}'.`);
 }
-
-/** Like `ownChannel`, but resolves to null if the choice names no channel. */
-export function ownChannelIfNamed(
-  ledger: LedgerPort,
-  wallet: WalletPort,
-  choice: ChannelChoice,
-): Promise<OwnChannel | null> {
-  const isNamed = choice.channelId !== undefined || choice.channelName !== undefined;
-  return isNamed ? ownChannel(ledger, wallet, choice) : Promise.resolve(null);
-}

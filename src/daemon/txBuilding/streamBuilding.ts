@@ -28,8 +28,8 @@ import {
 import { checkStreamName } from './claimNames.js';
 import { keyHashOf } from './destinations.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
-import { keptChannel } from './keptChannel.js';
-import { idsOf, ownChannel, ownChannelIfNamed, unspent, type ChannelChoice } from './ownOutputs.js';
+import { idsOf, unspent, type ChannelChoice } from './ownOutputs.js';
+import { signingChannel, updateChannel } from './signingChannel.js';
 import type { FileChoice, FileStream, LedgerPort, PreparedFile, WalletPort } from './ports.js';
 import type { NewOutput } from '../wallet/tx/newOutputs.js';
 
@@ -106,7 +106,7 @@ async function create(
   checkStreamName(name);
   const account = wallet.account(accountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
-  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const channel = await signingChannel(txBuilder, wallet, signing);
   return withHolding(ledger, claimAddress, account, async (holding) => {
     if (!allowDuplicateName && (await isNameTaken(ledger, [account], name)))
       throw failure(
@@ -236,12 +236,11 @@ export async function updateStream(
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
-    const isNamed = !clearChannel && Boolean(signing.channelId ?? signing.channelName);
-    const channel = isNamed
-      ? await ownChannel(ledger, wallet, signing)
-      : clearChannel || replace
-        ? null
-        : await keptChannel(txBuilder.ports, wallet, old);
+    const choice = clearChannel ? {} : signing;
+    const channel = await updateChannel(txBuilder, wallet, old, {
+      choice,
+      isRemoved: clearChannel || replace,
+    });
     const fields = withFeeAddress(ledger, change.fields, holding);
     if (change.file && kind === 'repost') throw badClaim('A repost has no file.');
     const prepared = change.file

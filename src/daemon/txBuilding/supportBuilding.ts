@@ -19,7 +19,8 @@ import {
   withHolding,
 } from './claimBuilding.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
-import { ownChannelIfNamed, txoOf, type ChannelChoice } from './ownOutputs.js';
+import { txoOf, type ChannelChoice } from './ownOutputs.js';
+import { signingChannel } from './signingChannel.js';
 import type { WalletPort } from './ports.js';
 
 export interface NewSupport {
@@ -44,7 +45,7 @@ export async function createSupport(
   wallet.assertUnlocked();
   const { ledger, claims } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
-  const channel = await ownChannelIfNamed(ledger, wallet, signing);
+  const channel = await signingChannel(txBuilder, wallet, signing);
   const claim = await claims.byId(claimId);
   const { claimName: name, claimId: id } = claim ?? {};
   if (!claim || !name || !id) throw failure(`Could not find claim with claim_id '${claimId}'.`);

@@ -276,6 +276,32 @@ it('says that a claim has expired before it looks for its channel', async () => 
   );
 });
 
+it('refuses to sign with a channel that has expired, and says what to do', async () => {
+  const { channel, stream, update, ledger, ports } = world();
+  const old = await channel('@old');
+  const made = await stream('note', { sd_hash: SD_HASH }, { signing: { channelName: '@old' } });
+  const kept = [...ledger.kept.values()].find(({ txo }) => txo.txidHex === old.outputs[0]!.txidHex)!;
+  const { byId } = ports.claims;
+  Object.assign(kept.txo, { height: 10 });
+  ledger.height = 9 + ledger.params.network.claimForks.originalExpiration;
+  const signing = { channelName: '@old' };
+  expect(isSigned(await stream('other', { sd_hash: SD_HASH }, { signing }))).toBe(true);
+  ledger.height++;
+  Object.assign(ports.claims, { byId: () => Promise.resolve(null) });
+  const sent = ledger.broadcasts.length;
+  const text = new RegExp(
+    `The channel '${idOf(old)}' expired at height ${ledger.height}.*channel_create.*txo_spend --type=channel --claim_id=`,
+  );
+  await expect(stream('third', { sd_hash: SD_HASH }, { signing })).rejects.toThrow(text);
+  await expect(update(idOf(made), { title: 'New' })).rejects.toThrow(text);
+  await expect(update(idOf(made), {}, { signing })).rejects.toThrow(text);
+  expect([ledger.broadcasts.length, ledger.reserved]).toEqual([sent, []]);
+  expect(isSigned(await update(idOf(made), {}, { clearChannel: true }))).toBe(false);
+  // The hub's answer counts.
+  Object.assign(ports.claims, { byId });
+  expect(isSigned(await stream('third', { sd_hash: SD_HASH }, { signing }))).toBe(true);
+});
+
 describe('an update of a stream', () => {
   it('keeps what it does not name, and the channel', async () => {
     const { channel, stream, update } = world();

@@ -1,24 +1,65 @@
 /**
- * Finds the signing channel for the update of a signed claim if the command names no channel. The claim stays in its
- * channel, or the update is refused; only an explicit command removes a claim from its channel. Source: lbry-sdk
- * lbry/extras/daemon/daemon.py `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
+ * Finds the channel that signs a claim. If the command names none, an updated claim stays in its channel, or the update is
+ * refused; only an explicit command removes a claim from its channel. Source: lbry-sdk lbry/extras/daemon/daemon.py
+ * `jsonrpc_stream_update`, which signs with the channel that the wallet knows.
  */
 import { hashToHex } from '../../util/bytes.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
 import type { Txo } from '../txo/txo.js';
-import { channelSecret, idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
+import { refuseExpiredChannel } from './claimBuilding.js';
+import {
+  channelSecret,
+  idsOf,
+  ownChannel,
+  txoOf,
+  unspent,
+  type ChannelChoice,
+  type OwnChannel,
+} from './ownOutputs.js';
 import type { TxBuildingPorts, WalletPort } from './ports.js';
+import type { TxBuilder } from './txBuilder.js';
 
 const CHOICES =
   'Name another channel with --channel_id, or take the claim out of its channel with --clear_channel.';
+
+/**
+ * Resolves to the channel of the command, or null if the command names none. Throws like `ownChannel`, and if the channel
+ * has expired.
+ */
+export async function signingChannel(
+  txBuilder: TxBuilder,
+  wallet: WalletPort,
+  choice: ChannelChoice,
+): Promise<OwnChannel | null> {
+  if (choice.channelId === undefined && choice.channelName === undefined) return null;
+  const channel = await ownChannel(txBuilder.ports.ledger, wallet, choice);
+  await refuseExpiredChannel(txBuilder, channel);
+  return channel;
+}
+
+/**
+ * Resolves to the channel of an updated claim: the one of the command, otherwise the present one, unless the command removes
+ * it. Throws like `signingChannel` and `keptChannel`.
+ */
+export async function updateChannel(
+  txBuilder: TxBuilder,
+  wallet: WalletPort,
+  old: Txo,
+  { choice, isRemoved }: { readonly choice: ChannelChoice; readonly isRemoved: boolean },
+): Promise<OwnChannel | null> {
+  if (Boolean(choice.channelId ?? choice.channelName)) return signingChannel(txBuilder, wallet, choice);
+  const channel = isRemoved ? null : await keptChannel(txBuilder.ports, wallet, old);
+  if (channel !== null) await refuseExpiredChannel(txBuilder, channel);
+  return channel;
+}
 
 /**
  * Resolves to null if the claim has no channel. If no account owns the channel, the hub reports its present public key, and
  * the wallet signs if it has the private key. Throws `PrivateKeyNotFoundError` without the private key, `InputValueError` if
  * the channel no longer exists, and an error of the class `Exception` if no hub is available.
  */
-export async function keptChannel(
+async function keptChannel(
   { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,
   wallet: WalletPort,
   old: Txo,
