@@ -20,3 +20,8 @@ export function chooseEndpoints(port: number, binds: readonly string[], allowsOt
     { host: '0.0.0.0', port },
   ];
 }
+
+/** Whether an address of `-rpcbind` is one of the local host. */
+export function isLoopbackPlace(bind: string): boolean {
+  return /^(localhost|127\.[0-9.]+|::1)$/.test(splitHostPort(bind, 0).host);
+}

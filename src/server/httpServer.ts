@@ -16,7 +16,7 @@ import { parseIp, Subnet } from '../util/network/subnet.js';
 import { Authenticator, type AuthOptions } from './auth.js';
 import { CallTurns } from './callTurns.js';
 import { Connections } from './connections.js';
-import { chooseEndpoints, type Endpoint } from './endpoints.js';
+import { chooseEndpoints, isLoopbackPlace, type Endpoint } from './endpoints.js';
 import { DEFAULT_CONTENT_TYPE, refuseConnection, sendErrorPage, sendText } from './errorPages.js';
 import { FOREIGN_HOST_TEXT, HostNames } from './hostNames.js';
 import { PasswordChecks } from './passwordChecks.js';
@@ -164,7 +164,8 @@ export class RpcHttpServer {
     const { logger } = this.deps;
     await this.ownAuthenticator?.open();
     await this.app.ready();
-    if (this.options.allowIps === undefined && this.options.binds.length > 0) {
+    const isElsewhere = this.options.binds.some((place) => !isLoopbackPlace(place));
+    if (this.options.allowIps === undefined && isElsewhere) {
       logger.warn(
         'option -rpcbind was ignored because -rpcallowip was not specified, refusing to allow everyone to connect',
       );

@@ -9,6 +9,7 @@ import { commandWords, groupHelp, methodHelp, programHelp } from '../api/help.js
 import { readCommandParams } from './commandParams.js';
 import { OWN_SETTINGS, SETTINGS } from './settings/settingsTable.js';
 import {
+  isValueWord,
   readSettingWords,
   resolveOption,
   settingOptionNames,
@@ -251,7 +252,11 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
     const word = words[0]!;
     const option = word.split('=', 1)[0]!;
     if (word === '--help') return text(startHelp());
-    if (!START_OPTIONS.includes(option)) {
+    if (word === '--') {
+      const rest = words.splice(0).slice(1);
+      if (rest.length > 0)
+        warnings.push(`Command line: the words after '--' are passed over: ${rest.join(' ')}.`);
+    } else if (!START_OPTIONS.includes(option)) {
       warnings.push(passOver(words));
     } else if (SWITCHES.has(word)) {
       flags.add(words.shift()!);
@@ -262,7 +267,8 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
       while (words[0] !== undefined && !isOption(words[0])) words.shift();
     } else if (option === '--initial-headers') {
       words.shift();
-      initialHeaders = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words.shift() ?? null);
+      const next = word.includes('=') || !isValueWord(words[0]) ? undefined : words.shift();
+      initialHeaders = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (next ?? null);
       if (initialHeaders === null) return wrong('--initial-headers needs a FILE.', ofStart());
     } else {
       const setting = readSettingWords(SETTINGS, words, FLAG_NAMES);

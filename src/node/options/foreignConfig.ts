@@ -1,21 +1,34 @@
 /**
- * Converts configuration files and options of lbrycrd and lbcd. lbrycrd's file has our format and names. lbcd's file is read
- * only if the operator specifies it; its options become ours if there is an equivalent, and the others are explained. Reads
- * no files. Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
+ * Options of lbcd and of older lbrycrd beside those of this node: an option of lbcd becomes ours if there is an equivalent,
+ * and the others are explained. Source: lbcd config.go, lbrycrd `SetupServerArgs`, and older versions of both.
  */
-import type { ConfigEntry } from './configFile.js';
-import { interpretBool } from './optionArgs.js';
+import { OptionError } from './optionArgs.js';
+
+/** An option of this node with its value. */
+export interface OwnSetting {
+  readonly name: string;
+  readonly value: string;
+}
 
 /**
- * Converts the value of an lbcd option. Returns the name and value of our option, or null if no option is needed.
+ * Converts the value of an lbcd option to options of ours; none if no option is needed. Throws `OptionError` for a value
+ * that lbcd refuses and that none of our options would refuse.
  */
-export type Equal = (value: string) => { readonly name: string; readonly value: string } | null;
+export type Equal = (value: string) => readonly OwnSetting[];
 
 const as =
   (name: string, read = (value: string): string => value): Equal =>
-  (value) => ({ name, value: read(value) });
-/** Converts a switch in Go's syntax: `1`, `true` and a bare name mean on. */
-const goSwitch = (value: string): string => (/^(1|t|true|)$/i.test(value) ? '1' : '0');
+  (value) => [{ name, value: read(value) }];
+
+const GO_FALSE = /^(0|f|F|FALSE|false|False)$/;
+
+/** Converts a switch in the syntax of Go's `strconv.ParseBool`; an empty text means on. Throws `OptionError` for others. */
+function goSwitch(value: string): '0' | '1' {
+  if (/^(1|t|T|TRUE|true|True|)$/.test(value)) return '1';
+  if (GO_FALSE.test(value)) return '0';
+  throw new OptionError(`'${value}' is not a switch: lbcd reads 1, t, true, 0, f and false`);
+}
+
 const asSwitch = (name: string): Equal => as(name, goSwitch);
 const without = (name: string): Equal => as(name, (value) => (goSwitch(value) === '1' ? '0' : '1'));
 /**
@@ -25,7 +38,7 @@ const without = (name: string): Equal => as(name, (value) => (goSwitch(value) ==
 const whenOn =
   (name: string, given: string): Equal =>
   (value) =>
-    goSwitch(value) === '1' ? { name, value: given } : null;
+    goSwitch(value) === '1' ? [{ name, value: given }] : [];
 
 const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
@@ -36,6 +49,19 @@ function seconds(value: string): string {
   return String(
     Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS_OF[unit!]!, 0)),
   );
+}
+
+/**
+ * Converts an address of `rpclisten`. An address of the local host with a port needs only the port: the node listens there
+ * anyway, and `-rpcbind` has no effect without `-rpcallowip`. The port of another address then applies to the local host.
+ */
+function rpcPlaces(value: string): readonly OwnSetting[] {
+  const [, host = '', port] = /^(.*):([0-9]+)$/.exec(value) ?? [];
+  const hasPort = port !== undefined && !/^[^[]*:/.test(host);
+  const portOnly = hasPort ? as('rpcport')(port) : [];
+  return hasPort && /^(localhost|127\.0\.0\.1|\[::1\]|)$/.test(host)
+    ? portOnly
+    : [...as('rpcbind')(value), ...portOnly];
 }
 
 /** Options of lbcd that have the same name and text values here. */
@@ -64,12 +90,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   rejectnonstd: whenOn('acceptnonstdtxn', '0'),
   rejectreplacement: without('mempoolreplacement'),
   relaynonstd: whenOn('acceptnonstdtxn', '1'),
-  // For an address of the local host only the port is set. The node listens there anyway, and `-rpcbind` has no effect
-  // without `-rpcallowip`.
-  rpclisten: (value) => {
-    const [, port] = /^(?:localhost|127\.0\.0\.1|\[::1\])?:([0-9]+)$/.exec(value) ?? [];
-    return port === undefined ? as('rpcbind')(value) : as('rpcport')(port);
-  },
+  rpclisten: rpcPlaces,
   rpcmaxclients: as('rpcmaxconnections'),
   rpcmaxconcurrentreqs: as('wsmaxconcurrentreqs'),
   rpcmaxwebsockets: as('wsmaxclients'),
@@ -82,6 +103,21 @@ const NO_LIMITED_USER = 'there are no users of limited rights';
 const NO_PRIORITY = 'transactions have no priority by age any more';
 const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
 const NO_PROXY_LOGIN = 'proxies are used without a login; Tor separates connections by -proxyrandomize';
+
+/** Full names of lbcd's one-letter options. */
+const SHORT: Readonly<Record<string, string>> = {
+  a: 'addpeer',
+  b: 'datadir',
+  C: 'configfile',
+  d: 'debuglevel',
+  P: 'rpcpass',
+  u: 'rpcuser',
+  V: 'version',
+};
+
+/** Returns the full name of a one-letter option of lbcd; undefined for other letters. */
+export const fullName = (letter: string): string | undefined =>
+  Object.hasOwn(SHORT, letter) ? SHORT[letter] : undefined;
 
 /** Reasons why options of lbcd and of older lbrycrd have no equivalent here. */
 const EXPLAINED: Readonly<Record<string, string>> = {
@@ -153,14 +189,14 @@ export const explainedOption = (name: string): string | undefined =>
 export function foreignOption(name: string): ForeignOption | null {
   const why = explainedOption(name);
   if (why !== undefined) return { kind: 'none', why };
-  const equal = lbcdEqual(name)?.('1');
+  const [equal] = lbcdEqual(name)?.('1') ?? [];
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
 }
 
 /** Returns the treatment of each option of another program by name, for the documentation. */
 export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
   const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
-    const ours = read('1')?.name ?? name;
+    const ours = read('1')[0]?.name ?? name;
     return { name, here: ours === name ? 'the same' : `\`-${ours}\`` };
   });
   const explained = Object.entries(EXPLAINED).map(([name, why]) => ({ name, here: `passed over: ${why}` }));
@@ -177,78 +213,6 @@ const OTHER_NETWORKS = ['signet', 'simnet'];
  * Returns null if the setting is harmless.
  */
 export function refusedNetwork(name: string, value: string): string | null {
-  if (!OTHER_NETWORKS.includes(name) || goSwitch(value) !== '1') return null;
+  if (!OTHER_NETWORKS.includes(name) || GO_FALSE.test(value)) return null;
   return `The network ${name} of lbcd does not exist here: ${NO_OTHER_NETWORK}`;
-}
-
-/** Matches the heading above lbcd's own options. */
-const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
-
-/** Whether a file has lbcd's format, judged by its heading or its name. */
-export function isLbcdConfig(path: string, text: string): boolean {
-  return LBCD_HEADING.test(text) || /(^|[/\\])lbcd\.conf$/i.test(path);
-}
-
-/** Settings converted from a file of another program, and settings that could not be converted, with reasons. */
-export interface TakenOver {
-  readonly entries: readonly ConfigEntry[];
-  readonly passedOver: readonly Remark[];
-  /** Settings that must not be ignored. The node must not start with them. */
-  readonly refused: readonly Remark[];
-}
-
-interface Remark {
-  readonly line: number;
-  readonly text: string;
-}
-
-/**
- * Reads lbcd's configuration file and converts the options to ours. Comments begin with `;` or `#`, values may be quoted,
- * and headings have no meaning. `network` is the network of the command line; the file may select another one. Source:
- * go-flags `readIni`.
- */
-export function readLbcdConfig(text: string, network: 'main' | 'test' | 'regtest' = 'main'): TakenOver {
-  const entries: ConfigEntry[] = [];
-  const passedOver: Remark[] = [];
-  const refused: Remark[] = [];
-  for (const [index, raw] of text.split('\n').entries()) {
-    const trimmed = raw.trim();
-    if (trimmed === '' || /^[;#[]/.test(trimmed)) continue;
-    const line = index + 1;
-    const equals = trimmed.indexOf('=');
-    const name = (equals < 0 ? trimmed : trimmed.slice(0, equals)).trim().toLowerCase();
-    const value = equals < 0 ? '' : unquoted(trimmed.slice(equals + 1).trim());
-    const equal = lbcdEqual(name);
-    const ours = equal?.(value);
-    if (ours) entries.push({ section: '', ...ours, line });
-    if (equal !== undefined) continue;
-    const network = refusedNetwork(name, value);
-    if (network !== null) refused.push({ line, text: network });
-    const why = explainedOption(name) ?? 'it is not an option of lbcd or lbcnode';
-    passedOver.push({ line, text: `${name} is passed over: ${why}` });
-  }
-  return { entries: inOwnSection(entries, network), passedOver, refused };
-}
-
-function unquoted(value: string): string {
-  if (!/^".*"$/.test(value)) return value;
-  try {
-    return String(JSON.parse(value));
-  } catch {
-    return value.slice(1, -1);
-  }
-}
-
-/**
- * Puts settings of lbcd's file into the section of the selected network. lbcd's file has no sections: its ports and
- * addresses apply to the network that the file or the command line selects. In our file, settings above the headings apply
- * to the main network only.
- */
-function inOwnSection(entries: readonly ConfigEntry[], network: 'main' | 'test' | 'regtest'): ConfigEntry[] {
-  const isOn = (wanted: string): boolean =>
-    entries.some(({ name, value }) => name === wanted && interpretBool(value));
-  const given = network === 'main' ? '' : network;
-  const section = isOn('regtest') ? 'regtest' : isOn('testnet') ? 'test' : given;
-  const isNetwork = (name: string): boolean => name === 'regtest' || name === 'testnet';
-  return entries.map((entry) => (isNetwork(entry.name) ? entry : { ...entry, section }));
 }

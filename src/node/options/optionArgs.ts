@@ -121,7 +121,7 @@ export class OptionArgs {
     for (let index = 0; index < words.length; index++) {
       const word = words[index]!;
       if (!word.startsWith('-')) return this.finishCommandLine(words.slice(index));
-      if (word === '-') continue;
+      if (word === '-' || word === '--') continue;
       const text = word.startsWith('--') ? word.slice(2) : word.slice(1);
       const equals = text.indexOf('=');
       const name = equals < 0 ? text : text.slice(0, equals);
@@ -192,6 +192,11 @@ export class OptionArgs {
   /** Whether an option of this name exists, negated or not. */
   knows(name: string): boolean {
     return this.known.has(name) || (name.startsWith('no') && this.known.has(name.slice(2)));
+  }
+
+  /** Whether each occurrence of the option adds a value. */
+  isList(name: string): boolean {
+    return this.known.get(name)?.kind === 'list';
   }
 
   /** Selects the network. From now on its section of the files is used. */
@@ -354,6 +359,12 @@ export class OptionArgs {
       return name;
     }
     const bare = (negated[1] ?? '') + (negated[2] ?? '');
+    // The reference reads a word as 0: `-nolisten=yes` would mean -listen=1.
+    if (!isSwitchValue(value.text) && this.known.has(bare.slice(bare.indexOf('.') + 1)))
+      throw new OptionError(
+        `Invalid value -${name}=${value.text}, it must be 1 (on) or 0 (off)${placeText(value.place)}`,
+        name,
+      );
     // A double negative (`-nolisten=0`) switches the option on.
     if (interpretBool(value.text)) given.set(bare, { values: [], negatedAt: value.place });
     else append(given, bare, { ...value, text: '1' });

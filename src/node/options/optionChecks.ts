@@ -303,7 +303,8 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
       'socks',
     );
   }
-  if (options.tor) throw new OptionError('Unsupported argument -tor found, use -onion.', 'tor');
+  if (options.tor !== undefined && options.tor !== '0')
+    throw new OptionError('Unsupported argument -tor found, use -onion.', 'tor');
   if (options.debugnet) warnings.push('Unsupported argument -debugnet ignored, use -debug=net.');
   if (options.benchmark) warnings.push('Unsupported argument -benchmark ignored, use -debug=bench.');
   if (options.whitelistalwaysrelay) {

@@ -9,7 +9,8 @@ import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { parseConfigText, type ConfigEntry } from './configFile.js';
-import { foreignOption, isLbcdConfig, readLbcdConfig, refusedNetwork } from './foreignConfig.js';
+import { foreignOption, refusedNetwork } from './foreignConfig.js';
+import { isLbcdConfig, readLbcdConfig } from './lbcdConfig.js';
 import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } from './optionArgs.js';
 
 export interface ConfigRules {
@@ -98,13 +99,18 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   if (args.isNegated('datadir')) throw noPath('datadir', placeText(given.place));
   if (given.text === '' || given.text.includes('\0'))
     throw new OptionError(`Invalid value -datadir=${given.text}, it must be a path${placeText(given.place)}`);
-  const path = resolve(given.text);
+  const path = resolve(inHome(given.text, home));
   if (statOf(path)?.isDirectory() === false) {
     throw new OptionError(
       `Specified data directory "${given.text}" is not a folder${placeText(given.place)}.`,
     );
   }
   return path;
+}
+
+/** Replaces a leading `~` by the home folder, as lbcd does: a compose file or a unit has no shell that does so. */
+function inHome(path: string, home: string | null): string {
+  return home !== null && /^~(\/|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 
 /**
@@ -138,7 +144,7 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   }
   try {
     const entries = isLbcdConfig(path, text)
-      ? takeOver(text, path, args.network(), rules, warnings)
+      ? takeOver(text, args, path, rules, warnings)
       : own(parseConfigText(text), args, path, rules, warnings);
     args.addConfig(entries, rules.ignoreUnknown, path);
     return true;
@@ -149,18 +155,15 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   }
 }
 
-/**
- * Converts the settings of lbcd's file. `network` is the network of the command line. Only the node adds warnings about
- * ignored settings.
- */
+/** Converts the settings of lbcd's file. Only the node adds warnings about ignored settings. */
 function takeOver(
   text: string,
+  args: OptionArgs,
   path: string,
-  network: NetworkSection,
   rules: ConfigRules,
   warnings: string[],
 ): readonly ConfigEntry[] {
-  const { entries, passedOver, refused } = readLbcdConfig(text, network);
+  const { entries, passedOver, refused } = readLbcdConfig(text, args, args.network());
   for (const { text: why, line } of refused)
     throw new OptionError(`${why}${placeText({ file: path, line })}.`);
   if (!rules.ignoreUnknown) {

@@ -186,7 +186,7 @@ const HIDDEN_OPTIONS = [
   bool('rpcssl', false, ''),
   bool('benchmark', false, ''),
   text('socks', undefined, '', { format: 'text' }),
-  bool('tor', false, ''),
+  text('tor', undefined, '', { format: 'text' }),
   bool('debugnet', false, ''),
   bool('whitelistalwaysrelay', false, ''),
   bool('prematurewitness', false, ''),

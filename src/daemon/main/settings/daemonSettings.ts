@@ -25,6 +25,8 @@ import { assertSettingsPath, readSettingsFile, writeSettingsFile } from './setti
 import { SETTINGS } from './settingsTable.js';
 
 const PREFIX = 'LBRY_';
+/** Environment variables with this prefix that are no settings: the fee a character of a name, as in lbry-sdk. */
+const OTHER_VARIABLES: ReadonlySet<string> = new Set(['fee_per_name_char']);
 const FILE_NAME = 'daemon_settings.yml';
 
 /** Settings whose defaults are servers of the public content network. On regtest their default is empty. */
@@ -110,6 +112,7 @@ export class DaemonSettings implements Settings {
       environment.set(row.name, cleanFrom(row, valueOfEnvironment(row, text), where, warn));
     }
     this.#environment = environment;
+    this.#warnOfVariables();
     const folders = new Map<string, SettingValue>(Object.entries(defaultFolders(machine)));
     this.#defaults = folders;
     folders.set('config', join(this.#pathOf('data_dir'), FILE_NAME));
@@ -160,6 +163,20 @@ export class DaemonSettings implements Settings {
     this.#runtime.delete(name);
     this.#changed(name);
     return answered(ROWS.get(name)!, this.#shown(name));
+  }
+
+  /** Warns about environment variables that have the prefix of settings and belong to no setting. */
+  #warnOfVariables(): void {
+    for (const variable of Object.keys(this.#machine.environment)) {
+      const name = variable.slice(PREFIX.length).toLowerCase();
+      if (!variable.startsWith(PREFIX) || ROWS.has(name) || OTHER_VARIABLES.has(name)) continue;
+      const former = ROWS_BY_FORMER_NAME.get(name);
+      const variableOf = (near: string): string => PREFIX + near.toUpperCase();
+      const near = former
+        ? ` Did you mean ${variableOf(former.name)}?`
+        : suggestion(name, this.names, variableOf);
+      this.#warn(`The environment variable ${variable} belongs to no setting.${near}`);
+    }
   }
 
   #readFile(): void {

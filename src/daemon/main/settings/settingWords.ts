@@ -56,6 +56,14 @@ export type ReadSetting =
   | { readonly problem: string };
 
 /**
+ * Whether a word can be the value of the option before it. As in argparse, a word with a dash is an option unless it is a
+ * negative number or contains a blank, for example `-af loudnorm`.
+ */
+export function isValueWord(word: string | undefined): boolean {
+  return word !== undefined && (!/^-./.test(word) || / |^-[0-9]+$|^-[0-9]*\.[0-9]+$/.test(word));
+}
+
+/**
  * Parses one setting at the start of `words` and removes it. `others` are further options that may be suggested for an
  * unknown word.
  */
@@ -79,7 +87,8 @@ export function readSettingWords(
     if (equals >= 0) return { problem: `${option} takes no value; its opposite is ${oppositeOf(row)}.` };
     return { given: [row.name, true], isItem: false };
   }
-  const value = equals < 0 ? words.shift() : word.slice(equals + 1);
+  const next = equals < 0 && isValueWord(words[0]) ? words.shift() : undefined;
+  const value = equals < 0 ? next : word.slice(equals + 1);
   if (value === undefined) return { problem: `${option} needs a value.` };
   if (row.kind === 'price') {
     const parts = [value];

@@ -76,6 +76,7 @@ describe('start', () => {
       ['--data-dri', '/d'],
       "Command line: there is no option '--data-dri'; it is passed over. Did you mean --data-dir?",
     ],
+    [['--', '--quiet', 'x'], "Command line: the words after '--' are passed over: --quiet x."],
     [['one', 'two', '--quiet'], "Command line: 'one two' belongs to no option and is passed over."],
     [['-x', '5'], "Command line: there is no option '-x'; it is passed over."],
   ])('%j is passed over with a warning', (words, warning) => {
@@ -100,6 +101,24 @@ describe('start', () => {
       "The option '--download' could mean --download-dir, --download-timeout.",
     );
     expect(refusal('start', '--tcp-port')[0]).toBe('--tcp-port needs a value.');
+    expect(refusal('start', '--data-dir', '--quiet')[0]).toBe('--data-dir needs a value.');
+    expect(refusal('start', '--initial-headers', '--quiet')[0]).toBe('--initial-headers needs a FILE.');
+  });
+
+  it('takes a word with a dash as a value if it is a negative number or has a blank', () => {
+    const { given } = started(
+      '--tcp-port',
+      '-5',
+      '--volume-filter',
+      '-af loudnorm',
+      '--download-timeout',
+      '-.5',
+    );
+    expect(Object.fromEntries(given)).toEqual({
+      tcp_port: '-5',
+      volume_filter: '-af loudnorm',
+      download_timeout: '-.5',
+    });
   });
 
   it('takes the last of an option that is repeated, and every item of a list', () => {

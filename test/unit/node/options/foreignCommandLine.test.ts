@@ -61,9 +61,32 @@ describe('a command line of lbcd', () => {
   it('names addresses to listen at, where ours has a switch', () => {
     expect(load('--listen=:7777').options).toMatchObject({ port: 7777, listen: true });
     expect(load('--listen=127.0.0.1:8').options).toMatchObject({ bind: ['127.0.0.1:8'], listen: true });
+    expect(load('--listen', '127.0.0.1:8').options).toMatchObject({ bind: ['127.0.0.1:8'], listen: true });
     expect(load('-listen=0').options.listen).toBe(false);
+    expect(load('-listen', '0').options.listen).toBe(false);
+    expect(load('--rpclisten=0.0.0.0:99').options).toMatchObject({ rpcbind: ['0.0.0.0:99'], rpcport: 99 });
     expect(load('--norpc').options.server).toBe(false);
     expect(load('--noonion').options.onion).toBe('0');
+  });
+
+  it('may have values in quotes or joined to a letter, and a folder in the home folder', () => {
+    const quoted = load('--rpcuser="lbry"', '--rpcpass', '"a b"', '-a1.2.3.4', '--datadir=~/data', '--');
+    expect(quoted.options).toMatchObject({ rpcuser: 'lbry', rpcpassword: 'a b', addnode: ['1.2.3.4'] });
+    expect(quoted.paths.dataDir).toBe(join(home, 'data'));
+    expect(load('-ulbry', '-Psecret').options).toMatchObject({ rpcuser: 'lbry', rpcpassword: 'secret' });
+    expect(load('-rpcuser="lbry"', '-rpcpassword="a b"').options.rpcpassword).toBe('"a b"');
+  });
+
+  it.each([
+    [['--notls=yes'], 'Invalid value -notls=yes, it must be 1 (on) or 0 (off)'],
+    [['--nodnsseed=true'], 'Invalid value -nodnsseed=true, it must be 1 (on) or 0 (off)'],
+    [['--nobanning=yes'], "--nobanning=yes: 'yes' is not a switch"],
+    [['--rpcuser=x', '--rpcpass'], 'The option --rpcpass of lbcd needs a value.'],
+    [['--addpeer', '--notls'], 'The option --addpeer of lbcd needs a value.'],
+    [['--configfile'], 'The option --configfile of lbcd needs a value.'],
+    [['-uacoment=x'], 'Invalid parameter -uacoment. Did you mean -uacomment?'],
+  ])('is refused as by lbcd: %j', (words, message) => {
+    expect(() => load(...words)).toThrow(message);
   });
 
   it('names a configuration file', () => {
@@ -81,6 +104,11 @@ describe('a command line of lbcd', () => {
 });
 
 describe('a command line of lbrycrd', () => {
+  it('has the message of the reference for a retired option with a value', () => {
+    expect(() => load('-tor=127.0.0.1:9050')).toThrow('Unsupported argument -tor found, use -onion.');
+    expect(load('-notor').network).toBe('main');
+  });
+
   it('passes over what older versions had', () => {
     const { options, warnings } = load(
       '-gen=0',

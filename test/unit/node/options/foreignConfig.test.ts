@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { foreignOption, isLbcdConfig, readLbcdConfig } from '../../../../src/node/options/foreignConfig.js';
+import { foreignOption } from '../../../../src/node/options/foreignConfig.js';
+import { isLbcdConfig, readLbcdConfig } from '../../../../src/node/options/lbcdConfig.js';
 import { foreignHints } from '../../../../src/node/options/foreignFiles.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../../../../src/node/options/options.js';
 import { OPTION_ROWS } from '../../../../src/node/options/optionsTable.js';
@@ -70,7 +71,7 @@ describe('the file of lbcd', () => {
     ['localhost:5', { rpcport: 5, rpcbind: [] }],
     ['[::1]:5', { rpcport: 5, rpcbind: [] }],
     [':5', { rpcport: 5, rpcbind: [] }],
-    ['10.1.2.3:5', { rpcport: undefined, rpcbind: ['10.1.2.3:5'] }],
+    ['10.1.2.3:5', { rpcport: 5, rpcbind: ['10.1.2.3:5'] }],
     ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'] }],
   ])('has calls answered at %s', (place, options) => {
     expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
@@ -129,10 +130,43 @@ describe('the file of lbcd', () => {
     expect(load(`-conf=${chosen}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
   });
 
+  it('has the last value of an option count, each value of a list, and options of ours', () => {
+    const text =
+      '[Application Options]\nu=first\nP="\\x41\\u00e9 \\"b\\""\nrpcuser=last\nnotls=t\nnotls=F\n' +
+      'addpeer=a\naddpeer=b\nclaimindex=1\nconf=x\n';
+    const { options, warnings } = load(`-conf=${put('lbcd.conf', text)}`);
+    expect(options).toMatchObject({
+      rpcuser: 'last',
+      rpcpassword: 'Aé "b"',
+      tls: true,
+      addnode: ['a', 'b'],
+      claimindex: true,
+    });
+    expect(warnings).toEqual([expect.stringMatching(/^conf is passed over: .*line 10\)\.$/)]);
+  });
+
+  it.each([
+    ['txindex=yes', "txindex: 'yes' is not a switch"],
+    ['nolisten=on', "nolisten: 'on' is not a switch"],
+    ['txindex', "'txindex' has no value"],
+    ['rpcpass="open', 'the value begins with a quote and does not end with one'],
+    ['rpcpass="a\\q"', 'the value has the unknown escape \\q'],
+    ['[regtest]', "the section [regtest] does not exist in lbcd's file"],
+    ['[Application Options', "the section [Application Options does not exist in lbcd's file"],
+    ['signet=maybe', 'The network signet of lbcd does not exist here'],
+  ])('is refused at the line %s, as by lbcd', (line, message) => {
+    const file = put('lbcd.conf', `[Application Options]\n${line}\n`);
+    expect(() => load(`-conf=${file}`)).toThrow(message);
+    expect(() => load(`-conf=${file}`)).toThrow(`(${file}, line 2).`);
+  });
+
   it('leads to options that there are', () => {
     const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
     const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
-    const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'));
+    const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'), {
+      knows: () => false,
+      isList: () => true,
+    });
     expect(passedOver).toEqual([]);
     expect(entries.length).toBe(all.length);
     expect(entries.filter(({ name }) => !names.has(name))).toEqual([]);

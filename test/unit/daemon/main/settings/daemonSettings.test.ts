@@ -91,6 +91,15 @@ describe('sources', () => {
     expect(settings.get('streaming_get')).toBe(false);
   });
 
+  it('report environment variables with their prefix that belong to no setting', () => {
+    const environment = { LBRY_SAVEFILES: '1', LBRY_PEER_PORT: '5', LBRY_FEE_PER_NAME_CHAR: '1', OTHER: '1' };
+    expect(open({ environment }).get('save_files')).toBe(false);
+    expect(warnings).toEqual([
+      'The environment variable LBRY_SAVEFILES belongs to no setting. Did you mean LBRY_SAVE_FILES?',
+      'The environment variable LBRY_PEER_PORT belongs to no setting. Did you mean LBRY_TCP_PORT?',
+    ]);
+  });
+
   it('report what is not a server, wherever it stands', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
