@@ -5,11 +5,11 @@
 //
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
-//   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--rows '/tx/:txid']
+//   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--uncached] [--rows '/tx/:txid']
 //   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
 // With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
-// are, then with -rpccache=0.
+// are (not with --uncached), then with -rpccache=0.
 // With --crowded the chain is made on the spot: names with thousands of claims, and a claim with thousands of supports. One
 // connection asks, and our node keeps no answers, but with --cached.
 // With --back the same is asked again after so many empty blocks were put on top.
@@ -491,7 +491,7 @@ async function compareEsplora() {
   }
   const rows = esploraRows({ ...samples, heights, addresses, paid });
   const both = [ours, { ...ours, name: 'RPC' }];
-  await table('Paths of -esplora beside JSON-RPC', both, rows);
+  if (!args.includes('--uncached')) await table('Paths of -esplora beside JSON-RPC', both, rows);
   await ours.stop();
   await ours.start(['-esplora', '-rpccache=0']);
   both[0].child = both[1].child = ours.child;
