@@ -1,6 +1,5 @@
 // The script rules that the parser, the coin table and the verifier share: ends of operations, legacy sigops, the claim
-// prefix, unspendable scripts. Fallback: src/primitives/scriptScan.ts. Source: `GetScriptOp` and `GetSigOpCount`
-// (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
+// prefix, unspendable scripts. Fallback: src/primitives/scriptScan.ts. Source: lbrycrd script/script.cpp, nameclaim.cpp.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +31,7 @@ enum Opcode : uint8_t {
   OP_UPDATE_CLAIM = 0xb7,
 };
 
-// Limits of this chain, which are not Bitcoin's (520 and 10,000). Source: script/script.h.
+// Limits of this chain, which are not Bitcoin's (520 and 10,000). Source: lbrycrd script/script.h.
 constexpr size_t kMaxScriptElementSize = 20000;
 constexpr size_t kMaxScriptSize = 20005;
 constexpr unsigned kMaxPubkeysPerMultisig = 20;

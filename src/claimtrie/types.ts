@@ -18,8 +18,8 @@ export interface ClaimRules {
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
   /**
-   * Delay of supports: `proportional` as on the deployed network, or always 100 blocks, as the interface document specifies
-   * for regtest.
+   * Delay of supports: `proportional` as on the deployed network, or always 100 blocks, the default
+   * on regtest.
    */
   readonly supportDelay: 'proportional' | 100;
 }

@@ -1,7 +1,7 @@
 /**
  * Bitcoin's merkle tree over 32-byte hashes: root, path of one leaf, root from a path.
  * Independent of blocks and claims: their rules choose the leaves.
- * Source: Core consensus/merkle.cpp `ComputeMerkleRoot`, `ComputeMerkleBranch` and `ComputeMerkleRootFromBranch`.
+ * Source: Core consensus/merkle.cpp `ComputeMerkleRoot`; test/merkle_tests.cpp `ComputeMerkleBranch`, `ComputeMerkleRootFromBranch`.
  */
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';

@@ -330,7 +330,7 @@ export class PeerNetwork {
     return this.options.whitelist.some((subnet) => subnet.contains(address.ip));
   }
 
-  /** Service bits that this node announces. Source: init.cpp `nLocalServices`. */
+  /** Service bits that this node announces. Source: Core init.cpp `nLocalServices`. */
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;

@@ -1,7 +1,7 @@
 /**
  * Script functions for the block parser, without dependency on the script module: ends of operations, the legacy sigop
- * count, and claim prefixes. They evaluate no script and allocate no memory. Source: `GetScriptOp` and `GetSigOpCount`
- * (script/script.cpp), `DecodeClaimScript` (nameclaim.cpp).
+ * count, and claim prefixes. They evaluate no script and allocate no memory. Source: lbrycrd script/script.cpp `GetScriptOp`, `GetSigOpCount`;
+ * nameclaim.cpp `DecodeClaimScript`.
  */
 import type { Bytes } from '../util/bytes.js';
 

@@ -5,7 +5,7 @@
  */
 import { parseIp } from '../util/network/subnet.js';
 
-/** Delay for a wrong password. Source: the reference's `MilliSleep(250)` in httprpc.cpp. */
+/** Delay for a wrong password. Source: lbrycrd httprpc.cpp, `MilliSleep(250)`. */
 const COST_MS = 250;
 /** Maximum number of waiting responses for one caller. Sending 256 delayed responses takes more than a minute. */
 const MAX_WAITING_OF_CALLER = 256;

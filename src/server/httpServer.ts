@@ -1,7 +1,6 @@
 /**
  * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Owns the sockets and
- * the authentication cookie. `rpcEndpoint.ts` handles JSON-RPC. fastify routes handle REST, health and metrics. Source:
- * httpserver.cpp.
+ * the authentication cookie. `rpcEndpoint.ts` handles JSON-RPC. fastify routes handle REST, health and metrics. Source: lbrycrd httpserver.cpp.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

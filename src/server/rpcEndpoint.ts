@@ -1,6 +1,6 @@
 /**
  * JSON-RPC over HTTP: the paths, authentication, the request body, dispatch and the reply. Nearly all requests are JSON-RPC,
- * so they bypass fastify, which handles the other routes. Owns no sockets. Source: httprpc.cpp.
+ * so they bypass fastify, which handles the other routes. Owns no sockets. Source: lbrycrd httprpc.cpp.
  */
 import type { IncomingMessage } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';

@@ -1,6 +1,6 @@
 /**
  * The logging interface of every layer, and the debug categories. `src/node/log/logger.ts` implements the interface.
- * Categories are those of section 4.4 of the interface document, and `claims` for the claim trie.
+ * The categories are those of lbrycrd (logging.cpp `LogCategories`) and of this node's own parts.
  */
 
 export const LOG_CATEGORIES = [

@@ -1,4 +1,4 @@
-/** Wallet versions. The numbers are those of the reference. Source: wallet/walletutil.h `WalletFeature`. */
+/** Wallet versions. The numbers are those of the reference. Source: lbrycrd wallet/wallet.h `WalletFeature`. */
 import type { Bytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 

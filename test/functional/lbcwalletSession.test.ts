@@ -65,7 +65,7 @@ it('answers the calls of lbcwallet, and tells it the same', async () => {
   expect((await socket.take(told.length)).map(shown)).toEqual(told.map(shown));
 });
 
-/** As lbcwallet restores a seed. Source: lbcwallet chain/btcd.go `FilterBlocks`. */
+/** As lbcwallet restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
 it('a restored wallet finds by filters what the session was notified of', async () => {
   const prefixes = addressPrefixesOf(regtestParams);
   const addresses = new Set(

@@ -1,4 +1,4 @@
-/** The client's own options, its help, and the call settings derived from them. Source: bitcoin-cli.cpp. */
+/** The client's own options, its help, and the call settings derived from them. Source: lbrycrd bitcoin-cli.cpp. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';

@@ -1,8 +1,8 @@
 /**
  * Ancestor lookups on branches far ahead of the active chain. During the first sync the headers are a million blocks ahead,
  * and walking back block by block would take milliseconds for each lookup. Stores the branch of the best header as an array
- * by height. Contains no rules. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`,
- * `FindForkInGlobalIndex`.
+ * by height. Contains no rules. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`;
+ * validation.cpp `FindForkInGlobalIndex`.
  */
 import { ActiveChain } from './activeChain.js';
 import type { BlockIndex } from './blockIndex.js';

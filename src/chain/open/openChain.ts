@@ -1,7 +1,7 @@
 /**
  * Opens a data folder and starts its chain: recovers from a crash at any point, reads blocks that are in the files but not
  * in the database, verifies the last blocks, and connects stored blocks that are better than the tip. Source: Core init.cpp
- * (step 7), validation.cpp `LoadBlockIndex`, `ReplayBlocks`, `ThreadImport`.
+ * (step 7) `ThreadImport`, validation.cpp `LoadBlockIndex`, `ReplayBlocks`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

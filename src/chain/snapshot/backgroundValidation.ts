@@ -3,7 +3,7 @@
  * Connects these blocks to separate coins and claims, in a database beside the chain's database, and writes their undo data
  * to the chain's undo files. Then it compares both states by their hashes. Headers and block files are shared with the
  * chain. The chain is always flushed first, so that it knows the data and undo data of every block that this database has
- * connected. A kill loses only unflushed work. Source: the idea of Core's assumeutxo, validation.cpp
+ * connected. A kill loses only unflushed work. Source: the idea of assumeutxo in Core 26, validation.cpp
  * `MaybeCompleteSnapshotValidation`.
  */
 import { rm } from 'node:fs/promises';

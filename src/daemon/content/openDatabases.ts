@@ -49,7 +49,7 @@ function writeRevision(path: string): void {
   renameSync(temporary, path);
 }
 
-/** Whether the database is not a database or contradicts itself. Source: sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** Whether the database is not a database or contradicts itself. Source: SQLite sqlite3.h, SQLITE_CORRUPT and SQLITE_NOTADB. */
 function isCorruption(error: unknown): boolean {
   const { message = '', errcode } = error as { message?: string; errcode?: number };
   if (typeof errcode === 'number' && [11, 26].includes(errcode & 0xff)) return true;

@@ -10,7 +10,7 @@ import type { RateLimiter } from './rateLimiter.js';
 import type { Refusal, ReflectorStore } from './reflectorStore.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
-/** Time limit for each message and each blob. Source: `DefaultTimeout` of cmd/reflector.go. */
+/** Time limit for each message and each blob. Source: reflector.go cmd/reflector.go `DefaultTimeout`. */
 const STEP_MS = 180_000;
 /** Maximum number of blobs in one list. Clients accept a response of 2,000,000 bytes and then ask for the rest. */
 const MAX_LISTED = 10_000;

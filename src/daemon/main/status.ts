@@ -1,5 +1,5 @@
 /**
- * Result of `status`: lbry-sdk's members and our additional, documented ones. Source: lbry/extras/daemon/daemon.py
+ * Result of `status`: lbry-sdk's members and our additional, documented ones. Source: lbry-sdk lbry/extras/daemon/daemon.py
  * `jsonrpc_version`.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';

@@ -1,7 +1,7 @@
 /**
  * Detects the type of a file by its first bytes and returns the usual file extension. The table gives the results of
  * Python's package filetype 1.2.0, which lbry-sdk uses for the media types in claims. Another package would give other
- * results. Source: filetype/types/__init__.py, order of `TYPES`; lbry-sdk lbry/schema/mime_types.py `guess_media_type`.
+ * results. Source: the Python package filetype, filetype/types/__init__.py, order of `TYPES`; lbry-sdk lbry/schema/mime_types.py `guess_media_type`.
  */
 import { open } from 'node:fs/promises';
 

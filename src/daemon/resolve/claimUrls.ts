@@ -1,6 +1,6 @@
 /**
- * Checks whether a hub's response fits the URL, as far as that is possible without a claim index. Source: hub
- * scribe/hub/session.py `_cached_resolve_url`, lbry-sdk lbry/wallet/ledger.py `resolve`.
+ * Checks whether a hub's response fits the URL, as far as that is possible without a claim index. Source:
+ * lbryio/hub hub/herald/session.py `claimtrie_resolve`, lbry-sdk lbry/wallet/ledger.py `resolve`.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import type { ClaimUrl, UrlSegment } from '../../metadata/url.js';

@@ -16,7 +16,7 @@ import { WrongAnswerError, type Place } from './hubAnswer.js';
 
 /** Maximum number of inputs that are checked. Arbitrary: wallets spend the claim as the first input. */
 const MAX_INPUTS = 16;
-/** Maximum length of a chain of unconfirmed updates. Source: policy.h `DEFAULT_ANCESTOR_LIMIT`. */
+/** Maximum length of a chain of unconfirmed updates. Source: lbrycrd validation.h `DEFAULT_ANCESTOR_LIMIT`. */
 const MAX_CHAIN = 25;
 
 type Transactions = ReadonlyMap<string, LedgerTransaction>;

@@ -1,7 +1,7 @@
 /**
  * Channels: creation, updates, signing of data, and export and import of keys. A key is on disk before a claim with it is
- * broadcast. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`; lbry/wallet/transaction.py
- * `Output.generate_channel_private_key`.
+ * broadcast. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`; lbry/wallet/account.py
+ * `Account.generate_channel_private_key`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';

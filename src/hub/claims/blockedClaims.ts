@@ -2,7 +2,7 @@
  * Claims that the hub does not resolve (`-hubblockingchannels`). Each live repost (unspent and not expired) with a valid
  * signature of a listed channel blocks the reposted claim. If the target is a channel, the claims of that channel are
  * blocked too. The list is recomputed when the tip changes; a slow computation runs in the background. Source: lbryio/hub
- * db/db.py `reload_blocking_filtering_streams`, `_resolve`.
+ * hub/db/db.py `get_streams_and_channels_reposted_by_channel_hashes`.
  */
 import type { ClaimIndexReader, ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js';
 import { decodeClaim } from '../../metadata/claim.js';

@@ -1,7 +1,7 @@
 /**
  * Applies one block to the claim index: computes the rows from the block's claims and supports and from the values of its
  * outputs. This module has the rules for channels, signatures, reposts and counts; `notedRows.ts` disconnects a block.
- * Source: hub scribe/service.py.
+ * Source: lbryio/hub hub/scribe/service.py.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { Item } from '../../claimtrie/item.js';

@@ -15,7 +15,7 @@ const CLAIMS_AT_ONCE = 64;
 const KEPT_BYTES = 16 << 20;
 /** Approximate memory of a cached list besides its ids and its name. The name is not limited by the length of claim names. */
 const LIST_BYTES = 200;
-/** Maximum number of digits in a short URL; a claim that needs more gets all digits. Source: hub db/common.py. */
+/** Maximum number of digits in a short URL; a claim that needs more gets all digits. Source: lbryio/hub hub/db/common.py. */
 const MOST_SHORT_DIGITS = 10;
 const ALL_DIGITS = 40;
 

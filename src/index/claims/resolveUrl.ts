@@ -1,6 +1,6 @@
 /**
  * Resolves URLs to claims at the tip. This module has the rules of resolving; the grammar of URLs is in `metadata/url.ts`.
- * The caller applies the block lists. Source: hub db/db.py `_resolve`, `_resolve_claim_in_channel`.
+ * The caller applies the block lists. Source: lbryio/hub hub/db/db.py `_batch_resolve_parsed_urls`, `_resolve_claim_in_channel`.
  *
  * Kept QUIRKS: with all 40 digits the claim is found whatever its name is, and `$N` after a channel is ignored. Differences
  * from the hub: all digits of an id count, and two URLs of one call may resolve to the same claim.

@@ -1,7 +1,8 @@
 /**
  * Data structure of the address book: every entry is in a shuffled list, in a map by IP address, and in slots of the new or
  * the tried table. Invariant: an entry has either one tried slot, or one to eight new slots. This class does not judge
- * addresses by time or reachability. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`, `Unserialize`.
+ * addresses by time or reachability. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`; addrman.h
+ * `Unserialize`.
  */
 import { makeEntry, type BookEntry, type StoredEntry } from './entry.js';
 import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from './limits.js';

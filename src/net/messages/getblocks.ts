@@ -1,6 +1,5 @@
 /**
- * Codec of the getblocks message, which requests an inv of the blocks after the last common block. Source: Core protocol.h
- * `GETBLOCKS`, `CBlockLocator`.
+ * Codec of the getblocks message, which requests an inv of the blocks after the last common block. Source: Core protocol.h `GETBLOCKS`, primitives/block.h `CBlockLocator`.
  */
 import type { Reader } from '../../util/reader.js';
 import type { Writer } from '../../util/writer.js';

@@ -1,4 +1,4 @@
-/** Decides when a slow peer is disconnected. Source: Core net.cpp `InactivityCheck`. */
+/** Decides when a slow peer is disconnected. Source: Core net.cpp `ThreadSocketHandler`. */
 import type { Connection } from './connection.js';
 import { PING_NONCE_VERSION } from './pings.js';
 

@@ -1,4 +1,4 @@
-/** Pings to one peer: the pending ping and the measured round-trip times. Source: Core net_processing.cpp `SendPings`, `PONG`. */
+/** Pings to one peer: the pending ping and the measured round-trip times. Source: Core net_processing.cpp `SendMessages`, `PONG`. */
 import type { RandomSource } from '../messageHandler.js';
 
 /** First protocol version with nonces in pings (BIP31). */

@@ -3,7 +3,7 @@
  * first pass checks the headers and stores one bit of a salted hash of every 256th header. When the chain work is
  * sufficient, the second pass downloads the headers again and compares the bits. A header is released when 24 bits above it
  * match. A peer that sends a different chain in the second pass succeeds with a probability of 1 in 16 million. A state
- * machine without I/O. Source: later Core headerssync.cpp. lbrycrd does not have this check. Core only limits difficulty
+ * machine without I/O. Source: Core 24 headerssync.cpp. lbrycrd does not have this check. Core only limits difficulty
  * changes; here both passes check the full difficulty rule, because it needs only the previous eleven headers.
  */
 import type { HeaderWalk } from '../../consensus/headerWalk.js';

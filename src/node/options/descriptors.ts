@@ -1,6 +1,6 @@
 /**
  * Divides the available file descriptors among files and sockets, so that sockets of peers and RPC clients never prevent the
- * node from opening a block file. Source: Core init.cpp (`nMinFD`, `MIN_CORE_FILEDESCRIPTORS`).
+ * node from opening a block file. Source: Core init.cpp (`nFD`, `MIN_CORE_FILEDESCRIPTORS`).
  */
 import { readFileSync } from 'node:fs';
 import { OptionError } from './optionArgs.js';

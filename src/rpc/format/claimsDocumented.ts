@@ -1,6 +1,5 @@
 /**
- * Formats claims as in the interface document (sections 2.1, 2.2, 2.4): its exact field names, amounts in coins, and the
- * name of every claim. Additional fields are `address`, `bid`, `sequence`, `blockhash` (block of the output), `expiration
+ * Formats claims in the documented profile (docs/rpc.md): amounts in coins, and the name of every claim. Additional fields are `address`, `bid`, `sequence`, `blockhash` (block of the output), `expiration
  * height`, the pending amount, and `pruned`. `pruned` means that the output is spent and its block pruned, so the value
  * (then null) and the address are unknown. `getclaimsforname` also includes lbrycrd's field names, with amounts in satoshis,
  * because they do not conflict there. Results for single claims do not include them, because `amount` would mean coins in

@@ -1,6 +1,6 @@
 /**
  * Formats claims as lbrycrd 0.17.3 does: field names in camel case, amounts in satoshis, names from the index of current
- * claims, values from unspent outputs. Source: rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
+ * claims, values from unspent outputs. Source: lbrycrd rpc/claimtrie.cpp `claimToJSON`, `supportToJSON`, `claimAndSupportsToJSON`.
  */
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';

@@ -2,7 +2,7 @@
  * Claims and supports that are in the trie although their output is spent. The reference returns them without value and
  * address, because it reads both from the unspent outputs. QUIRK: near the normalization fork, the reference looks for a
  * spent item under the normalized name while the item is queued under the raw name, or the reverse. It does not find the
- * item, which still enters the trie. Source: claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
+ * item, which still enters the trie. Source: lbrycrd claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
  * test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 import type { ChainReader } from '../../chain/chainReader.js';

@@ -1,6 +1,6 @@
 /**
- * Formats name proofs for RPC results. The documented format is section 2.5 of the interface document; from the all-claims
- * fork on, it has the reference's `pairs`. Source: rpc/claimtrie.cpp `proofToJSON`.
+ * Formats name proofs for RPC results. The documented profile has a format of its own; from the all-claims
+ * fork on, it has the reference's `pairs`. Source: lbrycrd rpc/claimtrie.cpp `proofToJSON`.
  */
 import type { NameProof } from '../../claimtrie/proof.js';
 import { hashToHex } from '../../util/bytes.js';

@@ -16,7 +16,7 @@ const SHORT_ESCAPES: Readonly<Record<number, string>> = {
 /**
  * Formats a name for RPC results. QUIRK: bytes that are not well-formed UTF-8 are escaped one by one. The escape is part of
  * the text: JSON escapes its backslash again, so a client reads `\u00ff`, six characters. A vertical tab is not escaped.
- * Source: rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
+ * Source: lbrycrd rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
  */
 export function nameText(name: Bytes): string {
   if (isUtf8(name)) return asBuffer(name).toString('utf8');

@@ -2,7 +2,7 @@
  * Blocking and filtering of claims: what the reposts of listed channels censor. Each live repost with a valid signature of a
  * listed channel censors its target and all reposts of the target. If the target is a channel, all claims of this channel
  * are censored too. Documents do not store censorship; it is computed from the lists and the index for each search. Source:
- * lbryio/hub, hub/db/db.py `reload_blocking_filtering_streams` and hub/elastic_sync/db.py.
+ * lbryio/hub hub/db/db.py `get_streams_and_channels_reposted_by_channel_hashes`, hub/elastic_sync/db.py.
  */
 import type { CensorSet } from '../query/conditionSql.js';
 

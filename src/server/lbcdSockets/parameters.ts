@@ -1,6 +1,6 @@
 /**
  * Parsing of the parameters of lbcd's WebSocket commands, with the error texts of lbcd's parser. Source: lbcd
- * btcjson/cmdparse.go `UnmarshalCmd`, chaincfg/chainhash `NewHashFromStr`.
+ * btcjson/cmdparse.go `UnmarshalCmd`, chaincfg/chainhash/hash.go `NewHashFromStr`.
  */
 import { RPC_ERROR, rpcError, type RpcError } from '../../rpc/declare/errors.js';
 import { hashFromHex, toLatin1 } from '../../util/bytes.js';

@@ -20,7 +20,7 @@ const WITNESS_SCRIPT = 'W';
 const PUBLIC_KEY = 'k';
 
 const COMPRESSED_SIZE = 33;
-/** Minimum and maximum length of input scripts in which lbcd searches for a public key. Source: txscript/pkscript.go. */
+/** Minimum and maximum length of input scripts in which lbcd searches for a public key. Source: lbcd txscript/pkscript.go. */
 const [MIN_KEY_INPUT, MAX_KEY_INPUT] = [43, 108];
 
 /** Watch keys (keys by which clients watch scripts) of the destinations of an output. */

@@ -9,8 +9,7 @@ import { regtestParams, regtestWith } from '../../params/regtest.js';
 import { MAIN_BLOCKS } from './proportions.js';
 
 /**
- * Number of blocks without transactions at the start of the chain, until the first coinbase is mature. Source: consensus.h,
- * `COINBASE_MATURITY`.
+ * Number of blocks without transactions at the start of the chain, until the first coinbase is mature. Source: lbrycrd consensus/consensus.h `COINBASE_MATURITY`.
  */
 export const FIRST_BLOCKS = 100;
 /** Minimum number of blocks of a chain. With fewer blocks several forks would have the same height. */

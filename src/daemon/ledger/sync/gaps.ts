@@ -1,4 +1,4 @@
-/** Creates addresses of accounts to fill the gaps at the ends of their chains. Source: account.py `ensure_address_gap`. */
+/** Creates addresses of accounts to fill the gaps at the ends of their chains. Source: lbry-sdk lbry/wallet/account.py `ensure_address_gap`. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
 import { encodeDestination } from '../../../script/address.js';

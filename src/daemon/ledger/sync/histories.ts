@@ -1,6 +1,6 @@
 /**
- * Histories of addresses from hubs, and their digests. Source: lbry-sdk lbry/wallet/ledger.py `update_history`; hub
- * `address_get_history`.
+ * Histories of addresses from hubs, and their digests. Source: lbry-sdk lbry/wallet/ledger.py `update_history`; lbryio/hub
+ * hub/herald/session.py `address_get_history`.
  */
 import { createHash } from 'node:crypto';
 import { yieldIfDue } from '../../../scheduler/yield.js';

@@ -43,7 +43,7 @@ function blockOfHeight({ chain }: RpcServices, height: number): number {
 }
 
 /**
- * Returns the block with the given hash, which must be in the active chain, or the tip. Source: rpc/claimtrie.cpp
+ * Returns the block with the given hash, which must be in the active chain, or the tip. Source: lbrycrd rpc/claimtrie.cpp
  * `BlockHashIndex`.
  */
 export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefined): QueriedBlock {

@@ -154,7 +154,7 @@ function isReceiving([, { purpose }]: [string, { readonly purpose: string }]): b
   return purpose === 'receive';
 }
 
-/** Sorts coins: newest first, outputs of one transaction from last to first. Source: wallet/wallet.go `creditSlice`. */
+/** Sorts coins: newest first, outputs of one transaction from last to first. Source: lbcwallet wallet/wallet.go `creditSlice`. */
 function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
   const height = ({ depth, entry }: LbcdCoin): number => (depth === 0 ? Infinity : entry.height);
   if (a.entry === b.entry) return outputNumber(b.key) - outputNumber(a.key);
