@@ -5,7 +5,7 @@
 //
 //   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
-//   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--uncached] [--rows '/tx/:txid']
+//   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--uncached] [--rows '/tx/:txid$'] ($: the end of the name)
 //   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
 // With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
@@ -433,10 +433,11 @@ if (reference) {
   servers.push(makeServer('lbrycrd', [reference], theirs));
 }
 /** Each path with the call that tells the same: of one transaction or block, of all that an answer has, or of a page. */
-function esploraRows({ hashes, large, txids, heights, addresses, paid }) {
+function esploraRows({ hashes, large, txids, families, heights, addresses, paid }) {
   const paths = (list, path) => list.map((value) => `GET /api${path.replace(':', value)}`);
   const pages = Array.from({ length: 8 }, (_, n) => txids.slice(n * 25, n * 25 + 25));
-  const batch = (ids) => `[${each2('getrawtransaction', ids, true).join(',')}]`;
+  const calls = (ids) => each2('getrawtransaction', ids, true);
+  const batch = (ids) => `[${calls(ids).join(',')}]`;
   const batches = pages.map(batch);
   return [
     ['/blocks/tip/height', ['GET /api/blocks/tip/height'], [body('getblockcount', [])]],
@@ -449,6 +450,7 @@ function esploraRows({ hashes, large, txids, heights, addresses, paid }) {
     ['/block/:hash/txids', paths(large, '/block/:/txids'), each2('getblock', large, 1)],
     ['/block/:hash/txs', paths(large, '/block/:/txs'), batches],
     ['/tx/:txid', paths(txids, '/tx/:'), each2('getrawtransaction', txids, true)],
+    ['/tx/:txid, with parents', paths(txids, '/tx/:'), families.map(batch)],
     ['/tx/:txid, spent outputs', paths(txids, '/tx/:'), each('gettxinfo', txids)],
     ['/tx/:txid/hex', paths(txids, '/tx/:/hex'), each2('getrawtransaction', txids, false)],
     ['/tx/:txid/status', paths(txids, '/tx/:/status'), each2('getrawtransaction', txids, true)],
@@ -460,12 +462,17 @@ function esploraRows({ hashes, large, txids, heights, addresses, paid }) {
     ],
     ['/address/:address', paths(addresses, '/address/:'), each('getaddressbalance', addresses)],
     ['/address/:address/utxo', paths(addresses, '/address/:/utxo'), each('getaddressutxos', addresses)],
-    ['/address/:address/txs', paths(addresses, '/address/:/txs'), paid.map(batch)],
+    [
+      '/address/:address/txs',
+      paths(addresses, '/address/:/txs'),
+      // A caller of methods needs the ids first.
+      paid.map((ids, n) => `[${[body('getaddresstxids', [addresses[n]]), ...calls(ids)].join(',')}]`),
+    ],
     ['/mempool', ['GET /api/mempool'], [body('getmempoolinfo', [])]],
     ['/v1/fees/recommended', ['GET /api/v1/fees/recommended'], [body('estimatesmartfee', [2])]],
   ]
     .map(([name, bodies, theirs]) => ({ name, bodies, theirs }))
-    .filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+    .filter(({ name }) => wanted.length === 0 || wanted.some((word) => `${name}$`.startsWith(word)));
 }
 
 const each2 = (method, params, more) => params.map((param) => body(method, [param, more]));
@@ -489,7 +496,13 @@ async function compareEsplora() {
     await call(ours, 'generatetoaddress', [25, addresses[n]]);
     paid.push(await call(ours, 'getaddresstxids', [addresses[n]]));
   }
-  const rows = esploraRows({ ...samples, heights, addresses, paid });
+  // A transaction and those whose outputs it spends, which have the amounts and scripts that a path shows.
+  const families = [];
+  for (const txid of samples.txids) {
+    const { vin } = await call(ours, 'getrawtransaction', [txid, true]);
+    families.push([...new Set([txid, ...vin.flatMap((input) => input.txid ?? [])])]);
+  }
+  const rows = esploraRows({ ...samples, families, heights, addresses, paid });
   const both = [ours, { ...ours, name: 'RPC' }];
   if (!args.includes('--uncached')) await table('Paths of -esplora beside JSON-RPC', both, rows);
   await ours.stop();

@@ -42,13 +42,16 @@ export function extendedKeyText(
  * Parses an extended key. The parent's fingerprint is dropped, as in the reference, because wallets are compared by key
  * texts without a fingerprint. Throws `ValueError`.
  */
-export function parseExtendedKeyText(text: string, { addressPrefixes }: LedgerParams): ExtendedKey {
+export function parseExtendedKeyText(text: string, { id, addressPrefixes }: LedgerParams): ExtendedKey {
   const bytes = decodeBase58Check(text);
   if (bytes === null) throw badValue('invalid base 58 checksum');
   if (bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) throw badValue('extended key must have length 78');
   const version = bytes.readUInt32BE(0);
   const isPrivate = version === addressPrefixes.extSecret;
-  if (!isPrivate && version !== addressPrefixes.extPublic) throw badValue('version bytes unrecognised');
+  if (!isPrivate && version !== addressPrefixes.extPublic)
+    throw badValue(
+      `version bytes unrecognised: '${text.slice(0, PREFIX_SIZE)}…' is not an extended key of ${id}`,
+    );
   const key = parseExtendedKey(bytes.subarray(PREFIX_SIZE), isPrivate);
   if (key === null) throw badValue('invalid extended key');
   return { ...key, parentFingerprint: Buffer.alloc(4) };

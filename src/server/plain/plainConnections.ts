@@ -9,7 +9,7 @@ import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpConnection } from '../connections.js';
-import { MAX_PLAIN_HEAD_BYTES, readPlainHead, type PlainHead } from './plainHead.js';
+import { MAX_PLAIN_HEAD_BYTES, readPlainHead, readSameGet, type PlainHead } from './plainHead.js';
 import { PlainResponse } from './plainResponse.js';
 
 /** Maximum size of a body; larger ones take long anyway. */
@@ -176,10 +176,18 @@ class PlainConnection {
     if (end < 0 || end > MAX_PLAIN_HEAD_BYTES) return null;
     const text = chunk.toString('latin1', 0, end);
     if (text === this.headText) return this.head;
-    const head = readPlainHead(text);
+    const head = this.sameGet(text) ?? readPlainHead(text);
     if (head === null || head.bodyBytes > MAX_PLAIN_BODY_BYTES) return null;
     this.headText = text;
     return (this.head = head);
+  }
+
+  /** The head if it differs from the latest one only by the path of a GET, as those of most clients do; else null. */
+  private sameGet(text: string): PlainHead | null {
+    if (this.head?.method !== 'GET') return null;
+    const end = text.indexOf('\r\n');
+    const isSame = end > 0 && text.slice(end) === this.headText.slice(this.headText.indexOf('\r\n'));
+    return isSame ? readSameGet(text.slice(0, end), this.head) : null;
   }
 
   private serve(head: PlainHead, request: Buffer): void {

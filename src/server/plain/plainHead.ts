@@ -35,6 +35,15 @@ const SPECIAL = new Set([
   'proxy-connection',
 ]);
 
+/**
+ * Reads the head of a GET whose other lines are those of the GET `earlier`; null if the first line has another form. `line`
+ * is the request line, in latin1.
+ */
+export function readSameGet(line: string, earlier: PlainHead): PlainHead | null {
+  const request = REQUEST_LINE.exec(line);
+  return request?.[1] === 'GET' ? { ...earlier, target: request[2]! } : null;
+}
+
 /** `head` is the text before the empty line, in latin1. */
 export function readPlainHead(head: string): PlainHead | null {
   const lines = head.split('\r\n');

@@ -1,7 +1,7 @@
 /** Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it. */
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_PLAIN_HEAD_BYTES, readPlainHead } from '../../../../src/server/plain/plainHead.js';
+import { MAX_PLAIN_HEAD_BYTES, readPlainHead, readSameGet } from '../../../../src/server/plain/plainHead.js';
 import { randomOf } from '../../../support/claimLife.js';
 import { ServerBench } from '../support.js';
 
@@ -182,6 +182,10 @@ describe('a head', () => {
       origin: 'https://b',
       bodyBytes: 0,
     });
+    const earlier = readPlainHead(get())!;
+    for (const line of ['GET /api/z?a=b HTTP/1.1', 'GET / HTTP/1.0', 'GET api HTTP/1.1', 'GET /a b HTTP/1.1'])
+      expect(readSameGet(line, earlier)).toEqual(readPlainHead(get().replace(/^.*/, line)));
+    expect(readSameGet('POST /api/x HTTP/1.1', earlier)).toBeNull();
     for (const line of ['Content-Length: 0', 'Upgrade: websocket', 'Connection: close', 'Host: b'])
       expect(readPlainHead(get(line))).toBeNull();
   });
