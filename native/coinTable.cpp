@@ -10,7 +10,11 @@ namespace lbc {
 
 namespace {
 
-constexpr size_t kRecordHeader = 36 + 4;
+// First byte of the key of a coin row: `PREFIX.coin` of src/store/rows/keys.ts.
+constexpr uint8_t kRowKind = 'C';
+constexpr size_t kKeySize = 1 + 36;
+// Lengths of key and value, and the key: see src/store/rows/rowRecords.ts.
+constexpr size_t kRecordHeader = 8 + kKeySize;
 constexpr size_t kRowHeader = 12;
 constexpr uint32_t kDeletedValue = UINT32_MAX;
 
@@ -270,8 +274,10 @@ bool CoinTable::takeDirty(size_t maxBytes, std::vector<uint8_t>* out) {
       if (before > 0 && before + kRecordHeader + rowSize > maxBytes) return true;
       out->resize(before + kRecordHeader + rowSize);
       uint8_t* record = out->data() + before;
-      memcpy(record, entry.key, 36);
-      writeLE32(record + 36, entry.live() ? static_cast<uint32_t>(rowSize) : kDeletedValue);
+      writeLE32(record, kKeySize);
+      writeLE32(record + 4, entry.live() ? static_cast<uint32_t>(rowSize) : kDeletedValue);
+      record[8] = kRowKind;
+      memcpy(record + 9, entry.key, 36);
       uncount(entry);
       if (entry.live()) {
         writeLE32(record + kRecordHeader, entry.heightCode);

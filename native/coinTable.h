@@ -82,8 +82,8 @@ class CoinTable {
   // Source: `CCoinsViewCache::SpendCoin`. The entry must be live.
   void spend(uint32_t entry);
 
-  // Appends records of dirty entries to `out`, at least one and at most `maxBytes` in all. Returns false when there is no
-  // dirty entry.
+  // Appends the rows of dirty entries to `out`, as records of the database (see memtable.h): at least one record and at
+  // most `maxBytes` in all. Returns false when there is no dirty entry.
   bool takeDirty(size_t maxBytes, std::vector<uint8_t>* out);
 
   void trim(uint64_t targetBytes, uint64_t maxVisits);

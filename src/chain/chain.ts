@@ -208,7 +208,7 @@ export class Chain {
       return { id: known, error: wrong, isNew: false };
     }
     const previousBest = index.bestHeader;
-    const { id, error } = index.acceptHeader(block.header, block.hash);
+    const { id, error } = index.acceptHeader(block.header, block.hash, true);
     if (error) return { id, error, isNew: false };
     if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
     if (headers.hasStatus(id, STATUS.haveData)) return { id, error: null, isNew: false };

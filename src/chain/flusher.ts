@@ -3,8 +3,7 @@
  * indexes, headers and tip on disk always belong to the same block. Source: Core `FlushStateToDisk`.
  */
 import type { BlockFiles, FilePosition } from '../store/files/blockFiles.js';
-import { DELETED_VALUE, OUTPOINT_SIZE_BYTES, type CoinTable } from '../store/cache/coinTable.js';
-import type { JournalOp } from '../store/leveldb/flushJournal.js';
+import type { CoinTable } from '../store/cache/coinTable.js';
 import type { RowStore } from '../store/rows/rowStore.js';
 import { PREFIX } from '../store/rows/keys.js';
 import { hashToHex } from '../util/bytes.js';
@@ -161,12 +160,8 @@ export class Flusher {
       }),
     );
     this.onWriting(dirtyBytes + store.dirtyBytes);
-    const source = (maxBytes: number): JournalOp[] | null => {
-      const records = coins.takeDirty(maxBytes);
-      return records && coinOps(records);
-    };
     try {
-      await store.flush(source, dirtyBytes);
+      await store.flush((maxBytes) => coins.takeDirty(maxBytes), dirtyBytes);
     } catch (error) {
       throw environmentError(error, this.options.folders[0]!);
     }
@@ -190,24 +185,4 @@ export class Flusher {
     if (!log.willLog('leveldb')) return;
     for (const line of store.tableStats().split('\n')) if (line !== '') log.debug('leveldb', line);
   }
-}
-
-const COIN_PREFIX = Buffer.from(PREFIX.coin, 'latin1');
-
-/** Converts the records of `CoinTable.takeDirty` into database operations; keys and values are views where possible. */
-export function coinOps(records: Buffer): JournalOp[] {
-  const ops: JournalOp[] = [];
-  for (let at = 0; at < records.length;) {
-    const key = Buffer.allocUnsafe(1 + OUTPOINT_SIZE_BYTES);
-    COIN_PREFIX.copy(key);
-    records.copy(key, 1, at, at + OUTPOINT_SIZE_BYTES);
-    const length = records.readUInt32LE(at + OUTPOINT_SIZE_BYTES);
-    at += OUTPOINT_SIZE_BYTES + 4;
-    if (length === DELETED_VALUE) ops.push({ type: 'del', key });
-    else {
-      ops.push({ type: 'put', key, value: records.subarray(at, at + length) });
-      at += length;
-    }
-  }
-  return ops;
 }

@@ -29,6 +29,9 @@ export class ProgressTeller {
   }
 }
 
+/** Number of reports about one file. More reports would not change what is displayed. Arbitrary. */
+const REPORTS_A_FILE = 10_000;
+
 /** Progress of reading a file ahead of the chain: a block counts once it is connected. */
 export class FileProgress {
   private readonly teller: ProgressTeller;
@@ -36,6 +39,8 @@ export class FileProgress {
   private readonly unfollow: () => void;
   private readBytes = 0;
   private waitingBytes = 0;
+  /** Part of the file at which the next report is due, in bytes. */
+  private nextReport = 0;
 
   constructor(chain: Chain, activity: string, totalBytes: number) {
     this.teller = new ProgressTeller(chain, activity);
@@ -63,7 +68,10 @@ export class FileProgress {
   }
 
   private report(): void {
-    this.teller.report(Math.max(0, this.readBytes - this.waitingBytes), this.totalBytes);
+    const done = Math.max(0, this.readBytes - this.waitingBytes);
+    if (done < this.nextReport && done < this.totalBytes) return;
+    this.nextReport = done + this.totalBytes / REPORTS_A_FILE;
+    this.teller.report(done, this.totalBytes);
   }
 }
 

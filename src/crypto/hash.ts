@@ -51,15 +51,17 @@ export function sha256dFallback(data: Bytes): Buffer {
 
 /** Buffer for two adjacent hashes, which are the message of every step of a hash tree. */
 const pair = Buffer.alloc(64);
+/** Buffer for two other small byte arrays. */
+const joined = Buffer.alloc(SMALL_BYTES);
 
 /** Double SHA-256 of two concatenated byte arrays; long ones are not copied. */
 export function sha256dPair(left: Bytes, right: Bytes): Buffer {
-  if (left.length === 32 && right.length === 32) {
-    pair.set(left);
-    pair.set(right, 32);
-    return sha256d(pair);
-  }
-  return sha256(createHash('sha256').update(left).update(right).digest());
+  const length = left.length + right.length;
+  if (length > SMALL_BYTES) return sha256(createHash('sha256').update(left).update(right).digest());
+  const message = length === pair.length ? pair : joined.subarray(0, length);
+  message.set(left);
+  message.set(right, left.length);
+  return sha256d(message);
 }
 
 export function sha512(data: Bytes): Buffer {

@@ -35,7 +35,7 @@ export class StoredBlocks {
     this.index.receiveData(
       id,
       block.parsed.txCount,
-      position ?? onFile(files.path('blk', files.currentFile), write),
+      position ?? onFile(() => files.path('blk', files.currentFile), write),
     );
     this.waiting.add(id, block);
   }

@@ -304,7 +304,10 @@ async function commit(
     if (!hasUndo(deps, id, block.header.prevHash, undo)) {
       const file = headers.file(id);
       const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
-      headers.setUndoOffset(id, onFile(files.path('rev', file), write));
+      headers.setUndoOffset(
+        id,
+        onFile(() => files.path('rev', file), write),
+      );
       headers.addStatus(id, STATUS.haveUndo);
     }
   }
@@ -362,8 +365,9 @@ async function disconnectOnce(deps: ConnectDeps, block: LoadedBlock): Promise<vo
   const id = active.tip;
   assert(equalBytes(headers.hash(id), block.hash), 'only the tip can be disconnected');
   const height = headers.height(id);
-  const undo = onFile(files.path('rev', headers.file(id)), () =>
-    files.readUndoSync(headers.undoPosition(id), block.header.prevHash),
+  const undo = onFile(
+    () => files.path('rev', headers.file(id)),
+    () => files.readUndoSync(headers.undoPosition(id), block.header.prevHash),
   );
   await loadCoins(deps, block, true);
   const rows = store.begin();

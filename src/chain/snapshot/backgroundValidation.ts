@@ -25,7 +25,7 @@ import { formatChainState, FRESH_STATE, parseChainState } from '../connect/chain
 import { checkBlockView } from '../connect/checkBlockView.js';
 import { connectBlock, type ConnectDeps } from '../connect/connectBlock.js';
 import type { OpenedContributor } from '../connect/contributor.js';
-import { coinOps, type Flusher } from '../flusher.js';
+import type { Flusher } from '../flusher.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import { StepTimers } from '../connect/stepTimers.js';
 import { packSection } from './dumpSnapshot.js';
@@ -310,10 +310,7 @@ export class BackgroundValidation {
         coinsOnDisk: ground.coinsOnDisk,
       }),
     );
-    await store.flush((maxBytes) => {
-      const records = coins.takeDirty(maxBytes);
-      return records && coinOps(records);
-    }, dirtyBytes);
+    await store.flush((maxBytes) => coins.takeDirty(maxBytes), dirtyBytes);
     if (trims && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
       coins.trim(this.options.cacheBytes * KEEP_SHARE);
     for (const { gte, lt } of deps.claims.prunable(index.active.height)) {

@@ -79,6 +79,8 @@ export class ConfirmStats {
    * and bucket.
    */
   private readonly waiting: Int32Array;
+  /** Whether a transaction ever entered the mempool. If not, `waiting` has only zeros. */
+  private hasEntered = false;
   /** Number of unconfirmed transactions that arrived earlier, by bucket. */
   private readonly waitingLonger: Int32Array;
   /** Whether all averages are 0, so that they need not decay. This holds during the whole first sync. */
@@ -101,11 +103,7 @@ export class ConfirmStats {
 
   /** Decays all averages for a connected block of this height. Source: `ClearCurrent`, `UpdateMovingAverages`. */
   age(height: number): void {
-    const row = this.rowOf(height);
-    for (let bucket = 0; bucket < this.buckets.length; bucket++) {
-      this.waitingLonger[bucket]! += this.waiting[row + bucket]!;
-      this.waiting[row + bucket] = 0;
-    }
+    if (this.hasEntered) this.moveWaiting(this.rowOf(height));
     if (this.isBlank) return;
     const { decay, confirmed, failed, rateSums, counts } = this.averages;
     for (const values of [confirmed, failed, rateSums, counts]) {
@@ -113,8 +111,16 @@ export class ConfirmStats {
     }
   }
 
+  private moveWaiting(row: number): void {
+    for (let bucket = 0; bucket < this.buckets.length; bucket++) {
+      this.waitingLonger[bucket]! += this.waiting[row + bucket]!;
+      this.waiting[row + bucket] = 0;
+    }
+  }
+
   /** Called when a transaction enters the mempool. Source: `NewTx`. */
   enter(height: number, bucket: number): void {
+    this.hasEntered = true;
     this.waiting[this.rowOf(height) + bucket]!++;
   }
 

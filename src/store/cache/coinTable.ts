@@ -12,9 +12,6 @@ export type { CoinValue, ResolvedInputs } from '../../native/binding.js';
 /** Size of a coin's key: txid in wire order, then the output number (u32, little endian). */
 export const OUTPOINT_SIZE_BYTES = 36;
 
-/** Value length that means "delete the coin" in the records of `takeDirty`. */
-export const DELETED_VALUE = 0xffffffff;
-
 export interface CoinTable extends NativeCoinTable {
   /** Memory in bytes used by the entries, their scripts and the index. */
   readonly usageBytes: number;
@@ -74,10 +71,9 @@ export interface CoinTable extends NativeCoinTable {
   spend(outpoint: Uint8Array): boolean;
 
   /**
-   * Returns dirty entries as records: at most `maxBytes`, but at least one record. A record is a 36-byte key, a u32 LE value
-   * length or `DELETED_VALUE`, and the value. The returned entries become clean, and tombstones leave the table. Returns
-   * `null` if no entry is dirty. Until the records are written, the caller must neither call `trim` nor read the database
-   * for `load`.
+   * Returns the rows of dirty entries as records of the database (`store/rows/rowRecords.ts`): at most `maxBytes`, but at
+   * least one record. The returned entries become clean, and tombstones leave the table. Returns `null` if no entry is dirty.
+   * Until the records are written, the caller must neither call `trim` nor read the database for `load`.
    */
   takeDirty(maxBytes: number): Buffer | null;
 

@@ -22,14 +22,15 @@ import { claimKind } from '../../primitives/scriptScan.js';
 import { isUnspendable } from '../../script/script.js';
 import { assert } from '../../util/assert.js';
 import { asBuffer, equalBytes, fromLatin1, toLatin1 } from '../../util/bytes.js';
+import { PREFIX } from '../rows/keys.js';
+import { RecordWriter } from '../rows/rowRecords.js';
 import { COIN_ROW_HEADER_BYTES, formatCoinRow, parseCoinRow, parseUndo } from './coinRow.js';
 import type { CoinTable } from './coinTable.js';
 
 const OUTPOINT_SIZE = 36;
-const DELETED = 0xffffffff;
 
-/** Size of the key and the value length in a record of `takeDirty`. */
-const RECORD_HEADER_BYTES = OUTPOINT_SIZE + 4;
+/** Size of a record of `takeDirty` without its value: two lengths, and the key with its prefix. */
+const RECORD_HEADER_BYTES = 8 + PREFIX.coin.length + OUTPOINT_SIZE;
 
 /** Estimated memory in bytes of an entry without its script: map slot, key string, objects, bigint. */
 const ENTRY_BYTES = 280;
@@ -306,23 +307,17 @@ export class CoinTableFallback implements CoinTable {
 
   takeDirty(maxBytes: number): Buffer | null {
     if (this.dirtyCoins === 0) return null;
-    const parts: Buffer[] = [];
-    let size = 0;
+    const records = new RecordWriter(0);
     for (const [key, entry] of this.entries) {
       if (!entry.dirty) continue;
-      const header = Buffer.allocUnsafe(RECORD_HEADER_BYTES);
-      header.write(key, 0, 'latin1');
       const row = entry.coin ? formatCoinRow(entry.coin) : null;
-      const recordSize = header.length + (row?.length ?? 0);
-      if (size > 0 && size + recordSize > maxBytes) break;
-      header.writeUInt32LE(row?.length ?? DELETED, OUTPOINT_SIZE);
-      parts.push(header);
-      if (row) parts.push(row);
-      size += recordSize;
+      const { sizeBytes } = records;
+      if (sizeBytes > 0 && sizeBytes + RECORD_HEADER_BYTES + (row?.length ?? 0) > maxBytes) break;
+      records.add(PREFIX.coin + key, row);
       this.set(key, entry.coin && { coin: entry.coin, dirty: false, fresh: false, used: entry.used });
       if (this.dirtyCoins === 0) break;
     }
-    return Buffer.concat(parts);
+    return records.take();
   }
 
   trim(targetBytes: number, maxVisits = Infinity): void {

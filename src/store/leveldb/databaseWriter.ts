@@ -9,11 +9,11 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { EMPTY_BYTES } from '../../util/bytes.js';
 import { systemErrorCode } from '../../util/text/environmentError.js';
 import { noteDurable } from './databaseCheck.js';
-import { FlushJournal, type JournalOp } from './flushJournal.js';
+import { FlushJournal } from './flushJournal.js';
 import type { KeyedRows } from '../rows/keyedRows.js';
 import { PREFIX } from '../rows/keys.js';
 import { DatabaseCorruptionError, type LevelDb } from './levelDb.js';
-import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
+import { RecordWriter } from '../rows/rowRecords.js';
 import { prefixEnd } from '../rows/rows.js';
 import { databaseRange, stagedForm, stagedKey } from './stagedRows.js';
 
@@ -33,10 +33,10 @@ const APPLYING_KEY = `${PREFIX.meta}applying`;
 const FLUSHED_KEY = `${PREFIX.meta}flushed`;
 
 /**
- * Returns the dirty rows of a cache outside the overlay (the coins) in pieces of at most `maxBytes`; null at the end. The
- * overlay contains the other unflushed rows.
+ * Returns the dirty rows of a cache outside the overlay (the coins) as records of about `maxBytes`; null at the end. Each
+ * buffer stays unchanged. The overlay contains the other unflushed rows.
  */
-export type DirtySource = (maxBytes: number) => JournalOp[] | null;
+export type DirtySource = (maxBytes: number) => Buffer | null;
 
 /** The rows that one flush writes. */
 export interface FlushedRows {
@@ -130,7 +130,8 @@ export class DatabaseWriter {
     await this.journal.begin(withStage, this.pieceBytes);
     for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
     this.onPoint('flush:in-journal');
-    await this.journal.append(opsOf(source, this.pieceBytes));
+    for (let piece = source(this.pieceBytes); piece !== null; piece = source(this.pieceBytes))
+      await this.journal.appendRecords(piece);
     // The last piece of the journal deletes the mark (`APPLYING_KEY`). So older versions, which do not know the mark,
     // delete it too.
     await this.journal.append([[APPLYING_KEY, null]]);
@@ -206,18 +207,9 @@ async function batchOf(records: Iterable<Buffer>, source: DirtySource): Promise<
     pieces.push(Buffer.from(piece));
     since = await yieldIfDue(since);
   }
-  const writer = new RecordWriter();
-  for (let more = source(PIECE_BYTES); more !== null; more = source(PIECE_BYTES)) {
-    for (const op of more) writer.add(op.key, op.type === 'put' ? op.value : null);
+  for (let piece = source(PIECE_BYTES); piece !== null; piece = source(PIECE_BYTES)) {
+    pieces.push(piece);
     since = await yieldIfDue(since);
   }
-  pieces.push(writer.take());
   return pieces;
-}
-
-/** Iterates over the changes of a cache outside the overlay. */
-function* opsOf(source: DirtySource, maxBytes: number): Generator<RowChange> {
-  for (let more = source(maxBytes); more !== null; more = source(maxBytes)) {
-    for (const op of more) yield [op.key, op.type === 'put' ? op.value : null];
-  }
 }

@@ -11,8 +11,6 @@ import { withPath } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
 
-export type JournalOp = { type: 'put'; key: Buffer; value: Buffer } | { type: 'del'; key: Buffer };
-
 const COMMIT_MARK = 0xffffffff;
 const HEAD_BYTES = 12;
 /** Default size in bytes at which a piece ends and the next begins. */

@@ -142,11 +142,14 @@ export function failureReason(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Runs a task that uses the file at `path`. Throws system errors as `EnvironmentError` that names the file. */
-export function onFile<T>(path: string, task: () => T): T {
+/**
+ * Runs a task that uses the file at `path`. Throws system errors as `EnvironmentError` that names the file. A function for
+ * the path is called only after an error.
+ */
+export function onFile<T>(path: string | (() => string), task: () => T): T {
   try {
     return task();
   } catch (error) {
-    throw environmentError(error, path);
+    throw environmentError(error, typeof path === 'string' ? path : path());
   }
 }

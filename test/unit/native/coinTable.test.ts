@@ -9,6 +9,8 @@ import {
 import type { CoinTable, CoinValue } from '../../../src/store/cache/coinTable.js';
 import { CoinTableFallback } from '../../../src/store/cache/coinTableFallback.js';
 import { createCoinTable } from '../../../src/store/cache/createCoinTable.js';
+import { PREFIX } from '../../../src/store/rows/keys.js';
+import { changesOf } from '../../../src/store/rows/rowRecords.js';
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';
@@ -51,12 +53,10 @@ function playAgainstModel(table: CoinTable, seed: number): void {
     }
     if (random.chance(50)) {
       for (let records = table.takeDirty(500); records; records = table.takeDirty(500)) {
-        for (let at = 0; at < records.length;) {
-          const recordKey = records.toString('hex', at, at + 36);
-          const length = records.readUInt32LE(at + 36);
-          at += 40;
-          if (length === 0xffffffff) database.delete(recordKey);
-          else database.set(recordKey, parseCoinRow(records.subarray(at, (at += length))));
+        for (const [recordKey, row] of changesOf(records)) {
+          const outpoint = recordKey.toString('hex', 1);
+          if (row === null) database.delete(outpoint);
+          else database.set(outpoint, parseCoinRow(row));
         }
       }
       expect(database).toEqual(model);
@@ -94,7 +94,7 @@ describe('coin table', () => {
     expect(table.get(fresh)).toBeUndefined();
     expect(table.get(stored)).toBeNull();
     const records = table.takeDirty(1000)!;
-    expect(records).toEqual(Buffer.concat([stored, Buffer.alloc(4, 0xff)]));
+    expect([...changesOf(records)]).toEqual([[Buffer.concat([Buffer.from(PREFIX.coin), stored]), null]]);
     expect(table.entryCount).toBe(0);
   });
 });

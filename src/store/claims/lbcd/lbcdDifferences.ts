@@ -5,7 +5,7 @@
  */
 import { countsMetadataSupports, expirationHeight } from '../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
-import type { ClaimBlock, ClaimRules } from '../../../claimtrie/types.js';
+import type { ClaimBlock, ClaimOutput, ClaimRules } from '../../../claimtrie/types.js';
 import { toLatin1 } from '../../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.js';
 import { CLAIM_PREFIX, differenceKey, readU32 } from '../rows/claimKeys.js';
@@ -37,12 +37,13 @@ export async function noteDifference(
 ): Promise<void> {
   const put = (kind: LbcdDifferenceKind): void =>
     rows.put(differenceKey(height, LETTERS[kind]), Buffer.alloc(0));
-  const outputs = transactions.flatMap((tx) => tx.outputs);
-  if (!countsMetadataSupports(rules, height) && outputs.some((output) => output.hasMetadata))
+  const hasOutput = (test: (output: ClaimOutput) => boolean): boolean =>
+    transactions.some(({ outputs }) => outputs.some(test));
+  if (!countsMetadataSupports(rules, height) && hasOutput(({ hasMetadata }) => hasMetadata))
     put('metadataSupport');
   if (height === rules.extendedExpirationForkHeight && (await hadDue())) put('extendedTerm');
   const isRaw = (name: string): boolean => normalizeKey(name) !== name;
-  if (height === rules.normalizationForkHeight && outputs.some(({ name }) => isRaw(toLatin1(name))))
+  if (height === rules.normalizationForkHeight && hasOutput(({ name }) => isRaw(toLatin1(name))))
     put('normalization');
 }
 
