@@ -73,7 +73,6 @@ const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'schema',
   'sqlite',
   'claimtrie',
-  'client',
 ]);
 
 /** May only shrink. */
@@ -102,6 +101,14 @@ describe('layers', () => {
 
   it('knows every module', () => {
     for (const file of files) expect(RANKS, file).toHaveProperty(moduleOf(file));
+  });
+
+  it('have the ranks of docs/architecture.md', () => {
+    const text = readFileSync(resolve(src, '../docs/architecture.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| (\d+) +\| (`[^|]*) \|/gm)].flatMap(([, rank, names]) =>
+      [...names!.matchAll(/`([\w/]+)`/g)].map(([, name]) => [name, Number(rank)] as const),
+    );
+    expect(Object.fromEntries(rows)).toEqual(RANKS);
   });
 
   it('lets a file import only from lower ranks or its own module', () => {
