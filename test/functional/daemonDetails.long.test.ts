@@ -82,7 +82,7 @@ const DETAILS: readonly Detail[] = [
   {
     method: 'publish',
     params: { name: 'a', bid: null, preview: true },
-    row: 'a null where nothing is required is nothing given',
+    row: 'a null for an optional parameter means that it is omitted',
   },
   { method: 'support_create', params: { claim_id: 'film', amount: null, preview: true } },
   {
@@ -149,7 +149,11 @@ const DETAILS: readonly Detail[] = [
   { method: 'claim_list', params: { claim_id: '' } },
   { method: 'claim_list', params: { name: '' } },
   { method: 'claim_list', params: { channel_id: '' } },
-  { method: 'txo_list', params: { txid: '' }, row: 'Text that is not a transaction id is said to be none' },
+  {
+    method: 'txo_list',
+    params: { txid: '' },
+    row: 'For text that is not a transaction id, the error says so',
+  },
   { method: 'purchase_list', params: { claim_id: '' } },
   { method: 'claim_search', params: { claim_id: '' } },
   { method: 'claim_search', params: { channel: '' } },

@@ -138,6 +138,12 @@ describe('two nodes behind a proxy', () => {
     expect(names.map(({ name }) => name)).toEqual(
       Array.from({ length: CLAIMS }, (_, n) => `name${n}`).sort(),
     );
+    const calls: [method: string, params: readonly unknown[]][] = [
+      ['getnamehistory', ['name3', 0, page.blockhash]],
+      ['listupcoming', [1000, 'all', 100, page.height + 1, page.blockhash]],
+    ];
+    for (const [method, params] of calls)
+      expect(await first.rpc(method, params), method).toEqual(await second.rpc(method, params));
     await second.rpc('setnetworkactive', [true]);
     await connect(second, first);
     await untilSameTip([first, second]);
@@ -150,6 +156,18 @@ describe('two nodes behind a proxy', () => {
     await expect(second.rpc('gettransaction', [txid])).rejects.toThrow(
       'Invalid or non-wallet transaction id',
     );
+    const deltas = async (): Promise<unknown[]> =>
+      Promise.all(
+        [first, second].map(async (node) => {
+          const entry = await node.rpc<{ fee: number; modifiedfee: number }>('getmempoolentry', [txid]);
+          return entry.modifiedfee > entry.fee;
+        }),
+      );
+    await first.rpc('prioritisetransaction', [txid, 0, 100_000]);
+    expect(await deltas()).toEqual([true, false]);
+    await first.rpc('setban', ['192.0.2.1', 'add']);
+    expect(await first.rpc('listbanned')).toHaveLength(1);
+    expect(await second.rpc('listbanned')).toEqual([]);
   });
 
   it('share no folder: a second process is refused', () => {
