@@ -421,6 +421,17 @@ export class Wallet {
     this.flags = flags;
   }
 
+  /** Rewrites the file if most of its rows are obsolete. A disk error is ignored, because it loses no data. */
+  private async shrink(): Promise<void> {
+    await this.file.settled();
+    if (!this.file.isWasteful) return;
+    try {
+      await this.file.rewrite();
+    } catch (error) {
+      this.node.log.debug('db', `${this.logName} The wallet file was not rewritten: ${String(error)}`);
+    }
+  }
+
   /**
    * Writes all data to disk and closes the file, with an image of the wallet. Private keys in memory are wiped.
    */
@@ -430,6 +441,7 @@ export class Wallet {
     this.announcements.close();
     this.lock();
     await this.images.stop();
+    await this.shrink();
     const parts = await this.images.finalParts();
     this.keyring.close();
     await this.file.close(parts, isOtherRow);

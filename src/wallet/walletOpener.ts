@@ -133,7 +133,7 @@ export class WalletOpener {
       file = await WalletFile.open(place.file);
       this.warnOfLinks(place);
       this.warnOfCut(place, file.cutBytes);
-      if (file.isWasteful) await file.rewrite();
+      if (file.mustShrink) await file.rewrite();
       const zapped = start.zaps === undefined || start.zaps === 'nothing' ? [] : await zapTransactions(file);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
       await inSlices(wallet.load());

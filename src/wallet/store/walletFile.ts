@@ -28,8 +28,10 @@ import { WriteQueue } from './writeQueue.js';
 const syncFile = promisify(fsync);
 const closeFile = promisify(close);
 
-/** Size in bytes above which a file is rewritten when it is opened, if less than half of its data is live. */
+/** Size in bytes above which a file is rewritten if less than half of its data is live. */
 const SMALL_BYTES = 1 << 20;
+/** Ratio of the size of a file to its live data above which it is rewritten before it is loaded from an image. Arbitrary. */
+const MOST_WASTE = 8;
 
 /**
  * If the number of rows that changed since the image exceeds both `CHANGED_LEAST` and the total number divided by
@@ -483,9 +485,17 @@ export class WalletFile {
     writeWhole(this.fd, head.mark(end, ++this.marks), head.markOffset(this.marks));
   }
 
-  /** Whether less than half of the file is live data, so that it should be rewritten. */
+  /** Whether less than half of the file is live data, so that it should be rewritten when it is closed. */
   get isWasteful(): boolean {
     return this.end > SMALL_BYTES && this.end > 2 * this.index.liveBytes;
+  }
+
+  /**
+   * Whether the file should be rewritten before it is loaded. With a valid image a rewrite takes longer than the loading, so
+   * it is left to `close` until the file is several times as large as its data.
+   */
+  get mustShrink(): boolean {
+    return this.isWasteful && (this.since === null || this.end > MOST_WASTE * this.index.liveBytes);
   }
 
   private async replace(changes: readonly RowChange[]): Promise<void> {

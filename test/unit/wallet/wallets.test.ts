@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -251,12 +252,31 @@ describe('Wallets', () => {
     const label = 'x'.repeat(300_000);
     for (let n = 0; n < 5; n++)
       await wallet.change((batch) => wallet.book.set(batch, 'an address', `${label}${n}`, 'receive'));
+    await wallet.file.settled();
+    // The files as a killed process leaves them, with and without a cache file.
+    const killed = readFileSync(path);
+    expect(killed.length).toBeGreaterThan(1_500_000);
     await wallets.unload(wallet);
-    expect(statSync(path).size).toBeGreaterThan(1_500_000);
-    const again = await wallets.openExisting('one');
     expect(statSync(path).size).toBeLessThan(500_000);
-    expect(again.book.find('an address')?.label).toBe(`${label}4`);
-    expect(again.keyring.keyCount).toBe(wallet.keyring.keyCount);
+    const check = async (sizeAfter: number): Promise<void> => {
+      const again = await wallets.openExisting('one');
+      expect(Math.abs(statSync(path).size - sizeAfter)).toBeLessThan(200_000);
+      expect(again.book.find('an address')?.label).toBe(`${label}4`);
+      expect(again.keyring.keyCount).toBe(wallet.keyring.keyCount);
+      await wallets.unload(again);
+      expect(statSync(path).size).toBeLessThan(500_000);
+    };
+    await check(statSync(path).size);
+    const small = statSync(path).size;
+    writeFileSync(path, killed);
+    await check(small);
+    // An image of the large file.
+    writeFileSync(path, killed);
+    const open = await WalletFile.open(path);
+    await open.close({ columns: { keys: {}, transactions: {} }, notes: null });
+    const withImage = await WalletFile.open(path);
+    expect([withImage.isWasteful, withImage.mustShrink]).toEqual([true, false]);
+    await withImage.close();
     await wallets.close();
   });
 
