@@ -116,6 +116,24 @@ export class ChainReader {
     return row === null ? null : parseCoinRow(row);
   }
 
+  /** Like `coin` for many outputs, which are read together. The results are in the order of the outputs. */
+  coins(outPoints: readonly Bytes[]): MaybePromise<(CoinValue | null)[]> {
+    if (!this.flusher.isSettled) return this.coinsLater(outPoints);
+    const { coins, store } = this.chain.deps;
+    const found = outPoints.map((outPoint) => coins.get(outPoint));
+    const missing = [...found.keys()].filter((i) => found[i] === undefined);
+    const rows = store.getManyNow(missing.map((i) => coinKey(outPoints[i]!)));
+    if (rows === null) return this.coinsLater(outPoints);
+    rows.forEach((row, at) => (found[missing[at]!] = row === undefined ? null : parseCoinRow(row)));
+    return found.map((coin) => coin ?? null);
+  }
+
+  private async coinsLater(outPoints: readonly Bytes[]): Promise<(CoinValue | null)[]> {
+    const found: (CoinValue | null)[] = [];
+    for (const outPoint of outPoints) found.push(await this.coinLater(outPoint));
+    return found;
+  }
+
   private async coinLater(outPoint: Bytes): Promise<CoinValue | null> {
     const { coins, store } = this.chain.deps;
     await this.flusher.settled();

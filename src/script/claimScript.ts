@@ -4,10 +4,11 @@
  * Source: lbrycrd nameclaim.cpp `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
  */
 import { hash160 } from '../crypto/hash.js';
-import { concatBytes, type Bytes } from '../util/bytes.js';
+import type { Bytes } from '../util/bytes.js';
 import { isClaimOpcode, OP } from './opcodes.js';
 import { buildScript, nextOp, opDataStart } from './script.js';
 
+const TXID_BYTES = 32;
 export const CLAIM_ID_SIZE = 20;
 
 export type ClaimKind = 'claim' | 'support' | 'update';
@@ -108,9 +109,10 @@ export function startsWithClaimOpcode(script: Bytes): boolean {
  * index.
  */
 export function claimIdOf(txid: Bytes, index: number): Buffer {
-  const indexBytes = Buffer.alloc(4);
-  indexBytes.writeUInt32BE(index, 0);
-  return hash160(concatBytes(txid, indexBytes));
+  const outPoint = Buffer.allocUnsafe(TXID_BYTES + 4);
+  outPoint.set(txid);
+  outPoint.writeUInt32BE(index, TXID_BYTES);
+  return hash160(outPoint);
 }
 
 /** Creates the claim prefix of a new claim. Source: `ClaimNameScript`. */

@@ -1,7 +1,7 @@
 // Whole nodes with a wallet beside lbrycrd with the same, turn by turn in one run: opening (`loadwallet`), `rescanblockchain`, and
 // the memory that the wallet adds. Belongs to wallet.mjs, and runs by itself too:
 //
-//   LBRYCRDD=<lbrycrdd> node test/bench/walletNodes.mjs [--transactions 5000] [--turns 10] [--chain <file.dat[.gz]>] [--runs 3] [--keep <folder>]
+//   LBRYCRDD=<lbrycrdd> node test/bench/walletNodes.mjs [--transactions 5000] [--turns 10] [--chain <file.dat[.gz]>] [--runs 3] [--only kill,memory] [--keep <folder>]
 //
 // The wallet of each node mines its own chain: as many blocks as it has transactions, each paid to one of 50 addresses. With
 // --chain (by default the bench chain, where it is there) the rescan of that chain is measured too. With --keep the folders stay,
@@ -38,6 +38,8 @@ const TURNS = Number(option('turns', 10));
 const RUNS = Number(option('runs', 3));
 /** Starts of each node for the first call after one. */
 const STARTS = 5;
+/** Parts of the measurement: times, first, kill, memory, chain. */
+const ONLY = option('only', 'times,first,kill,memory,chain').split(',');
 const BENCH_CHAIN = join(root, '../shared/bench/bench-40x1000.dat.gz');
 const ADDRESSES = 50;
 const WALLET = 'history';
@@ -327,11 +329,12 @@ export async function compareNodes(binary) {
     console.log(
       `${'milliseconds'.padEnd(44)}${'lbcnode'.padStart(9)}${'lbrycrd'.padStart(9)}${'ratio'.padStart(8)}`,
     );
-    await measureTimes(nodes);
-    await measureFirstCalls(nodes);
-    await measureAfterKill(nodes);
-    if (RUNS > 0) await measureMemory(nodes);
+    if (ONLY.includes('times')) await measureTimes(nodes);
+    if (ONLY.includes('first')) await measureFirstCalls(nodes);
+    if (ONLY.includes('kill')) await measureAfterKill(nodes);
+    if (ONLY.includes('memory')) await measureMemory(nodes);
     const chain = option('chain', existsSync(BENCH_CHAIN) ? BENCH_CHAIN : null);
+    if (!ONLY.includes('chain')) return;
     if (chain === null) console.log('no bench chain: its rescan is left out');
     else await measureChain(chain, makeNodes, work);
   } finally {

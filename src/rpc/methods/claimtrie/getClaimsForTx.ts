@@ -12,8 +12,6 @@ import type { RpcServices } from '../../../interfaces/services.js';
 import { atBlock } from './atBlock.js';
 import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
 
-type Answer = Record<string, JsonOut | undefined>;
-
 const WHEN_CLAIM = 'for a claim';
 const WHEN_SUPPORT = 'for a support';
 const IN_TRIE = t.optional(t.bool('whether the claim is active'), WHEN_CLAIM);
@@ -68,33 +66,18 @@ const RESULT = t.array(
   ]),
 );
 
-/** Returns the four fields about the state of a claim or support, with the field names of the profile. */
-function standingAnswer(
-  isSupport: boolean,
-  standing: Standing | null,
-  height: number,
-  names: readonly string[],
-): Answer {
-  const [inTrie, isControlling, inMap, inQueue, toValid] = names as [string, string, string, string, string];
+/** Values of the fields about the state of a claim or support. Undefined values are left out of the result. */
+function stateOf(isSupport: boolean, standing: Standing | null, height: number) {
   const isActive = standing?.active === true;
   const blocksToValid = standing && !isActive ? standing.validAtHeight - height : undefined;
   return {
-    [inTrie]: isSupport ? undefined : isActive,
-    [isControlling]: !isSupport && isActive ? standing.controls : undefined,
-    [inMap]: isSupport ? isActive : undefined,
-    [inQueue]: isActive ? undefined : blocksToValid !== undefined,
-    [toValid]: blocksToValid,
+    inClaimTrie: isSupport ? undefined : isActive,
+    isControlling: !isSupport && isActive ? standing.controls : undefined,
+    inSupportMap: isSupport ? isActive : undefined,
+    inQueue: isActive ? undefined : blocksToValid !== undefined,
+    blocksToValid,
   };
 }
-
-const DOCUMENTED_STANDING = [
-  'in claim trie',
-  'is controlling',
-  'in support map',
-  'in queue',
-  'blocks to valid',
-];
-const LBRYCRD_STANDING = ['inClaimTrie', 'isControlling', 'inSupportMap', 'inQueue', 'blocksToValid'];
 
 /**
  * Returns the result of the lbrycrd profile. QUIRK: the reference uses only the first unspent output and treats it as output
@@ -115,7 +98,7 @@ function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Mayb
         value: script.value && toHex(script.value),
         metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
         depth: height - first.height,
-        ...standingAnswer(kind === 'support', standing, height, LBRYCRD_STANDING),
+        ...stateOf(kind === 'support', standing, height),
       },
     ]);
   });
@@ -140,14 +123,6 @@ async function supportedOutputs(
   return outputs;
 }
 
-function supportedAnswer(claimId: Bytes, output: PresentOutput | undefined): Answer {
-  return {
-    'supported claimId': hashToHex(claimId),
-    'supported txid': output && hashToHex(output.txid),
-    'supported nout': output?.n,
-  };
-}
-
 async function documentedAnswer(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
   const unspent = await unspentOutputs(services, txid);
   const outputs: (ClaimScript & { n: number })[] = [];
@@ -166,6 +141,9 @@ async function documentedAnswer(services: RpcServices, txid: Bytes, height: numb
   const metadata = ClaimMetadata.of(services);
   return outputs.map(({ n, kind, name, claimId, value }, i) => {
     const isSupport = kind === 'support';
+    const state = stateOf(isSupport, standings[i]!, height);
+    const target = isSupport ? supported.get(toLatin1(claimId!)) : undefined;
+    // One literal with all fields takes half the time of objects that are spread into each other.
     return {
       nOut: n,
       'claim type': isSupport ? 'support' : 'claim',
@@ -173,9 +151,15 @@ async function documentedAnswer(services: RpcServices, txid: Bytes, height: numb
       claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
       value: value && toHex(value),
       metadata: metadata?.ofValue(value, isSupport),
-      ...(isSupport ? supportedAnswer(claimId!, supported.get(toLatin1(claimId!))) : {}),
+      'supported claimId': isSupport ? hashToHex(claimId!) : undefined,
+      'supported txid': target && hashToHex(target.txid),
+      'supported nout': target?.n,
       depth: height - madeAt,
-      ...standingAnswer(isSupport, standings[i]!, height, DOCUMENTED_STANDING),
+      'in claim trie': state.inClaimTrie,
+      'is controlling': state.isControlling,
+      'in support map': state.inSupportMap,
+      'in queue': state.inQueue,
+      'blocks to valid': state.blocksToValid,
     };
   });
 }

@@ -231,6 +231,8 @@ export class World {
       readUndo: (id: number) => this.undos[id]!,
       readBlock: async (id: number) => this.blocks[id]!,
       coin: async (outPoint: Bytes) => this.coins.get(toHex(outPoint)) ?? null,
+      coins: async (outPoints: readonly Bytes[]) =>
+        outPoints.map((outPoint) => this.coins.get(toHex(outPoint)) ?? null),
       anyCoinOf: async (id: Bytes) => {
         for (const [key, coin] of this.coins) if (key.startsWith(toHex(id))) return coin;
         return null;

@@ -2,11 +2,11 @@
 import type { ChainReader } from '../../../../chain/chainReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../../../store/cache/coinTable.js';
 import { BlockFileError } from '../../../../store/files/blockFiles.js';
+import type { CoinValue } from '../../../../native/binding.js';
 import { coinKey, PREFIX } from '../../../../store/rows/keys.js';
 import { prefixEnd } from '../../../../store/rows/rows.js';
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromLatin1, type Bytes } from '../../../../util/bytes.js';
-import { Writer } from '../../../../util/writer.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../../../util/maybePromise.js';
 import { findByIndex, findInBlock, type FoundTransaction } from '../../../lookup/blockLookup.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
@@ -19,29 +19,34 @@ export interface UnspentOutput {
   readonly height: number;
 }
 
+/** Maximum number of outputs that are read together. Arbitrary. */
+const READ_AT_ONCE = 512;
+
 /**
  * Returns the numbers of outputs that may be unspent: all outputs of the transaction or, if its block is pruned, those in
- * the coin database.
+ * the coin database. Empty if the transaction has no unspent output.
  */
-async function candidates(services: RpcServices, txid: Bytes, height: number): Promise<number[]> {
+async function candidates(services: RpcServices, txid: Bytes): Promise<number[]> {
   const { chain } = services;
-  const block = chain.chain.index.active.at(height);
-  const found = block === NO_HEADER ? null : await findOutputs(services, block, txid);
-  if (found !== null) return found.tx.outputs.map((_, n) => n);
-  return storedOutputs(chain, txid);
+  const { active } = chain.chain.index;
+  const indexed = services.txIndex === null ? null : await findIndexed(services, txid);
+  if (indexed !== null && active.contains(indexed.block)) return numbersOf(indexed);
+  const any = await chain.anyCoinOf(txid);
+  if (any === null) return [];
+  const block = active.at(any.heightCode >>> 1);
+  const found = block === NO_HEADER ? null : await findInBlock(services, block, txid);
+  return found === null ? storedOutputs(chain, txid) : numbersOf(found);
 }
 
-/** Finds the transaction's outputs by its position in the transaction index if there is one, otherwise in its block. */
-async function findOutputs(
-  services: RpcServices,
-  block: number,
-  txid: Bytes,
-): Promise<FoundTransaction | null> {
+const numbersOf = ({ tx }: FoundTransaction): number[] => tx.outputs.map((_, n) => n);
+
+/** Finds a transaction by its position in the transaction index; null if its block cannot be read. */
+async function findIndexed(services: RpcServices, txid: Bytes): Promise<FoundTransaction | null> {
   try {
-    return (await findByIndex(services, txid)) ?? (await findInBlock(services, block, txid));
+    return await findByIndex(services, txid);
   } catch (error) {
     if (!(error instanceof BlockFileError)) throw error;
-    return findInBlock(services, block, txid);
+    return null;
   }
 }
 
@@ -57,23 +62,31 @@ async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]>
 
 /** Returns the output with that number; null if it is spent or does not exist. */
 function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePromise<UnspentOutput | null> {
-  const soon = chain.coin(new Writer(OUTPOINT_SIZE_BYTES).raw(txid).u32(n).finish());
-  return whenResolved(soon, (coin) => {
-    if (coin === null) return null;
-    return { n, script: coin.script, amountSat: coin.amount, height: coin.heightCode >>> 1 };
-  });
+  return whenResolved(chain.coin(outPointOf(txid, n)), (coin) => (coin === null ? null : outputOf(n, coin)));
+}
+
+function outPointOf(txid: Bytes, n: number): Buffer {
+  const outPoint = Buffer.allocUnsafe(OUTPOINT_SIZE_BYTES);
+  outPoint.set(txid);
+  outPoint.writeUInt32LE(n, OUTPOINT_SIZE_BYTES - 4);
+  return outPoint;
+}
+
+function outputOf(n: number, { script, amount, heightCode }: CoinValue): UnspentOutput {
+  return { n, script, amountSat: amount, height: heightCode >>> 1 };
 }
 
 /** Returns the unspent outputs sorted by number. Empty if all are spent or the transaction is unknown. */
 export async function unspentOutputs(services: RpcServices, txid: Bytes): Promise<UnspentOutput[]> {
-  const any = await services.chain.anyCoinOf(txid);
-  if (any === null) return [];
   const outputs: UnspentOutput[] = [];
-  const numbers = await candidates(services, txid, any.heightCode >>> 1);
-  for (const n of numbers) {
-    const soon = unspentOutput(services, txid, n);
-    const output = isPromise(soon) ? await soon : soon;
-    if (output !== null) outputs.push(output);
+  const numbers = await candidates(services, txid);
+  for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {
+    const some = numbers.slice(at, at + READ_AT_ONCE);
+    const soon = services.chain.coins(some.map((n) => outPointOf(txid, n)));
+    const coins = isPromise(soon) ? await soon : soon;
+    coins.forEach((coin, i) => {
+      if (coin !== null) outputs.push(outputOf(some[i]!, coin));
+    });
   }
   return outputs;
 }
