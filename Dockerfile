@@ -1,4 +1,4 @@
-# Two stages: the first compiles, the second carries only what runs. The node runs as its own user. docs/operating.md tells
+# Two stages: the first compiles, the second contains only the program. The node runs as its own user. docs/operating.md describes
 # how to run it and how to reach its JSON-RPC.
 FROM node:22-bookworm-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
@@ -14,7 +14,7 @@ RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-sc
   && chmod 0755 dist/bin/lbcnode.js dist/bin/lbcnode-cli.js dist/bin/lbcnet.js
 
 FROM node:22-bookworm-slim
-# What installs and builds packages is of no use to a node that runs. The link lets the client find the node's cookie.
+# The running node needs no tools that install and build packages. The link lets the client find the node's cookie.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
   && useradd --create-home --uid 10001 lbcnode && install -d -o lbcnode -m 0700 /data && ln -s /data /home/lbcnode/.lbcnode
 WORKDIR /app
@@ -29,7 +29,7 @@ USER lbcnode
 VOLUME /data
 # JSON-RPC and peers.
 EXPOSE 9245 9246
-# The port on which the node is asked for its health; another network or -rpcport has another one.
+# The port of the health check; set another one with another network or -rpcport.
 ENV RPC_PORT=9245
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.RPC_PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
