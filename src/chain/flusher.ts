@@ -25,8 +25,14 @@ const WORTH_FLUSHING_BYTES = 1 << 20;
 /** Share of its size limit that the coin cache keeps after a flush. */
 const KEEP_SHARE = 0.75;
 
+/** Share of `-dbcache` that the coin cache and the overlay always have, whatever the caches of rows on disk take. */
+const OWN_SHARE = 0.4;
+
 export interface FlusherOptions {
-  /** Size limit of coin cache and overlay together, in bytes (`-dbcache`). */
+  /**
+   * Size limit in bytes of the coin cache, the overlay, and the caches of rows on disk together (`-dbcache`). Coin cache and
+   * overlay have at least `OWN_SHARE` of it.
+   */
   cacheBytes: number;
   /** Folders whose file systems must have free space. */
   folders: readonly string[];
@@ -47,6 +53,10 @@ export class Flusher {
   private lastMs = performance.now();
   private running: Promise<void> = Promise.resolve();
   private isRunning = false;
+  /** Size limit of coin cache and overlay, in bytes. It changes with the row caches, that is by flushes. */
+  private limitBytes = 0;
+  /** Number of bytes of the overlay that the next flush may copy to the row caches. */
+  private copiedBytes = 0;
   /** Whether a flush has failed. The data that had left the caches is then lost. */
   private isBroken = false;
   /** The block to which the coins, claims and indexes on disk belong; `NO_HEADER` before the first. */
@@ -74,6 +84,7 @@ export class Flusher {
     this.pruned = state.pruned;
     this.isRebuilding = state.rebuilding;
     this.deps = deps;
+    this.updateLimits();
     this.flushedTip = deps.index.active.tip;
     // The store calls this in the middle of a block. The coins of the block must stay in the cache, so the flush does not
     // trim the cache.
@@ -86,8 +97,17 @@ export class Flusher {
 
   /** Called after each block. Flushes when the cache is full, or when the store requires a flush. */
   async afterBlock(): Promise<void> {
-    const { store } = this.deps;
-    if (store.mustFlush || this.usageBytes > this.options.cacheBytes) await this.flush();
+    const { store, coins } = this.deps;
+    const { dirtyBytes } = store;
+    const needed = coins.usageBytes + dirtyBytes + Math.min(dirtyBytes, this.copiedBytes);
+    if (store.mustFlush || needed > this.limitBytes) await this.flush();
+  }
+
+  private updateLimits(): void {
+    const { cacheBytes } = this.options;
+    const { recentBytes, recentMaxBytes, databaseMemory } = this.deps.store;
+    this.limitBytes = Math.max(cacheBytes * OWN_SHARE, cacheBytes - recentBytes - databaseMemory.maxBytes);
+    this.copiedBytes = Math.max(0, recentMaxBytes - recentBytes);
   }
 
   /** Whether the caches hold enough unflushed data for a kill to cost noticeable work. */
@@ -168,8 +188,8 @@ export class Flusher {
     this.onWriting(null);
     this.flushedTip = tip;
     this.logFlush(dirtyCount, dirtyBytes);
-    if (trim && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
-      coins.trim(this.options.cacheBytes * KEEP_SHARE);
+    this.updateLimits();
+    if (trim && coins.usageBytes > this.limitBytes * KEEP_SHARE) coins.trim(this.limitBytes * KEEP_SHARE);
     await this.options.afterFlush?.();
     this.lastMs = performance.now();
     timers.add('flush', this.lastMs - began);

@@ -133,6 +133,9 @@ const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 32 << 20;
 
+/** Maximum share of `-dbcache` for the cache of claims and trie nodes, whatever `-claimtriecache` says. */
+const CLAIM_CACHE_SHARE = 0.4;
+
 /**
  * Minimum number of headers for reopening the database after reading them. Reopening releases the memory that the reading
  * has mapped.
@@ -239,7 +242,10 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
     return await RowStore.open({
       path,
       cacheBytes,
-      recent: { shares: RECENT_SHARES, maxBytes: options.claimCacheBytes },
+      recent: {
+        shares: RECENT_SHARES,
+        maxBytes: Math.min(options.claimCacheBytes, options.cacheBytes * CLAIM_CACHE_SHARE),
+      },
       batchBytes: options.batchBytes,
       mark: IDENTITY_KEY,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),

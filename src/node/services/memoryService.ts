@@ -44,7 +44,7 @@ async function caches({
   answers,
   esplora,
 }: MemoryServiceDeps): Promise<CacheUsage[]> {
-  const { dbCacheBytes, claimTrieCacheBytes } = loaded.derived;
+  const { dbCacheBytes } = loaded.derived;
   const rows: CacheUsage[] = [];
   const add = (name: string, bytes: number, maxBytes: number | null): void => {
     rows.push({ name, bytes, maxBytes });
@@ -54,7 +54,7 @@ async function caches({
     const { chain, store } = open;
     add('coins', chain.deps.coins.usageBytes, dbCacheBytes);
     add('unwritten_rows', store.dirtyBytes, dbCacheBytes);
-    add('claims', store.recentBytes, claimTrieCacheBytes);
+    add('claims', store.recentBytes, store.recentMaxBytes);
     const database = store.databaseMemory;
     add('database', database.bytes, database.maxBytes);
     const tables = await store.tableIndexMemory();

@@ -18,9 +18,12 @@ export interface RowCachesOptions {
 }
 
 export class RowCaches {
+  /** Maximum memory of the cached rows in bytes. */
+  readonly maxBytes: number;
   private readonly caches = new Map<string, RowCache>();
 
   constructor({ shares, maxBytes }: RowCachesOptions) {
+    this.maxBytes = maxBytes;
     if (maxBytes === 0) return;
     for (const [kind, share] of Object.entries(shares))
       this.caches.set(kind, createRowCache(Math.ceil(share * maxBytes)));

@@ -137,6 +137,11 @@ export class RowStore implements RowReader, TransactionGround {
     return this.recent.sizeBytes;
   }
 
+  /** Maximum memory of the row caches in bytes. A flush fills them with rows of the overlay. */
+  get recentMaxBytes(): number {
+    return this.recent.maxBytes;
+  }
+
   async get(key: string): Promise<Bytes | undefined> {
     return (await this.getMany([key]))[0];
   }

@@ -7,18 +7,31 @@ import { NO_HEADER } from '../../../src/store/files/headerTable.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { TestHeaders } from './headers.js';
 
+/** Memory of the rows in bytes: not yet on disk, cached, and of the database. */
+interface RowMemory {
+  readonly dirtyBytes: number;
+  readonly recentBytes: number;
+  readonly recentMaxBytes: number;
+  readonly databaseMemory: { readonly bytes: number; readonly maxBytes: number };
+}
+
 /** A flusher over parts that note what it asks of them. */
-function makeFlusher(log: Logger = SILENT_LOGGER) {
+function makeFlusher(log: Logger = SILENT_LOGGER, coinBytes = 5000, rows: Partial<RowMemory> = {}) {
   const headers = new TestHeaders();
   const genesis = headers.add(NO_HEADER);
-  const notes = { trims: 0, states: [] as unknown[], diskFails: false };
+  const notes = { trims: 0, flushes: 0, states: [] as unknown[], diskFails: false };
   const store = {
     beforeSpill: async (): Promise<void> => undefined,
     mustFlush: false,
     dirtyBytes: 0,
+    recentBytes: 0,
+    recentMaxBytes: 0,
+    databaseMemory: { bytes: 0, maxBytes: 0 },
+    ...rows,
     put: (key: string, row: Buffer) => void (key === 'T' && notes.states.push(parseChainState(row))),
     tableStats: () => 'Level  Files\n  0  1\n',
     flush: async () => {
+      notes.flushes++;
       if (notes.diskFails) throw new Error('no disk');
     },
   };
@@ -27,7 +40,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER) {
     {
       store,
       coins: {
-        usageBytes: 5000,
+        usageBytes: coinBytes,
         dirtyCount: 1,
         dirtyBytes: 100,
         entryCount: 9,
@@ -51,6 +64,20 @@ describe('Flusher', () => {
     expect(notes).toMatchObject({ trims: 0, states: [{ coinsOnDisk: true }] });
     await flusher.afterBlock();
     expect(notes.trims).toBe(1);
+  });
+
+  it.each([
+    ['coins and rows within the limit', 300, { dirtyBytes: 650 }, 0],
+    ['coins and rows above the limit', 300, { dirtyBytes: 750 }, 1],
+    ['rows that the flush copies to the row caches', 300, { dirtyBytes: 400, recentMaxBytes: 500 }, 1],
+    ['row caches that are nearly full', 300, { dirtyBytes: 150, recentBytes: 450, recentMaxBytes: 500 }, 0],
+    ['full row caches', 300, { dirtyBytes: 250, recentBytes: 500, recentMaxBytes: 500 }, 1],
+    ['memory of the database', 300, { dirtyBytes: 250, databaseMemory: { bytes: 0, maxBytes: 500 } }, 1],
+    ['a share for coins and rows beside larger caches', 300, { dirtyBytes: 50, recentBytes: 5000 }, 0],
+  ])('flushes by the limit of all caches: %s', async (_, coinBytes, rows, flushes) => {
+    const { flusher, notes } = makeFlusher(SILENT_LOGGER, coinBytes, rows);
+    await flusher.afterBlock();
+    expect(notes.flushes).toBe(flushes);
   });
 
   it('records how far the files were read while they are read, and their end otherwise', async () => {
