@@ -196,7 +196,7 @@ class Program {
       logger.info('Shutdown: done');
     } catch (error) {
       this.exitCode = 1;
-      logger.error('Shutdown: not everything could be brought to disk');
+      logger.error('Shutdown: not all data could be written to disk');
       this.report(error);
     }
     await this.exit();

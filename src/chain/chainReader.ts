@@ -64,7 +64,10 @@ export class ChainReader {
     const { snapshotHeight } = this.chain.index;
     const height = this.headers.height(id);
     if (height > snapshotHeight || this.hasData(id)) return null;
-    return `Block ${height} is not there yet: the node was started from a snapshot of block ${snapshotHeight}, and the blocks up to it are fetched and validated in the background`;
+    return (
+      `Block ${height} is not available yet: the node was started from a snapshot of block ` +
+      `${snapshotHeight}, and earlier blocks are downloaded and validated in the background`
+    );
   }
 
   readHeader(id: number): MaybePromise<BlockHeader> {

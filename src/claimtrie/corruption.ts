@@ -12,7 +12,7 @@ export class ClaimCorruptionError extends Error {
 
   constructor(what: string) {
     super(
-      `the stored claim trie is damaged: ${what}; restart with -reindex-chainstate to compute it again from the block files`,
+      `the stored claim trie is corrupt: ${what}; restart with -reindex-chainstate to rebuild it from the block files`,
     );
     this.what = what;
   }

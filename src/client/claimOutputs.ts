@@ -82,7 +82,7 @@ export function networkPrefixes(network: NetworkName): AddressPrefixes {
 /** Converts coins in decimal notation to satoshis, exactly: `satoshisOf('0.1')` is 10000000n. At most eight decimals. */
 export function satoshisOf(coins: string): bigint {
   const amount = parseFixedPoint(coins, 8);
-  if (amount === null) throw new RangeError(`not an amount of coins: ${coins}`);
+  if (amount === null) throw new RangeError(`not a valid amount of coins: ${coins}`);
   return amount;
 }
 
@@ -94,7 +94,7 @@ export function coinsOf(amountSat: bigint): string {
 /** The output script that pays to an address. */
 export function scriptForAddress(address: string, network: NetworkName): Buffer {
   const destination = decodeDestination(address, networkPrefixes(network));
-  if (destination === null) throw new RangeError(`not an address of network ${network}: ${address}`);
+  if (destination === null) throw new RangeError(`not a valid address of network ${network}: ${address}`);
   return scriptForDestination(destination);
 }
 
@@ -127,7 +127,9 @@ function bytesOf(value: string | Uint8Array): Bytes {
 function draft({ network, address, amountSat }: PaymentRequest, prefix: Bytes): OutputDraft {
   if (!isMoneyRange(amountSat)) throw new RangeError(`an amount out of range: ${amountSat}`);
   if (prefix.length > MAX_CLAIM_SCRIPT_SIZE) {
-    throw new RangeError(`a claim script of ${prefix.length} bytes: ${MAX_CLAIM_SCRIPT_SIZE} are allowed`);
+    throw new RangeError(
+      `the claim script has ${prefix.length} bytes; at most ${MAX_CLAIM_SCRIPT_SIZE} are allowed`,
+    );
   }
   return { value: amountSat, script: Buffer.concat([prefix, scriptForAddress(address, network)]) };
 }
@@ -135,7 +137,7 @@ function draft({ network, address, amountSat }: PaymentRequest, prefix: Bytes): 
 function nameBytes(name: string | Uint8Array): Bytes {
   const bytes = bytesOf(name);
   if (bytes.length > MAX_CLAIM_NAME_SIZE) {
-    throw new RangeError(`a name of ${bytes.length} bytes: ${MAX_CLAIM_NAME_SIZE} are allowed`);
+    throw new RangeError(`the name has ${bytes.length} bytes; at most ${MAX_CLAIM_NAME_SIZE} are allowed`);
   }
   return bytes;
 }

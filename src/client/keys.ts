@@ -48,7 +48,7 @@ export function makeKey(network: NetworkName): KeyPair {
  */
 export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {
   if (secret.length !== SECRET_BYTES || !isValidPrivateKey(secret))
-    throw new RangeError('the bytes are no private key');
+    throw new RangeError('the bytes are not a valid private key');
   return keyPair(secret, compressed, network);
 }
 
@@ -63,7 +63,7 @@ export function secretOf(
 
 function decoded(privateKey: string, network: NetworkName): DecodedSecret {
   const secret = decodeSecret(privateKey, networkPrefixes(network));
-  if (secret === null) throw new RangeError('the private key is none of this network');
+  if (secret === null) throw new RangeError('the private key is invalid or belongs to another network');
   return secret;
 }
 
@@ -88,7 +88,7 @@ export function addressOfKey(
 ): string {
   const bytes = Buffer.from(publicKey, 'hex');
   if (bytes.length * 2 !== publicKey.length || !ecdsaBackend().isFullyValidPublicKey(bytes))
-    throw new RangeError('the public key is none');
+    throw new RangeError('the public key is invalid');
   return encodeDestination(destinationForKey(bytes, type), networkPrefixes(network));
 }
 
@@ -103,7 +103,7 @@ export function extendedKeyOfSeed(seed: Uint8Array, network: NetworkName): strin
  */
 export function extendedKeyOfWalletSeed(privateKey: string, network: NetworkName): string {
   const secret = decodeSecret(privateKey, networkPrefixes(network));
-  if (secret === null) throw new RangeError('the seed is none of this network');
+  if (secret === null) throw new RangeError('the seed is invalid or belongs to another network');
   return extendedKeyOfSeed(secret.privateKey, network);
 }
 
@@ -113,7 +113,8 @@ export function deriveExtendedKey(extendedKey: string, path: string, network: Ne
   let key: ExtendedKey = from;
   for (const step of stepsOf(path)) {
     const next = deriveChild(key, step);
-    if (next === null) throw new RangeError('there is no such key: hardened steps need a private one');
+    if (next === null)
+      throw new RangeError('this key cannot be derived: hardened steps require a private key');
     key = next;
   }
   return extendedText(key, network, from.privateKey !== null);
@@ -148,7 +149,7 @@ function readExtended(text: string, network: NetworkName): ExtendedKey {
   const prefix = payload?.length === PREFIX_BYTES + EXTENDED_KEY_SIZE ? payload.readUInt32BE(0) : null;
   const isKnown = prefix === extSecret || prefix === extPublic;
   const key = isKnown ? parseExtendedKey(payload!.subarray(PREFIX_BYTES), prefix === extSecret) : null;
-  if (key === null) throw new RangeError('the extended key is none of this network');
+  if (key === null) throw new RangeError('the extended key is invalid or belongs to another network');
   return key;
 }
 
@@ -157,7 +158,7 @@ function stepsOf(path: string): number[] {
   return steps.map((step) => {
     const match = /^(\d{1,10})(['h]?)$/.exec(step);
     const number = match === null ? HARDENED : Number(match[1]);
-    if (number >= HARDENED) throw new RangeError(`${step} is not a step of a path`);
+    if (number >= HARDENED) throw new RangeError(`invalid step of a derivation path: ${step}`);
     return match![2] === '' ? number : HARDENED + number;
   });
 }

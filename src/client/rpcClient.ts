@@ -125,7 +125,7 @@ export class RpcClient {
     const requests = calls.map(({ method, params }, index) => ({ id: index, method, params: params ?? [] }));
     const replies = await this.post(requests);
     if (!Array.isArray(replies) || replies.length !== calls.length) {
-      throw new RpcTransportError(200, 'the answer to a batch does not match it');
+      throw new RpcTransportError(200, 'the response to a batch does not match the request');
     }
     return replies.map((reply) => {
       const answer = readReply(reply);
@@ -160,8 +160,9 @@ export class RpcClient {
     } catch (error) {
       throw new RpcTransportError(
         0,
-        `The cookie ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}). Is the ` +
-          'node running? Name its data folder (dataDir) or put user and password into the URL.',
+        `The cookie ${file} cannot be read ` +
+          `(${(error as NodeJS.ErrnoException).code ?? (error as Error).message}). Check that the node is ` +
+          'running. Pass its data folder as dataDir, or put user name and password into the URL.',
       );
     }
   }
@@ -208,7 +209,8 @@ export class RpcClient {
 }
 
 function readReply(reply: JsonValue): { readonly result: JsonValue } | { readonly error: RpcCallError } {
-  if (!(reply instanceof JsonObject)) throw new RpcTransportError(200, 'the answer is not a JSON-RPC reply');
+  if (!(reply instanceof JsonObject))
+    throw new RpcTransportError(200, 'the response is not a JSON-RPC response');
   const error = reply.get('error') ?? null;
   if (error === null) return { result: reply.get('result') ?? null };
   const code = error instanceof JsonObject ? (error.get('code') ?? null) : null;

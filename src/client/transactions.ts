@@ -121,7 +121,7 @@ export interface AbandonRequest {
 export function abandonTransaction({ network, output, address, feeSat }: AbandonRequest): string {
   const left = output.amountSat - feeSat;
   if (feeSat < 0n || left <= 0n) {
-    throw new RangeError(`a fee of ${feeSat} leaves nothing of ${output.amountSat}`);
+    throw new RangeError(`a fee of ${feeSat} satoshis leaves nothing of the output's ${output.amountSat}`);
   }
   return buildTransaction({
     inputs: [output],
@@ -138,7 +138,7 @@ function parseHex(hex: string): Transaction {
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
   }
-  throw new RangeError('the bytes are no transaction');
+  throw new RangeError('the bytes are not a valid transaction');
 }
 
 /** The id of a transaction. Signing changes the id unless all inputs are witness inputs. */
@@ -155,7 +155,8 @@ function keyStore({ network, privateKeys, spent }: SignRequest): MemoryKeyStore 
   const store = new MemoryKeyStore();
   for (const text of privateKeys) {
     const secret = decodeSecret(text, networkPrefixes(network));
-    if (secret === null) throw new RangeError(`a private key is none of network ${network}`);
+    if (secret === null)
+      throw new RangeError(`a private key is invalid or belongs to another network than ${network}`);
     store.addKey(signingKeyOf(secret.privateKey, secret.compressed));
   }
   for (const { redeemScript } of spent) {
@@ -172,7 +173,7 @@ const refKey = ({ txid, vout }: OutputRef): string => `${txid.toLowerCase()}:${v
 export function signTransaction(request: SignRequest): SignAnswer {
   const { sighashType = 'ALL' } = request;
   const hashType = parseSighashType(sighashType);
-  if (hashType === null) throw new RangeError(`no signature hash type: ${sighashType}`);
+  if (hashType === null) throw new RangeError(`unknown signature hash type: ${sighashType}`);
   const tx = parseHex(request.hex);
   const task = signingTask(tx, keyStore(request), hashType);
   const known = new Map(
@@ -185,7 +186,8 @@ export function signTransaction(request: SignRequest): SignAnswer {
   for (const [input, { prevout }] of tx.inputs.entries()) {
     const spent = known.get(refKey({ txid: hashToHex(prevout.hash), vout: prevout.index }));
     if (spent !== undefined) signInput(task, input, spent);
-    const problem = spent === undefined ? 'the spent output was not told' : inputProblem(task, input, spent);
+    const problem =
+      spent === undefined ? 'the spent output is missing in the arguments' : inputProblem(task, input, spent);
     if (problem !== null) problems.push({ input, problem });
   }
   return { hex: toHex(formatTransaction(tx)), complete: problems.length === 0, problems };

@@ -128,7 +128,7 @@ export class Explorer {
     });
     this.exited = new Promise((resolve) =>
       worker.on('exit', () => {
-        link.end(new Error(this.failure ?? 'the thread of the explorer has ended'));
+        link.end(new Error(this.failure ?? "the explorer's thread has exited"));
         resolve(this.ended());
       }),
     );
@@ -149,7 +149,7 @@ export class Explorer {
   /** Called when the thread ended. Restarts it on the same port, unless the node is stopping. */
   private ended(): void {
     if (this.stopping.signal.aborted || this.port === 0) return;
-    this.deps.logger.warn('The explorer starts again.');
+    this.deps.logger.warn('The explorer is being restarted.');
     setTimeout(() => {
       if (this.stopping.signal.aborted) return;
       this.link = this.begin({ ...this.start, port: this.port });

@@ -141,7 +141,9 @@ export class Hub implements HubService {
     if (udpPort === null) return null;
     const address = host === 'localhost' ? '127.0.0.1' : host;
     if (!isIPv4(address)) {
-      log.info(`The hub has no status port: it listens at ${host}, and that port is of IPv4 alone`);
+      log.info(
+        `The hub has no status port: it listens at ${host}, and the status port requires an IPv4 address`,
+      );
       return null;
     }
     return new StatusPort(
@@ -200,7 +202,7 @@ export class Hub implements HubService {
         counters,
         log: deps.log,
         failed: deps.onException,
-        ended: (error) => this.restartLater(`its thread ended: ${error.message}`),
+        ended: (error) => this.restartLater(`its thread has exited: ${error.message}`),
         answered: (notes) => this.noteAnswers(notes),
         told: (method, count) => this.noteTold(method, count),
         searched: (notes) => this.noteSearches(notes),
@@ -276,11 +278,12 @@ export class Hub implements HubService {
     } catch (error) {
       const { host, udpPort } = this.options;
       throw new HubStartError(
-        `The hub cannot open its status port at ${host} port ${udpPort}: ${(error as Error).message}. Choose another with -hubudpport=<port>, or 0 for none.`,
+        `The hub cannot open its status port at ${host} port ${udpPort}: ${(error as Error).message}. Choose ` +
+          'another port with -hubudpport=<port>, or turn it off with -hubudpport=0.',
       );
     }
     if (this.deps.isReady()) return this.listen();
-    this.deps.log.info('The hub lets clients in when the node has caught up');
+    this.deps.log.info('The hub will accept clients when the node has caught up with the chain');
     this.readyTimer = setInterval(() => {
       if (!this.deps.isReady()) return;
       this.stopLooking();
@@ -320,7 +323,7 @@ export class Hub implements HubService {
     const { pauseMs } = this;
     this.pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     this.failure = reason;
-    this.deps.log.warn(`The hub is started again in ${pauseMs / 1000} s: ${reason}`);
+    this.deps.log.warn(`The hub is being restarted in ${pauseMs / 1000} s: ${reason}`);
     this.restartTimer = setTimeout(() => {
       this.restartTimer = null;
       this.restarts++;

@@ -78,7 +78,7 @@ export class BackgroundFill {
     for (const tracked of this.indexes) {
       if (!this.canReturn(tracked)) {
         const { name } = tracked.index;
-        this.deps.log.info(`${name} is on a branch whose blocks are gone, and is rebuilt`);
+        this.deps.log.info(`${name} is on a branch whose blocks are missing, and is rebuilt`);
         await chain.change(() => tracked.drop(chain.deps.store, () => flusher.flush()));
       }
       this.noteSynced(tracked);
@@ -112,7 +112,7 @@ export class BackgroundFill {
     this.onBug = onBug;
     for (const tracked of this.behind()) {
       const from = this.heightOf(tracked) + 1;
-      this.deps.log.info(`${tracked.index.name} is filled in the background from height ${from}`);
+      this.deps.log.info(`${tracked.index.name} is built in the background from height ${from}`);
     }
     this.running = this.run().catch(onBug);
   }
@@ -166,7 +166,7 @@ export class BackgroundFill {
 
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
-    log.info(`${tracked.index.name} cannot be disconnected as far as the chain was, and is rebuilt`);
+    log.info(`${tracked.index.name} cannot follow a reorganisation of this depth, and is rebuilt`);
     // Rows are dropped in several steps. If the node stops before the last one, the next start drops the remaining rows.
     for (let isDone = false; !isDone && !this.stopping;) {
       const began = performance.now();
@@ -194,7 +194,10 @@ export class BackgroundFill {
 
   private whyWaiting(tracked: TrackedIndex): string | null {
     if (tracked.synced || !this.waits(tracked)) return null;
-    return `It is filled once the blocks up to the snapshot's, at height ${this.deps.chain.index.snapshotHeight}, are validated.`;
+    return (
+      'It will be built when the blocks up to the snapshot, at height ' +
+      `${this.deps.chain.index.snapshotHeight}, are validated.`
+    );
   }
 
   /** Continues the indexes that waited for the blocks below a snapshot. Must be called when these blocks are available. */
@@ -324,7 +327,7 @@ export class BackgroundFill {
     for (const tracked of this.behind()) {
       if (this.idOf(tracked) !== last) continue;
       tracked.failure = error.message;
-      this.deps.warn(`${tracked.index.name} cannot be filled: ${error.message}`);
+      this.deps.warn(`${tracked.index.name} cannot be built: ${error.message}`);
     }
   }
 
@@ -355,6 +358,7 @@ export class BackgroundFill {
 
 function prunedBeyond(name: string, height: number): FolderError {
   return new FolderError(
-    `Block ${height}, which -${name} needs to be filled, was pruned. You need to rebuild the database using -reindex, which will redownload the entire blockchain, or to start without -${name}.`,
+    `Block ${height}, which -${name} needs, was pruned. Rebuild the database with -reindex, which ` +
+      `downloads the whole chain again, or start without -${name}.`,
   );
 }

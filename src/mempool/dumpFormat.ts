@@ -179,7 +179,7 @@ export async function readDump(path: string, into: DumpReader, signal: AbortSign
     for (let n = 0; n < unbroadcast; n++) {
       into.unbroadcast(await records.next((reader) => toLatin1(reader.hash())));
     }
-    if (!(await records.isAtEnd())) throw new ReadError('something follows its end');
+    if (!(await records.isAtEnd())) throw new ReadError('there is data after its end');
     return true;
   } finally {
     await file.close();

@@ -102,7 +102,7 @@ export class MempoolFiles {
         signal,
       );
       if (!found) {
-        if (!isReturned) deps.log.debug('mempool', `There is no ${path}`);
+        if (!isReturned) deps.log.debug('mempool', `${path} does not exist`);
         return;
       }
     } catch (error) {
@@ -110,7 +110,11 @@ export class MempoolFiles {
       deps.log.info(
         `Failed to deserialize mempool data on disk: ${(error as Error).message}. Continuing anyway.`,
       );
-      const told = quarantine(path, error, 'Transactions that waited when it was written may be gone.');
+      const told = quarantine(
+        path,
+        error,
+        'Transactions that were in the mempool when it was written may be lost.',
+      );
       if (deps.warn) deps.warn(told);
       else deps.log.warn(told);
       return;

@@ -35,7 +35,7 @@ export function parseLbc(text: string): bigint {
   const match = PATTERN.exec(text);
   if (match === null)
     throw new MetadataError(
-      `'${text}' is not an amount: 1 to 10 digits, a point and 1 to 8 digits are needed`,
+      `'${text}' is not a valid amount: 1 to 10 digits, a point and 1 to 8 digits are required`,
     );
   const [, whole, fraction] = match;
   const digits = Array.from(`${whole}${fraction}`, digitValue).join('');

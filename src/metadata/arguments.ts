@@ -13,8 +13,9 @@ export function requireGiven(value: JsonValue, name: string): void {
 }
 
 export function textOf(value: JsonValue, name: string): string {
-  if (typeof value !== 'string') throw new MetadataError(`${name} must be a text`);
-  if (/\p{Surrogate}/u.test(value)) throw new MetadataError(`${name} has half of a character`);
+  if (typeof value !== 'string') throw new MetadataError(`${name} must be a string`);
+  if (/\p{Surrogate}/u.test(value))
+    throw new MetadataError(`${name} contains an unpaired surrogate character`);
   return value;
 }
 

@@ -34,7 +34,7 @@ function setList(args: Arguments, name: string, clear: () => void, add: (item: J
   if (items === undefined) return;
   if (typeof items === 'string') add(items);
   else if (Array.isArray(items)) items.forEach(add);
-  else throw new MetadataError(`${name} must be a text or a list`);
+  else throw new MetadataError(`${name} must be a string or a list`);
 }
 
 /** Creates a reference to the claim with this printed id. */
@@ -134,7 +134,7 @@ export function setClaimFields(
   const changed = clone(ClaimSchema, claim);
   const args = new Arguments(values);
   const { type } = changed;
-  if (type.case === undefined) throw new MetadataError('The claim has no kind');
+  if (type.case === undefined) throw new MetadataError('The claim has no type');
   if (type.case === 'stream') setStreamFields(type.value, args, contentExtension);
   args.requireNoNulls();
   setCommon(changed, args);

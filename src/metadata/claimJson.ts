@@ -80,7 +80,7 @@ export function claimToJson(
   prefixes: AddressPrefixes | null = null,
 ): Record<string, JsonOut> {
   const { type } = claim;
-  if (type.case === undefined) throw new MetadataError('The claim has no kind');
+  if (type.case === undefined) throw new MetadataError('The claim has no type');
   const whole = toJson(ClaimSchema, claim, { useProtoFieldName: true }) as unknown as Json;
   const { [type.case]: own, ...common } = whole;
   const json: Json = { ...common, ...(own as Json) };

@@ -34,7 +34,7 @@ export function formatFeeAddress(address: Uint8Array): string {
 /** Decodes the text of a fee address to bytes of any length. The checksum is not verified. Throws `MetadataError`. */
 export function parseFeeAddress(text: string): Buffer {
   const bytes = /^[0-9A-Za-z]+$/.test(text) ? decodeBase58(text, MAX_ADDRESS_SIZE) : null;
-  if (bytes === null) throw new MetadataError(`'${text}' is not an address`);
+  if (bytes === null) throw new MetadataError(`'${text}' is not a valid address`);
   return bytes;
 }
 

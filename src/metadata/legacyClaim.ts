@@ -35,7 +35,7 @@ import { readPartialMessage, writeMessage } from './wire.js';
 const currencies = enumNames(LegacyFee_CurrencySchema);
 
 function textOf(bytes: Bytes): string {
-  if (!isUtf8(bytes)) throw new MetadataError('A text is not UTF-8');
+  if (!isUtf8(bytes)) throw new MetadataError('A string is not valid UTF-8');
   return asBuffer(bytes).toString('utf8');
 }
 

@@ -51,13 +51,13 @@ function isTruthy(value: JsonValue | undefined): value is JsonValue {
 }
 
 function objectOf(value: JsonValue | undefined, name: string): JsonObject {
-  if (!(value instanceof JsonObject)) throw new MetadataError(`There is no ${name}`);
+  if (!(value instanceof JsonObject)) throw new MetadataError(`${name} is missing`);
   return value;
 }
 
 function required(object: JsonObject, name: string): JsonValue {
   const value = last(object, name);
-  if (value === undefined) throw new MetadataError(`There is no ${name}`);
+  if (value === undefined) throw new MetadataError(`${name} is missing`);
   return value;
 }
 

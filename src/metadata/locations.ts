@@ -80,7 +80,7 @@ export function parseLocation(value: JsonValue): Location {
   const parsed = typeof value === 'string' && value.startsWith('{') ? parseObject(value) : value;
   if (parsed instanceof JsonObject) for (const [name, part] of parsed.entries) setPart(message, name, part);
   else if (typeof parsed === 'string') setFromText(message, parsed);
-  else throw new MetadataError('A location is neither a text nor an object');
+  else throw new MetadataError('A location is neither a string nor an object');
   return message;
 }
 

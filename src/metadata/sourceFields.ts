@@ -28,7 +28,7 @@ export function setSourceField(source: Source, field: string, argument: string, 
       source.btInfohash = hexOf(value, argument);
       return;
     default:
-      throw new MetadataError(`There is no argument '${argument}'`);
+      throw new MetadataError(`Unknown argument '${argument}'`);
   }
 }
 

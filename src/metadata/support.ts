@@ -13,7 +13,7 @@ export interface DecodedSupport extends Envelope {
 /** Decodes the data of a support. Byte arrays in the result are views of the data. Throws `MetadataError`. */
 export function decodeSupport(data: Bytes): DecodedSupport {
   const envelope = openEnvelope(data);
-  if (envelope === null) throw new MetadataError('The data is of no known format');
+  if (envelope === null) throw new MetadataError('The data has an unknown format');
   const { message: support, canonical } = readMessage(SupportSchema, envelope.message);
   return { ...envelope, support, message: canonical };
 }

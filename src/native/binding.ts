@@ -18,8 +18,7 @@ type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: stri
 let loaded: Loaded | undefined;
 
 function load(): Loaded {
-  if (process.env['LBCNODE_NATIVE'] === '0')
-    return { addon: null, reason: 'switched off by LBCNODE_NATIVE=0' };
+  if (process.env['LBCNODE_NATIVE'] === '0') return { addon: null, reason: 'disabled by LBCNODE_NATIVE=0' };
   const require = createRequire(import.meta.url);
   const reasons: string[] = [];
   for (const path of addonCandidates().filter((candidate) => existsSync(candidate))) {
@@ -33,7 +32,7 @@ function load(): Loaded {
   }
   if (reasons.length === 0)
     reasons.push(
-      isCheckout() ? 'not built' : `the package brings none for ${targetName()}, and none was built`,
+      isCheckout() ? 'not built' : `the package contains no addon for ${targetName()}, and none was built`,
     );
   return { addon: null, reason: reasons.join('; ') };
 }

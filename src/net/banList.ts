@@ -186,7 +186,7 @@ export class BanList {
     try {
       const content = await readCheckedFile(path, magic, MAX_FILE_BYTES);
       if (content === null) {
-        log.debug('net', `There is no ${path}`);
+        log.debug('net', `${path} does not exist`);
         this.isDirty = true;
         return;
       }

@@ -416,10 +416,10 @@ export class PeerNetwork {
   private outageAdvice(): string {
     const { connect, networks, params } = this.options;
     const proxied = networks.nameProxy === null ? '' : ', that the proxy of -proxy runs';
-    if (connect !== null) return `Check that the nodes of -connect run and can be reached${proxied}.`;
+    if (connect !== null) return `Check that the nodes of -connect are running and reachable${proxied}.`;
     return (
-      `Check the connection to the internet${proxied}, and that a firewall lets TCP connections to port ` +
-      `${params.p2pPort} out; name a node that runs with -addnode=<host>.`
+      `Check the internet connection${proxied}, and that the firewall allows outgoing TCP connections to ` +
+      `port ${params.p2pPort}; or add a running node with -addnode=<host>.`
     );
   }
 
@@ -437,7 +437,7 @@ export class PeerNetwork {
   private every(ms: number, task: () => Promise<void>): void {
     const run = (): void => {
       task().catch((error: unknown) =>
-        this.deps.log.warn(`peers.dat could not be written, the node goes on: ${failureReason(error)}`),
+        this.deps.log.warn(`peers.dat could not be written; the node continues: ${failureReason(error)}`),
       );
     };
     this.timers.push(setInterval(run, ms).unref());

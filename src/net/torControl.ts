@@ -245,7 +245,8 @@ export class TorControl {
     const address = parseNetAddress(name, port);
     if (address === null) {
       log.info(
-        `tor: Got onion service ${name}:${port}. It cannot be announced to peers, since its address does not fit their messages; pass it on yourself.`,
+        `tor: Got onion service ${name}:${port}. Its address is too long for the network's address messages, ` +
+          'so that it cannot be announced to peers; distribute it yourself.',
       );
       return;
     }
@@ -275,7 +276,9 @@ export class TorControl {
       throw error;
     }
     if (!ANY_KEY.test(text)) {
-      throw new TorRefusal(`tor: ${keyPath} holds no private key; remove it to get a new onion service`);
+      throw new TorRefusal(
+        `tor: ${keyPath} contains no private key; remove it to create a new onion service`,
+      );
     }
     this.deps.log.debug('tor', `tor: Reading cached private key from ${keyPath}`);
     return text;

@@ -53,7 +53,7 @@ export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<
   } catch (error) {
     await closers
       .close()
-      .catch((also: unknown) => deps.logger.error(`Stopping failed too: ${errorText(also)}`));
+      .catch((also: unknown) => deps.logger.error(`An error occurred while stopping: ${errorText(also)}`));
     throw error;
   }
 }

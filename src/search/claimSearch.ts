@@ -199,7 +199,7 @@ export class BackedClaimSearch implements ClaimSearch {
     const query = await this.queryOf(constraints);
     if (query === null) return { ...this.nothing(), next: null };
     const { offset, limit } = query;
-    if (limit === 0) throw badRequest('limit: pages that follow one another have a claim at least.');
+    if (limit === 0) throw badRequest('limit: with "after", pages must have at least one claim.');
     const all = { ...query, allPages: true };
     const key = queryKey(all);
     const waiting = await this.ready(all, key);

@@ -71,8 +71,8 @@ export class Authenticator {
       const renaming = (error as NodeJS.ErrnoException).syscall === 'rename';
       const path = code === 'EISDIR' && !renaming ? temporary : cookieFile;
       throw new EnvironmentError(
-        `The RPC authentication cookie ${path} cannot be written: ${systemErrorReason(code)} (${code}). ` +
-          'Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.',
+        `The RPC authentication cookie ${path} cannot be written: ${systemErrorReason(code)} (${code}). Its ` +
+          'folder must exist and be writable: correct -rpccookiefile, or use -rpcuser and -rpcpassword.',
         { cause: error },
       );
     }

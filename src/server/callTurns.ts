@@ -326,7 +326,7 @@ export class CallTurns {
         });
       }
     } catch (error) {
-      this.logger.debug('http', () => `Answer to ${connection.peer} was cut off: ${String(error)}`);
+      this.logger.debug('http', () => `The response to ${connection.peer} was interrupted: ${String(error)}`);
     } finally {
       call.leave();
       this.underWay.delete(call);

@@ -44,7 +44,7 @@ export const DEFAULT_MAX_CONNECTIONS = 512;
 const STOP_GRACE_MS = 30_000;
 
 function noSchemas(): never {
-  throw new Error('no route of this server has a schema');
+  throw new Error('this server has no route with a schema');
 }
 
 export interface HttpServerOptions {
@@ -137,7 +137,9 @@ export class RpcHttpServer {
       logger,
     );
     this.passwordChecks = new PasswordChecks((address, cutOff) =>
-      logger.info(`ThreadRPCServer cut off ${cutOff} connections of ${address}: too many passwords to check`),
+      logger.info(
+        `ThreadRPCServer disconnected ${cutOff} connections of ${address}: too many passwords to verify`,
+      ),
     );
     this.rpc = new RpcEndpoint(
       {
@@ -327,7 +329,7 @@ export class RpcHttpServer {
           this.deps.directPaths?.receivePlain(head, (run) => this.turns.serveOpen(connection, response, run));
       },
       onTimeout: (socket) => this.onTimeout(socket),
-      onInvalid: (connection) => refuseConnection({ name: 'Error', message: 'cut short' }, connection),
+      onInvalid: (connection) => refuseConnection({ name: 'Error', message: 'interrupted' }, connection),
     });
   }
 
@@ -428,13 +430,16 @@ function bindFailure(
 ): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -${option}=<port>.`;
+      return (
+        `port ${port} is in use (EADDRINUSE), possibly by another lbcnode. Stop that program, or choose ` +
+        `another port with -${option}=<port>.`
+      );
     case 'EACCES':
-      return `the system does not allow port ${port} (EACCES). Choose one above 1023 with -${option}=<port>.`;
+      return `the system does not allow port ${port} (EACCES). Choose a port above 1023 with -${option}=<port>.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is not an address of this machine (${code}). Mend -rpcbind.`;
+      return `${host} is not an address of this machine (${code}). Correct -rpcbind.`;
     default:
       return `${message}.`;
   }

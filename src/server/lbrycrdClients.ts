@@ -35,10 +35,11 @@ export class LbrycrdClients {
     const method = METHOD.exec(text)?.[1];
     if (method === undefined || (agent === undefined && !CLI_BODY.test(text))) return;
     this.wasTold = true;
-    const program = agent === undefined ? 'lbrycrd-cli' : `a program in Go, as chainquery`;
+    const program = agent === undefined ? 'lbrycrd-cli' : 'a program written in Go, such as chainquery';
     this.logger.info(
-      `${method} was called by what seems to be ${program}. A client of lbrycrd needs -compat=lbrycrd or the path /lbrycrd: ` +
-        'the default answers have other names and units. -compat=documented ends this note',
+      `${method} was called by what seems to be ${program}. A client of lbrycrd needs -compat=lbrycrd or ` +
+        'the path /lbrycrd: results of the default profile have other names and units. -compat=documented ' +
+        'turns this message off',
     );
   }
 }

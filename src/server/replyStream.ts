@@ -151,7 +151,7 @@ function drainOf(response: HttpResponse, stallMs: number): Promise<void> {
       act();
     };
     const onDrain = (): void => settle(resolve);
-    const onClose = (): void => settle(() => reject(new Error('the client has gone')));
+    const onClose = (): void => settle(() => reject(new Error('the client has disconnected')));
     response.once('drain', onDrain);
     response.once('close', onClose);
   });

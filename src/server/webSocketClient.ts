@@ -64,7 +64,7 @@ export class WebSocketClient {
     socket.on('pong', () => (this.isAlive = true));
     socket.on('message', (data: Buffer, isBinary) => {
       this.isAlive = true;
-      if (isBinary) this.close(CLOSE.binary, 'requests are text');
+      if (isBinary) this.close(CLOSE.binary, 'requests must be text messages');
       else this.send(this.answer(data.toString('utf8')));
     });
     socket.once('close', () => this.forget());
@@ -125,7 +125,7 @@ export class WebSocketClient {
   private shedIfSlow(): boolean {
     const { maxQueueBytes } = this.limits;
     if (this.waitingBytes + this.socket.bufferedAmount <= maxQueueBytes) return false;
-    this.close(CLOSE.tooSlow, `too slow: more than ${maxQueueBytes} bytes waited`);
+    this.close(CLOSE.tooSlow, `too slow: more than ${maxQueueBytes} bytes were queued`);
     return true;
   }
 

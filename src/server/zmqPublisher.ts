@@ -89,7 +89,7 @@ export class ZmqPublisher implements NotificationListener {
   private async bind(wanted: readonly ZmqNotifierOptions[]): Promise<void> {
     // The package is loaded on demand, because loading it is slow.
     const { Publisher } = await import('zeromq').catch((error: unknown) => {
-      throw new ZmqStartError(`ZeroMQ cannot be used here: ${textOf(error)}`);
+      throw new ZmqStartError(`ZeroMQ is not available: ${textOf(error)}`);
     });
     const sockets = new Map<string, Publisher>();
     for (const options of wanted) {
@@ -213,7 +213,7 @@ export class ZmqPublisher implements NotificationListener {
   private give(notifier: Notifier, error: unknown): void {
     if (!this.notifiers.includes(notifier)) return;
     this.log.error(
-      `ZeroMQ: ${ZMQ_TOPICS[notifier.type]} at ${notifier.address} is given up: ${textOf(error)}`,
+      `ZeroMQ: publishing ${ZMQ_TOPICS[notifier.type]} at ${notifier.address} is stopped: ${textOf(error)}`,
     );
     this.notifiers = this.notifiers.filter((other) => other !== notifier);
     if (!this.notifiers.some(({ socket }) => socket === notifier.socket)) notifier.socket.close();

@@ -104,8 +104,8 @@ export async function findSqlite(
     }
   }
   throw new EnvironmentError(
-    `${neededBy} needs SQLite, which neither Node ${process.versions.node} nor lbcnode brings for this machine: use Node ` +
-      `22.13 or later${failures.join('')}`,
+    `${neededBy} needs SQLite, which neither Node ${process.versions.node} nor lbcnode contains for this ` +
+      `machine: use Node 22.13 or later${failures.join('')}`,
   );
 }
 

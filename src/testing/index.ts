@@ -194,7 +194,7 @@ function untilEnded(child: ChildProcess): Promise<number | null> {
  * Messages that the node prints at the start and the end of an import of block files. The node serves calls during the
  * import.
  */
-const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
+const IMPORT_BEGINS = 'Importing blocks; RPC calls are answered meanwhile';
 const IMPORT_ENDED = 'All blocks are imported';
 
 async function untilLoaded(

@@ -58,7 +58,7 @@ export class CallThread {
     this.exited = new Promise((resolve) => {
       this.worker.on('exit', (code) => {
         this.fail(cause ?? code);
-        resolve(cause?.message ?? `code ${code}`);
+        resolve(cause?.message ?? `exit code ${code}`);
       });
     });
   }

@@ -57,7 +57,7 @@ export class SyncCaller<Methods extends SyncMethods<Methods>> {
   private resultOf(item: AnswerItem): unknown {
     if (item[0] === 'value') return item[3];
     if (item[0] === 'error') throw this.errors.restore(item[3]);
-    throw new Error(`an answer of the kind ${item[0]} to a call that blocks`);
+    throw new Error(`a response of unknown kind ${item[0]} to a blocking call`);
   }
 }
 
@@ -71,7 +71,7 @@ export function serveSyncCalls<Methods extends SyncMethods<Methods>>(
   const answer = (item: CallItem): AnswerItem => {
     const [kind, id] = item;
     try {
-      if (kind !== 'call') throw new Error(`an item of the kind ${kind} on a port for calls that block`);
+      if (kind !== 'call') throw new Error(`an item of unknown kind ${kind} on a port for blocking calls`);
       return ['value', id, undefined, served[item[2]]!(...item[3])];
     } catch (error) {
       return ['error', id, undefined, errors.cross(error)];

@@ -30,6 +30,6 @@ export function quarantine(path: string, error: unknown, lost: string): string {
     code === 'EISDIR' ? 'it is a folder' : error instanceof Error ? error.message : String(error);
   const aside = moveToQuarantine(path);
   const done =
-    aside === null ? 'Move it away, or it will be found again at the next start.' : `It is now at ${aside}.`;
+    aside === null ? 'Move it away, otherwise the next start finds it again.' : `It was moved to ${aside}.`;
   return `${path} cannot be used (${reason}). ${lost} ${done}`;
 }

@@ -203,7 +203,9 @@ export class Follower implements NodeListener {
     const { chain } = this.wallet.node;
     if (from <= chain.snapshotHeight)
       throw new FollowError(
-        `The wallet needs blocks from height ${from} on, and the node was started from a snapshot of block ${chain.snapshotHeight} whose blocks are not validated yet. Load the wallet once getblockchaininfo shows no snapshot.`,
+        `The wallet needs blocks from height ${from} on, and the node was started from a snapshot of block ` +
+          `${chain.snapshotHeight} whose blocks are not validated yet. Load the wallet when getblockchaininfo ` +
+          'does not show a snapshot any more.',
       );
     for (let height = from; height <= chain.height; height++) {
       if (!chain.hasBlock(height)) {

@@ -95,6 +95,6 @@ export class ImageKeeper {
   /** Logs an error. Without an image the next start reads all rows. */
   private noteFailure(error: unknown): void {
     const { node, logName } = this.wallet;
-    node.log.debug('db', `${logName} No image of the wallet: ${String(error)}`);
+    node.log.debug('db', `${logName} The cached image of the wallet could not be written: ${String(error)}`);
   }
 }

@@ -417,7 +417,7 @@ export class Wallet {
 
   private loadFlags(flags: bigint): void {
     if ((flags & MANDATORY_FLAGS & ~KNOWN_FLAGS) !== 0n)
-      throw new WalletRowError('The wallet has flags that this program does not know.');
+      throw new WalletRowError('The wallet has flags that this version does not know.');
     this.flags = flags;
   }
 

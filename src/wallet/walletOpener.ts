@@ -142,14 +142,15 @@ export class WalletOpener {
       if (start.upgradesTo) await upgradeWallet(wallet, start.upgradesTo);
       if (wallet.unknownRowCount > 0)
         this.node.log.warn(
-          `${wallet.logName} ${wallet.unknownRowCount} records are of no known kind; they are kept.`,
+          `${wallet.logName} ${wallet.unknownRowCount} records have an unknown type; they are kept.`,
         );
       this.node.log.info(
         `${wallet.logName} Wallet completed loading in ${Math.round(performance.now() - started)}ms`,
       );
       if (!wallet.isLocked && !wallet.hd.canMake) {
         this.node.warn(
-          `${wallet.logName} The seed of the wallet is missing: no new keys can be made. Restore a backup, or begin a new seed with sethdseed.`,
+          `${wallet.logName} The seed of the wallet is missing: new keys cannot be created. Restore a backup, ` +
+            'or create a new seed with sethdseed.',
         );
       }
       await wallet.keys.topUp();
@@ -166,11 +167,13 @@ export class WalletOpener {
   /** Imports a wallet of the reference into a new file. */
   async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
     const { log, warn } = this.node;
-    log.info(`Taking over the wallet ${from} into ${place.file}. The old file stays as it is.`);
+    log.info(`Converting the wallet ${from} into ${place.file}. The old file is not changed.`);
     try {
       const found = await migrateForeignWallet(from, place.file);
       log.info(
-        `Took over ${found.rows} records of ${from}${found.usedLog ? ', some from its log' : ''}. Use it with one program only from here on.`,
+        `Converted ${found.rows} records of ` +
+          `${from}${found.usedLog ? ', including records of its database log' : ''}. From now on, use the ` +
+          'wallet with one program only.',
       );
       if (found.warning !== '') warn(found.warning);
       return found;
@@ -185,7 +188,9 @@ export class WalletOpener {
       if (!(await inSlices(areCopies(wallet, other)))) continue;
       throw new WalletOpenError(
         'copy',
-        `Error loading wallet ${wallet.name}. It is a copy of the wallet ${other.name === '' ? '""' : other.name}, which is loaded: both would hand out the same addresses. Unload that one first.`,
+        `Error loading wallet ${wallet.name}. It is a copy of the wallet ` +
+          `${other.name === '' ? '""' : other.name}, which is loaded: both would give out the same addresses. ` +
+          'Unload the other wallet first.',
       );
     }
   }
@@ -195,7 +200,8 @@ export class WalletOpener {
     const { nlink } = statSync(file);
     if (nlink > 1)
       this.node.warn(
-        `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under one only: two nodes that write to it destroy it. A copy made with backupwallet is safe.`,
+        `The file of the wallet ${name === '' ? file : name} has ${nlink} names (hard links). Open it under ` +
+          'one name only: two nodes that write to it destroy it. A copy made with backupwallet is safe.',
       );
   }
 
@@ -206,7 +212,9 @@ export class WalletOpener {
   private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
     if (cutBytes === 0) return;
     this.node.warn(
-      `The last ${cutBytes} bytes of ${file} were not whole, after a crash or by damage, and are cut off. They held only what blocks and peers tell again; of transactions in them the time of receipt may differ.`,
+      `The last ${cutBytes} bytes of ${file} were incomplete, because of a crash or corruption, and were ` +
+        'removed. They contained only data that blocks and peers provide again; the time of receipt of ' +
+        'transactions in them may differ.',
     );
   }
 
@@ -222,7 +230,7 @@ export class WalletOpener {
     wallet.images.begin();
     const { ledger, keypool, logName } = wallet;
     if (start.isNew === true) {
-      this.node.log.info(`${logName} A new wallet in ${place.file}; back it up with backupwallet`);
+      this.node.log.info(`${logName} Created a new wallet in ${place.file}; back it up with backupwallet`);
     } else {
       this.node.log.info(
         `${logName} ${ledger.size} transactions, ${keypool.count('receive') + keypool.count('change')} keys in the pool`,

@@ -187,8 +187,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await plain.stop();
     const { node, base } = await nodeWith([], folder);
     const parts = [
-      [`/claim/${claimId}`, 'The claim index is still being filled', 'holds the name'],
-      [`/address/${address}`, 'The address index is still being filled', 'Balance'],
+      [`/claim/${claimId}`, 'The claim index is not complete', 'holds the name'],
+      [`/address/${address}`, 'The address index is not complete', 'Balance'],
       [`/tx/${txid}`, 'Transactions are still being indexed', 'mindblown'],
       ['/node', 'is being filled', 'complete'],
       ['/', 'Latest blocks', 'Latest blocks'],
@@ -299,7 +299,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await (Reflect.get(explorer, 'worker') as { terminate: () => Promise<number> }).terminate();
     await page.getByText('not live').waitFor();
     await isLive(page);
-    expect(logged).toContain('The explorer starts again.');
+    expect(logged).toContain('The explorer is being restarted.');
     expect((await page.reload())!.status()).toBe(200);
   });
 

@@ -168,10 +168,10 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
       program('lbcnode'),
       [...common, '-listen=0', '-hub', `-hubport=${await freePort()}`, '-hubudpport=0', '-printtoconsole'],
       env,
-      'Ask it: ',
+      'Call a method: ',
     );
     expect(node.output()).toContain('native addon: libsecp256k1 bundled');
-    expect(node.output()).toMatch(/Ask it: \S*programs\/lbcnode-cli -regtest /);
+    expect(node.output()).toMatch(/Call a method: \S*programs\/lbcnode-cli -regtest /);
     const ask = async (...args: string[]): Promise<string> =>
       (await run(program('lbcnode-cli'), [...common, ...args], { env })).stdout.trim();
     expect(JSON.parse(await ask('generatetoaddress', '3', ADDRESS))).toHaveLength(3);

@@ -98,7 +98,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     await expect(node.rpc('searchclaims', [{ height: 'x' }])).rejects.toThrow('height: "x" is not a number.');
     await expect(node.rpc('searchclaims', [{ order_by: 'x' }])).rejects.toThrow('there is no field "x"');
     for (const limit of [1001, '1001', 1e15, '1e400'])
-      await expect(node.rpc('searchclaims', [{ limit }])).rejects.toThrow('a page has at most 1000 claims');
+      await expect(node.rpc('searchclaims', [{ limit }])).rejects.toThrow('limit must be at most 1000');
   });
 
   it('follows a reorganisation', async () => {
@@ -141,7 +141,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     expect(third).toMatchObject({ total: 5, height: first.height });
     expect(third.next).toBeUndefined();
     await expect(node.rpc('searchclaims', [{ ...asked, limit: 3 }, first.next])).rejects.toThrow(
-      'after: the page before was of other constraints.',
+      'after: the previous page was requested with other constraints.',
     );
   });
 });

@@ -69,7 +69,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     await wire.cut();
     await mine(3);
     expect(await node.rpc('getblockcount')).toBe(8);
-    await expect(search()).rejects.toThrow('The search index cannot be asked: PostgreSQL at');
+    await expect(search()).rejects.toThrow('The search index cannot be queried: PostgreSQL at');
     await newWire().open(port);
     await reaches(8);
   });
@@ -78,7 +78,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     const { password } = url;
     await node.stop();
     const log = readFileSync(join(folder, 'regtest', 'debug.log'), 'utf8');
-    expect(log).toContain('The search index could not be brought up to date: PostgreSQL at');
+    expect(log).toContain('The search index could not be updated: PostgreSQL at');
     expect(log).not.toContain(password);
     await start();
   });

@@ -188,11 +188,11 @@ describe('answers', () => {
       err:
         'error code: -1\nerror message:\nlogging takes at most 2 arguments, 4 were given.\n' +
         'Usage: logging ( include exclude )\n' +
-        'Options stand before the command: -regtest\nlbcnode-cli help logging tells more.\n',
+        'Options must precede the command: -regtest\nFor details: lbcnode-cli help logging\n',
     });
     expect((await ask('-named', 'logging', 'inclde=["net"]')).err).toBe(
       'error code: -8\nerror message:\nUnknown named parameter inclde\n' +
-        'Did you mean include=? lbcnode-cli help logging tells more.\n',
+        'Did you mean include=? For details: lbcnode-cli help logging\n',
     );
     expect((await ask('help', 'loging')).out).toBe('help: unknown command: loging. Did you mean logging?\n');
   });
@@ -217,14 +217,14 @@ describe('a wallet that is not loaded', () => {
     const refused = 'error code: -18\nerror message:\nRequested wallet does not exist or is not loaded\n';
     const base = `lbcnode-cli -regtest -datadir=${data}`;
     expect((await ask('-rpcwallet=demo', 't_unloaded')).err).toBe(
-      `${refused}The wallet demo exists and is not loaded. Load it with: ${base} loadwallet demo\n`,
+      `${refused}The wallet demo exists but is not loaded. Load it with: ${base} loadwallet demo\n`,
     );
     expect((await ask('-rpcwallet=other', 't_unloaded')).err).toBe(
-      `${refused}There is no wallet other. Make it with: ${base} createwallet other\n`,
+      `${refused}The wallet other does not exist. Create it with: ${base} createwallet other\n`,
     );
     const exists = 'error code: -4\nerror message:\nWallet demo already exists.\n';
     expect((await ask('createwallet', 'demo')).err).toBe(
-      `${exists}The wallet demo exists and is not loaded. Load it with: ${base} loadwallet demo\n`,
+      `${exists}The wallet demo exists but is not loaded. Load it with: ${base} loadwallet demo\n`,
     );
     expect((await ask('createwallet', 'open')).err).toBe(exists);
   });
@@ -345,7 +345,7 @@ describe('options', () => {
     let err = '';
     expect(await runCli(words, { ...io, err: (text) => (err += text) })).toBe(1);
     expect(err).toMatch(
-      /^Error: There is no home folder: .* Say where the data folder lies with -datadir=<dir>\.\n$/,
+      /^Error: The home folder is unknown: .* Specify the data folder with -datadir=<dir>\.\n$/,
     );
   });
 
@@ -369,14 +369,14 @@ describe('failures', () => {
         `error: Could not connect to the server 127.0.0.1:${free}\n\n` +
         'Make sure the lbcnode server is running and that you are connecting to the correct RPC port.\n' +
         `Start a node of regtest with: lbcnode -regtest -datadir=${data}\n` +
-        'Or say where it listens with -rpcport=<port>, -rpcconnect=<host>.\n',
+        "Or give the node's address with -rpcport=<port>, -rpcconnect=<host>.\n",
     });
     expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo', '-regtest'])).err).toContain(
-      '\nOptions stand before the command: -regtest\n',
+      '\nOptions must precede the command: -regtest\n',
     );
     // The cookie of another network tells that its node runs.
     expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo'])).err).toContain(
-      `\nA node of regtest seems to run: add -regtest to call it.\nStart a node of main with: lbcnode -datadir=${data}\n`,
+      `\nA node of regtest seems to be running. To call it, add -regtest.\nStart a node of main with: lbcnode -datadir=${data}\n`,
     );
   });
 
@@ -398,7 +398,7 @@ describe('failures', () => {
     // A folder cannot be read by anyone; the rights of a file do not stop root.
     expect((await ask(`-rpccookiefile=${data}`, 'echo')).err).toBe(
       `error: Could not read the authentication cookie ${data}: it is a folder where a file should be (EISDIR).\n` +
-        'Call as the user that runs the node, or give a password with -rpcuser and -stdinrpcpass (-rpcauth of the node).\n',
+        'Run lbcnode-cli as the user that runs the node, or pass a password with -rpcuser and -stdinrpcpass (configured with -rpcauth on the node).\n',
     );
   });
 

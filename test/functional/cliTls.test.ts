@@ -136,6 +136,6 @@ it('a server without TLS, and one that wants TLS, are told apart', async () => {
       version: '1',
     });
   plain.close();
-  expect(errors[0]).toMatch(/it does not use TLS, [A-Z_0-9]+: leave out -tls/);
-  expect(errors[1]).toBe('error: The server uses TLS: call it with -tls\n');
+  expect(errors[0]).toMatch(/it does not use TLS, [A-Z_0-9]+: omit -tls/);
+  expect(errors[1]).toBe('error: The server requires TLS. Call it with -tls\n');
 });

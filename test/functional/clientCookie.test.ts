@@ -65,7 +65,7 @@ it('calls with the cookie of the data folder, and with the next one after a rest
 it('says which cookie it looked for, and looks for none on behalf of another machine', async () => {
   const lost = new RpcClient({ network: 'test', dataDir, url: `http://localhost:${port}/` });
   await expect(lost.call('uptime')).rejects.toThrow(
-    `The cookie ${join(dataDir, 'testnet3', '.cookie')} cannot be read (ENOENT). Is the node running?`,
+    `The cookie ${join(dataDir, 'testnet3', '.cookie')} cannot be read (ENOENT). Check that the node is running.`,
   );
   const wrong = new RpcClient({ url: `http://a:b@127.0.0.1:${port}/`, dataDir });
   await expect(wrong.call('uptime')).rejects.toMatchObject({ status: 401 });

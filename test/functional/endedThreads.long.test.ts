@@ -56,9 +56,11 @@ describe("the hub's thread", () => {
     const status = await statusOf(first);
     await end('hubWorker.js');
     await first.closed;
-    await expect
-      .poll(hubHealth, { timeout: HANG_MS })
-      .toMatchObject({ listening: false, failure: 'its thread ended: hubWorker.js was ended', sessions: 0 });
+    await expect.poll(hubHealth, { timeout: HANG_MS }).toMatchObject({
+      listening: false,
+      failure: 'its thread has exited: hubWorker.js was ended',
+      sessions: 0,
+    });
     expect(await node.rpc('gethubinfo')).toMatchObject({
       subscriptions: 0,
       failure: expect.any(String) as string,
@@ -85,7 +87,9 @@ describe("the hub's thread", () => {
       .poll(() => node.rpc('gethubinfo'), { timeout: HANG_MS })
       .toMatchObject({ restarts: 2, port });
     await expect.poll(hubHealth, { timeout: HANG_MS }).toMatchObject({ listening: true });
-    const pauses = [...node.output().matchAll(/The hub is started again in (\d+) s: its thread ended/g)];
+    const pauses = [
+      ...node.output().matchAll(/The hub is being restarted in (\d+) s: its thread has exited/g),
+    ];
     expect(pauses.map(([, seconds]) => seconds)).toEqual(['1', '2']);
   });
 });

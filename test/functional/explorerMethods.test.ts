@@ -398,12 +398,12 @@ describe('listclaims', () => {
     const second: BidsPage = await node.rpc('listclaims', ['a', 1, first.next]);
     expect(second.blockhash).toBe(first.blockhash);
     await node.rpc('invalidateblock', [first.blockhash]);
-    await expect(node.rpc('listclaims', ['a', 1, first.next])).rejects.toThrow('begin with the first page');
+    await expect(node.rpc('listclaims', ['a', 1, first.next])).rejects.toThrow('Begin with the first page');
     await node.rpc('reconsiderblock', [first.blockhash]);
     expect(await node.rpc('listclaims', ['a', 1, first.next])).toEqual(second);
     const tip = await node.rpc<string>('getbestblockhash');
     await expect(node.rpc('listclaims', ['a', 1, first.next, 'bid', tip])).rejects.toThrow(
-      'block is not the one of the page before',
+      'block differs from the block of the previous page',
     );
     for (const after of ['', 'zz', '00'.repeat(37), `${first.next}00`])
       await expect(node.rpc('listclaims', ['a', 1, after])).rejects.toThrow();

@@ -74,7 +74,7 @@ describe.runIf(canMount)('a small disk', () => {
     expectOneMessage(
       code,
       node.stderr,
-      /blk00000\.dat: no space is left on its disk \(ENOSPC\)\. Make room there/,
+      /blk00000\.dat: no space is left on its disk \(ENOSPC\)\. Free disk space/,
     );
     expect(node.stdout).not.toMatch(TRACE);
     node = await CorruptedNode.start(folder);

@@ -28,10 +28,10 @@ describe('a first start', () => {
       /^No rpcpassword set - using random cookie authentication\.$/,
       /^Generated RPC authentication cookie /,
       /^best block [0-9a-f]{64} at height 0$/,
-      /^\[default wallet\] A new wallet in .*wallet\.db; back it up with backupwallet$/,
+      /^\[default wallet\] Created a new wallet in .*wallet\.db; back it up with backupwallet$/,
       /^Done loading$/,
       /^RPC listens on .*127\.0\.0\.1:\d+, cookie in /,
-      /^Ask it: node \S+lbcnode-cli\.js (.*) getblockchaininfo$/,
+      /^Call a method: node \S+lbcnode-cli\.js (.*) getblockchaininfo$/,
       /^Stop it: Ctrl-C, or type: node \S+lbcnode-cli\.js (.*) stop$/,
       /^Shutdown: In progress\.\.\.$/,
       /^Shutdown: done$/,
@@ -49,7 +49,7 @@ describe('a first start', () => {
   it('announces a data folder that did not exist, once', async () => {
     const parent = mkdtempSync(join(tmpdir(), 'first-'));
     const dataDir = join(parent, 'lbcnode');
-    const line = `Made a new data folder at ${dataDir}\n`;
+    const line = `Created a new data folder at ${dataDir}\n`;
     for (const isNew of [true, false]) {
       const node = startProcess(dataDir, [`-rpcport=${await freePort()}`]);
       await node.printed('Stop it: ');

@@ -140,7 +140,9 @@ describe('a data folder', () => {
       Buffer.concat([Buffer.from('fae4aad1', 'hex'), Buffer.from([0, 1, 0, 0]), Buffer.alloc(20)]),
     );
     await start();
-    expect(node!.output()).toMatch(/Warning: .*blk00000\.dat holds no whole block from byte \d+ to \d+/);
+    expect(node!.output()).toMatch(
+      /Warning: .*blk00000\.dat contains no complete block from byte \d+ to \d+/,
+    );
     expect(await node!.rpc('getblockcount')).toBe(5);
     await node!.rpc('generatetoaddress', [3, ADDRESS]);
     await node!.kill();
@@ -190,7 +192,7 @@ describe('a data folder', () => {
     await stop();
     expect(refused('-supportdelay=proportional')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('was made with -supportdelay=100'),
+      stderr: expect.stringContaining('was created with -supportdelay=100'),
     });
     expect(refused('-forkheight=allclaims@400').stderr).toContain('other fork heights');
     for (const fork of ['segwit@777', 'bip34@777', 'bip65@777', 'bip66@777'])

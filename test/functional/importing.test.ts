@@ -8,7 +8,7 @@ import { startProcess, type NodeProcess } from './support/process.js';
 import { longIt } from '../support/long.js';
 
 const IMPORTED = 'All blocks are imported';
-const ANSWERS_EARLY = 'Importing blocks, calls are answered meanwhile';
+const ANSWERS_EARLY = 'Importing blocks; RPC calls are answered meanwhile';
 const BLOCKS = 10;
 /** The same blocks so often are read and passed over, as a rule long enough to ask something meanwhile. */
 const TIMES = 6000;

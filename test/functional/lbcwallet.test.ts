@@ -75,7 +75,7 @@ describe('the wallet port', () => {
     const authorization = `Basic ${Buffer.from('regtest:wrong').toString('base64')}`;
     expect((await fetch(origin, { method: 'POST', headers: { authorization }, body })).status).toBe(401);
     const log = readFileSync(join(node.dataDir, 'regtest', 'debug.log'), 'utf8');
-    const places = [...log.matchAll(/lbcwallet's methods are answered at (\S+) port/g)].map(
+    const places = [...log.matchAll(/The methods of lbcwallet are served at (\S+) port/g)].map(
       ([, host]) => host,
     );
     expect(places).toContain('127.0.0.1');
@@ -362,7 +362,7 @@ describe('the wallet port', () => {
       code: -1,
       message: 'Request unsupported by lbcwallet',
     });
-    expect((await refused('stop')).message).toContain('stops with its node');
+    expect((await refused('stop')).message).toContain('stops with it');
     await node.rpc('encryptwallet', ['secret']);
     expect(await call('walletislocked')).toBe(true);
     const locked = { code: -13, message: 'Enter the wallet passphrase with walletpassphrase first' };

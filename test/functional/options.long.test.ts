@@ -81,11 +81,11 @@ describe('the node', () => {
   });
 
   it.each([
-    [['-par=999'], 'Warning: -par=999 is above the largest value: 16 is used.\n'],
-    [['-dbcache=-5'], 'Warning: -dbcache=-5 is below the smallest value: 4 is used.\n'],
+    [['-par=999'], 'Warning: -par=999 is above the maximum: 16 is used.\n'],
+    [['-dbcache=-5'], 'Warning: -dbcache=-5 is below the minimum: 4 is used.\n'],
     [
       ['-rpcuser=x'],
-      'Warning: -rpcuser counts for nothing without -rpcpassword: callers need the cookie, or -rpcauth.\n',
+      'Warning: -rpcuser has no effect without -rpcpassword: clients need the cookie, or a password of -rpcauth.\n',
     ],
   ])('warns of %j', (words, said) => {
     const { status, stderr } = start(...words);
@@ -97,7 +97,7 @@ describe('the node', () => {
     const node = await startRegtest({ dataDir: folder, args: ['-connect=foo.invalid'] });
     await expect
       .poll(() => node.output(), { timeout: HANG_MS })
-      .toContain('Warning: -connect=foo.invalid cannot be resolved now; it is tried again.');
+      .toContain('Warning: -connect=foo.invalid cannot be resolved now; the lookup is repeated later.');
     await node.stop();
   });
 
@@ -129,7 +129,7 @@ describe('the node', () => {
     const { status, stderr } = start();
     expect([status, stderr]).toEqual([0, '']);
     expect(readFileSync(join(folder, '.lbcnode', 'regtest', 'debug.log'), 'utf8')).toContain(
-      `${join(folder, '.lbrycrd')} is the data folder of lbrycrd and is not used; take over its settings with -conf=${theirs}\n`,
+      `${join(folder, '.lbrycrd')} is the data folder of lbrycrd and is not used; to use it, take its settings with -conf=${theirs}\n`,
     );
   });
 
@@ -139,7 +139,7 @@ describe('the node', () => {
     const { status, stderr } = run([], env);
     expect(status).toBe(1);
     expect(stderr).toBe(
-      'Error: npm took --regtest for options of its own, so that nothing was started. Put them behind two dashes: npm start -- --regtest\n',
+      'Error: npm interpreted --regtest as its own options, and nothing was started. Put them after two dashes: npm start -- --regtest\n',
     );
     expect(existsSync(join(folder, '.lbcnode'))).toBe(false);
     expect((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string }).name).toBe(
@@ -152,7 +152,7 @@ describe('the node', () => {
     const rpc = run(['-regtest', '-listen=0', '-printtoconsole=0', '-rpcbind=127.0.0.1', '-rpcallowip=[::1]/128', `-rpcport=${port}`]); // prettier-ignore
     expect(rpc.status).toBe(1);
     expect(rpc.stderr).toBe(
-      `Error: Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${port}: port ${port} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.\n`,
+      `Error: Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${port}: port ${port} is in use (EADDRINUSE), possibly by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.\n`,
     );
     const p2p = run(['-regtest', '-server=0', '-printtoconsole=0', `-bind=127.0.0.1:${port}`]);
     expect(p2p.status).toBe(1);
@@ -172,7 +172,7 @@ describe('the node', () => {
     const { status, stderr } = run(['-regtest', '-listen=0', '-printtoconsole=0', `-rpcport=${await freePort()}`, `-rpccookiefile=${cookie}`]); // prettier-ignore
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `Error: The RPC authentication cookie ${cookie} cannot be written: it is missing (ENOENT). Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.\n`,
+      `Error: The RPC authentication cookie ${cookie} cannot be written: it is missing (ENOENT). Its folder must exist and be writable: correct -rpccookiefile, or use -rpcuser and -rpcpassword.\n`,
     );
   });
 });
@@ -195,7 +195,7 @@ describe('a user without a home folder', () => {
       return spawnSync(process.execPath, [program(name), ...words], { ...options, cwd: '/' });
     };
     const homeless =
-      'Error: There is no home folder: HOME is not set and the user has no entry in the password file. Say where the data folder lies with -datadir=<dir>.\n';
+      'Error: The home folder is unknown: HOME is not set, and the user has no entry in the password file. Specify the data folder with -datadir=<dir>.\n';
     const quiet = ['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0'];
     const bare = asNobody('lbcnode', quiet);
     // Where the programs lie the user may have no right to read.

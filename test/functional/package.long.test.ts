@@ -239,7 +239,7 @@ describe('where no addon of the package fits', () => {
 
   it('the node runs on TypeScript without a compiler and says what to type, which helps', async () => {
     const output = await mineWith(installed, { ...own, env: { PATH: '/nonexistent', HOME: folder } });
-    expect(output).toContain(`the package brings none for ${targetName()}`);
+    expect(output).toContain(`the package contains no addon for ${targetName()}`);
     expect(output).toContain('no C++ compiler found');
     const command = /build it by: (.*)$/m.exec(output)![1]!;
     await run('sh', ['-c', command]);

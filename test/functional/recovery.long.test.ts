@@ -146,7 +146,7 @@ describe('recovery', () => {
     renameSync(file, inFolder('lent'));
     await start('-maxblockfilesize=65536');
     expect(node.output()).toMatch(
-      /Warning: \S+blk00001\.dat is missing, which \S+rev00001\.dat belongs to\./,
+      /Warning: \S+blk00001\.dat, which belongs to \S+rev00001\.dat, is missing\./,
     );
     expect(hashes).toContain(await node.rpc('getbestblockhash'));
     expect(await node.rpc('getblockcount')).toBeLessThan(hashes.length);
@@ -248,7 +248,7 @@ describe('recovery', () => {
     writeFileSync(file, bytes);
     await node.rpc('reconsiderblock', [hashes[8]]).catch(() => undefined);
     expect(await node.exited).toBe(1);
-    expect(node.output()).toContain(`block ${hashes[8]} is damaged on disk`);
+    expect(node.output()).toContain(`block ${hashes[8]} is corrupt on disk`);
     bytes[at]! ^= 1;
     writeFileSync(file, bytes);
     await start();

@@ -59,7 +59,9 @@ describe('the file of the index', () => {
       flip((n + 0.5) / 3);
       await searched.start();
       expect(await searched.found()).toEqual(before);
-      expect(searched.node.output()).toContain('The file of the search index is deleted: its page ');
+      expect(searched.node.output()).toContain(
+        'The file of the search index was deleted, because it is corrupt: its page ',
+      );
     }
   });
 
@@ -78,7 +80,7 @@ describe('the file of the index', () => {
     flip(0.7);
     while (!searched.node.output().includes('The search index is built: '))
       await searched.node.rpc('getclaimindexinfo');
-    expect(searched.node.output()).toContain('The search index is damaged: its page ');
+    expect(searched.node.output()).toContain('The search index is corrupt: its page ');
     expect(await searched.found()).toEqual(before);
   });
 });

@@ -147,14 +147,14 @@ describe('a node started from a snapshot', () => {
     const folder = group.folder();
     const wrong = `${dump.hash.slice(0, -1)}${dump.hash.endsWith('0') ? '1' : '0'}`;
     expect(refused(folder, ...load(dump.filename, wrong))).toContain(
-      `has the hash ${dump.hash}, and ${wrong} was expected (named by -snapshothash)`,
+      `has the hash ${dump.hash}, but ${wrong} was expected (given by -snapshothash)`,
     );
     expect(refused(folder, `-loadsnapshot=${dump.filename}`)).toContain('this release knows no hash');
     expect(refused(folder, '-loadsnapshot=missing', `-snapshothash=${wrong}`)).toContain('ENOENT');
     expect(refused(folder, '-reindex', ...load(dump.filename, dump.hash))).toContain('Give one of them');
     const cut = join(folder, 'cut');
     writeFileSync(cut, readFileSync(dump.filename).subarray(0, -9));
-    expect(refused(folder, ...load(cut, dump.hash))).toContain('the file ends early');
+    expect(refused(folder, ...load(cut, dump.hash))).toContain('the file is truncated');
     for (const name of ['chainstate.loading', 'chainstate.loaded'])
       expect(existsSync(join(folder, 'regtest', name))).toBe(false);
   });

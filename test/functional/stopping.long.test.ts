@@ -97,7 +97,7 @@ describe('a node', () => {
     renameSync(networkDir, join(dataDir, 'away'));
     node.child.kill('SIGTERM');
     expect(await node.exited).toBe(1);
-    expect(node.output()).toContain('Shutdown: not everything could be brought to disk');
+    expect(node.output()).toContain('Shutdown: not all data could be written to disk');
     expect(node.output()).toMatch(/^Error: .*ENOENT/m);
   });
 
@@ -138,7 +138,7 @@ describe('a node', () => {
     node.child.kill('SIGTERM');
     expect(await node.exited).toBe(0);
     expect(node.output()).toContain(
-      'Warning: /dev/full cannot be written, the node goes on: no space is left on its disk (ENOSPC)',
+      'Warning: /dev/full cannot be written; the node continues: no space is left on its disk (ENOSPC)',
     );
   });
 });

@@ -112,7 +112,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
       /^lbcnode version /,
       /^Done loading$/,
       /^RPC listens on .*127\.0\.0\.1:/,
-      /^Ask it: /,
+      /^Call a method: /,
     ])
       expect(lines).toContainEqual(expect.stringMatching(said));
     expect(lines.slice(-3)).toEqual(['Shutdown: In progress...', 'Shutdown: done', '']);

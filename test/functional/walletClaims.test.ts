@@ -11,7 +11,7 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 const table = new MethodTable(METHODS);
 const NAME = 'mindblown';
 const NO_NAME =
-  'The name is empty, and no lbry:// URL leads to such a claim. To claim it all the same, give true as the fourth argument (force)';
+  'The name is empty, and no lbry:// URL can refer to such a claim. To claim it anyway, pass true as the fourth argument (force)';
 /** What a byte of a new name costs, in thousandths. */
 const NAME_BYTE_FEE = 2;
 
@@ -164,7 +164,7 @@ describe('claims of a wallet', () => {
     const updated = await demo('updateclaim', [txid, '0102', 0.7]);
     expect(await error('updateclaim', txid, '03', 0.7)).toEqual({
       code: -4,
-      message: 'Error: The claim of the given transaction is spent already',
+      message: 'Error: The claim of the given transaction is already spent',
     });
     await mine();
     const all = await listed(true, false);
@@ -198,7 +198,7 @@ describe('claims of a wallet', () => {
       ]);
       expect(details.every(({ address }) => address === own)).toBe(true);
     }
-    expect((await error('abandonclaim', updated, own)).message).toContain('is spent already');
+    expect((await error('abandonclaim', updated, own)).message).toContain('is already spent');
   });
 
   it('never spends a claim or support that was not named', async () => {

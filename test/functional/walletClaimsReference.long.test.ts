@@ -171,6 +171,6 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     expect((await reference.call('claimname', ['a'.repeat(256), '00', 0.1])).error).toBeNull();
     expect((await refused('abandonclaim', txid, 'nope'))?.code).toBe(-5);
     await ours('updateclaim', [txid, '01', 0.02]);
-    expect((await refused('updateclaim', txid, '02', 0.03))?.message).toContain('is spent already');
+    expect((await refused('updateclaim', txid, '02', 0.03))?.message).toContain('is already spent');
   });
 });

@@ -26,7 +26,7 @@ import { keyOf } from './support/walletKeys.js';
 import { canMount, mountSmall } from './support/smallDisk.js';
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range)Error\b/m;
-const NO_ROOM = /wallet\.db: no space is left on its disk \(ENOSPC\)\. Make room there and start again/;
+const NO_ROOM = /wallet\.db: no space is left on its disk \(ENOSPC\)\. Free disk space and start again/;
 const PAGE = 4096;
 
 describe.runIf(canMount)('a wallet on a full disk', () => {

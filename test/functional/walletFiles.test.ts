@@ -265,7 +265,7 @@ describe('wallets of a node', () => {
     const kept = readFileSync(elsewhere);
     expect(await to('second', 'backupwallet', [elsewhere])).toEqual({
       code: -4,
-      message: `Error: Wallet backup failed! ${elsewhere}: another wallet lies there`,
+      message: `Error: Wallet backup failed! ${elsewhere}: there is already another wallet`,
     });
     expect(readFileSync(elsewhere)).toEqual(kept);
     expect(await to('second', 'backupwallet', [backup])).toBeNull();
@@ -277,7 +277,7 @@ describe('wallets of a node', () => {
       expect(await call(other, null, 'loadwallet', [join(folder, 'used')])).toMatchObject({ warning: '' });
       expect(await to('second', 'backupwallet', [used])).toEqual({
         code: -4,
-        message: `Error: Wallet backup failed! ${used}: another node has wallets open in its folder`,
+        message: `Error: Wallet backup failed! ${used}: another node has loaded wallets from this folder`,
       });
     } finally {
       await other.stop();
@@ -290,7 +290,7 @@ describe('wallets of a node', () => {
     expect(await rpc('loadwallet', ['restored'])).toEqual({
       code: -1,
       message:
-        'Error loading wallet restored. It is a copy of the wallet second, which is loaded: both would hand out the same addresses. Unload that one first.',
+        'Error loading wallet restored. It is a copy of the wallet second, which is loaded: both would give out the same addresses. Unload the other wallet first.',
     });
     await rpc('unloadwallet', ['second']);
     await rpc('loadwallet', ['restored']);
@@ -322,7 +322,7 @@ describe('wallets of a node', () => {
         if ((ended as { code?: number } | null)?.code === -1) break;
         rmSync(join(walletDir(), 'leaving'), { recursive: true });
       }
-      expect(ended, method).toEqual({ code: -1, message: 'The wallet was unloaded meanwhile.' });
+      expect(ended, method).toEqual({ code: -1, message: 'The wallet was unloaded during the call.' });
       // What it was to do was not done, not even by half.
       expect(await rpc('loadwallet', ['leaving'])).toMatchObject({ name: 'leaving' });
       const info = await to<Info & { unlocked_until?: number }>('leaving', 'getwalletinfo');
@@ -343,7 +343,7 @@ describe('wallets of a node', () => {
     expect(await rpc('loadwallet', ['restored'])).toMatchObject({
       code: -4,
       message: expect.stringMatching(
-        /wallet\.db is damaged at byte \d+\. Restore it from a backup.* -salvagewallet/,
+        /wallet\.db is corrupt at byte \d+\. Restore it from a backup.* -salvagewallet/,
       ),
     });
     expect(readFileSync(path).equals(bytes)).toBe(true);

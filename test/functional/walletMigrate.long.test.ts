@@ -314,7 +314,7 @@ describe('wallets', () => {
     appendFileSync(walletFile(), 'rubbish');
     const failed = runToEnd(dataDir, []);
     expect(failed.status).not.toBe(0);
-    expect(failed.stderr + failed.stdout).toContain('is damaged at byte');
+    expect(failed.stderr + failed.stdout).toContain('is corrupt at byte');
     node = await startRegtest({ dataDir, args: [...args, '-salvagewallet'] });
     expect(await call('getwalletinfo')).toMatchObject({
       txcount: before.txcount,

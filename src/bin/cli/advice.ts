@@ -44,13 +44,13 @@ export async function adviceOnError(refused: RefusedCall): Promise<string> {
     }
     case MISC_ERROR:
       if (typeof message !== 'string' || !message.includes(`\nUsage: ${method}`)) return '';
-      return `${misplacedOptions(args)}lbcnode-cli help ${method} tells more.\n`;
+      return `${misplacedOptions(args)}For details: lbcnode-cli help ${method}\n`;
     case INVALID_PARAMETER: {
       const name = /^Unknown named parameter (.*)$/.exec(typeof message === 'string' ? message : '')?.[1];
       const text = name === undefined ? null : await help(method);
       if (name === undefined || text === null) return '';
       const near = suggestion(name, parameterNames(text), (known) => `${known}=`).trimStart();
-      return `${[near, `lbcnode-cli help ${method} tells more.`].filter(Boolean).join(' ')}\n`;
+      return `${[near, `For details: lbcnode-cli help ${method}`].filter(Boolean).join(' ')}\n`;
     }
     case WALLET_NOT_FOUND:
       return refused.wallet === undefined ? '' : adviceOnWallet(refused, refused.wallet);
@@ -73,8 +73,8 @@ async function adviceOnWallet({ options, ask }: RefusedCall, name: string): Prom
   const isThere = listed.some((wallet) => wallet instanceof JsonObject && wallet.get('name') === name);
   const command = (does: string): string => ['lbcnode-cli', options, does, name].filter(Boolean).join(' ');
   return isThere
-    ? `The wallet ${name} exists and is not loaded. Load it with: ${command('loadwallet')}\n`
-    : `There is no wallet ${name}. Make it with: ${command('createwallet')}\n`;
+    ? `The wallet ${name} exists but is not loaded. Load it with: ${command('loadwallet')}\n`
+    : `The wallet ${name} does not exist. Create it with: ${command('createwallet')}\n`;
 }
 
 /** The parameter names in the first line of a method's help: `name "text" ( number )`. */
@@ -95,7 +95,7 @@ function misplacedOptions(args: readonly string[]): string {
     const name = /^--?([a-z]+)(=|$)/.exec(word)?.[1];
     return name !== undefined && names.includes(name);
   });
-  return found.length === 0 ? '' : `Options stand before the command: ${found.join(' ')}\n`;
+  return found.length === 0 ? '' : `Options must precede the command: ${found.join(' ')}\n`;
 }
 
 /** Advice if no server listens; `args` are the words after the method. */
@@ -105,11 +105,12 @@ export function adviceOnRefusal(
 ): string {
   const command = ['lbcnode', networkOption, dataDirOption].filter(Boolean).join(' ');
   const start = `Start a node of ${network} with: ${command}`;
-  const elsewhere = 'Or say where it listens with -rpcport=<port>, -rpcconnect=<host>.';
+  const elsewhere = "Or give the node's address with -rpcport=<port>, -rpcconnect=<host>.";
   const running = otherCookies.filter(({ file }) => existsSync(file));
   const others = running.map(
     (other) =>
-      `A node of ${other.network} seems to run: ${other.networkOption === '' ? `leave out ${networkOption}` : `add ${other.networkOption}`} to call it.`,
+      `A node of ${other.network} seems to be running. To call it, ` +
+      `${other.networkOption === '' ? `omit ${networkOption}` : `add ${other.networkOption}`}.`,
   );
   return misplacedOptions(args) + [...others, start, elsewhere].join('\n');
 }

@@ -31,8 +31,11 @@ const NO_TLS = /^(EPROTO|ERR_SSL_)/;
 
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code !== undefined && DISTRUST.test(code))
-    return `its certificate is not trusted, ${code}: copy rpc.cert of the node to this machine, and name it with -rpccert`;
-  if (code !== undefined && NO_TLS.test(code)) return `it does not use TLS, ${code}: leave out -tls`;
+    return (
+      `its certificate is not trusted, ${code}: copy rpc.cert of the node to this machine and pass its ` +
+      'path with -rpccert'
+    );
+  if (code !== undefined && NO_TLS.test(code)) return `it does not use TLS, ${code}: omit -tls`;
   return code ?? message;
 }
 

@@ -20,7 +20,7 @@ export function rpcAuthEntry(
   salt = randomBytes(SALT_BYTES).toString('hex'),
 ): string {
   if (!/^[^\s:$#]+$/.test(user)) {
-    throw new CliError('A user name has at least one character, and none of blanks, ":", "$" and "#"');
+    throw new CliError('The user name must not be empty or contain whitespace, ":", "$" or "#"');
   }
   if (password === '') throw new CliError('The password is empty');
   return `${user}:${salt}$${createHmac('sha256', salt).update(password).digest('hex')}`;
@@ -29,7 +29,9 @@ export function rpcAuthEntry(
 /** Output for the operator. */
 export function rpcAuthText(user: string, password: string): string {
   return (
-    `Add this line to lbcnode.conf and restart the node:\nrpcauth=${rpcAuthEntry(user, password)}\n` +
-    `The password of ${user}, which is kept nowhere:\n${password}\n`
+    'Add this line to lbcnode.conf and restart the node:\n' +
+    `rpcauth=${rpcAuthEntry(user, password)}\n` +
+    `The password of ${user}, which is not stored anywhere:\n` +
+    `${password}\n`
   );
 }

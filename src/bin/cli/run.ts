@@ -167,7 +167,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   }
   if (status === 401) throw new CliError(authorizationProblem(settings));
   if (status === 400 && settings.tls === null && body.startsWith(PLAIN_REFUSED))
-    throw new CliError('The server uses TLS: call it with -tls');
+    throw new CliError('The server requires TLS. Call it with -tls');
   if (status >= 400 && ![400, 404, 500].includes(status)) {
     // The user needs the reason for the refusal to correct it.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
@@ -188,7 +188,8 @@ function authorizationProblem({ credentials, cookieFile, cookieFailure, configFi
   if (cookieFailure !== null) {
     return (
       `Could not read the authentication cookie ${cookieFile}: ${cookieFailure}.\n` +
-      'Call as the user that runs the node, or give a password with -rpcuser and -stdinrpcpass (-rpcauth of the node).'
+      'Run lbcnode-cli as the user that runs the node, or pass a password with -rpcuser and -stdinrpcpass ' +
+      '(configured with -rpcauth on the node).'
     );
   }
   return (

@@ -25,12 +25,12 @@ export function nodePage(groups: readonly OptionGroup[]): string {
     section(
       'DESCRIPTION',
       paragraphs(
-        'Validates the LBRY chain, keeps it in a data folder, syncs with its peers and answers over JSON-RPC. It runs ' +
-          'until it is stopped by SIGTERM, SIGINT or the method stop, and brings everything to disk before it ends; ' +
-          'killing it loses nothing that it acknowledged.',
-        'Options are written -name, -name=value or -noname, with one dash or two. The same names stand in the ' +
-          'configuration file without the dash, for all networks or under a heading [main], [test] or [regtest]; the ' +
-          'command line wins over the file.',
+        'Validates the LBRY chain, stores it in a data folder, syncs with peers and serves JSON-RPC. It runs ' +
+          'until it is stopped by SIGTERM, SIGINT or the method stop, and then writes all data to disk before ' +
+          'it exits. Killing it does not lose acknowledged data.',
+        'Options are written -name, -name=value or -noname, with one dash or two. In the configuration file ' +
+          'the same names are used without the dash, for all networks or under a heading [main], [test] or ' +
+          '[regtest]. The command line overrides the file.',
       ),
     ),
     section(
@@ -45,21 +45,26 @@ export function nodePage(groups: readonly OptionGroup[]): string {
     ),
     section(
       'FILES',
-      taggedFile('~/.lbcnode/', 'The data folder, unless -datadir names another one.') +
+      taggedFile('~/.lbcnode/', 'The data folder, unless -datadir specifies another one.') +
         taggedFile(
           '~/.lbcnode/lbcnode.conf',
-          'The configuration file; the package has a sample, contrib/lbcnode.conf.',
+          'The configuration file. The package contains a sample, contrib/lbcnode.conf.',
         ) +
         taggedFile('~/.lbcnode/testnet3/, ~/.lbcnode/regtest/', 'The data of the other networks.') +
         taggedFile('debug.log', "The log, in the network's data folder.") +
-        taggedFile('.cookie', 'User and password for callers on this machine, new at each start.') +
-        taggedFile('blocks/', 'The blocks, in the format of Bitcoin Core, and what undoes them.'),
+        taggedFile('.cookie', 'User name and password for clients on this machine, new at each start.') +
+        taggedFile('blocks/', 'The blocks, in the format of Bitcoin Core, and their undo data.'),
     ),
-    section('SIGNALS', tagged('.B SIGTERM', 'Stops the node cleanly.') + tagged('.B SIGINT', 'The same.')),
+    section(
+      'SIGNALS',
+      tagged('.B SIGTERM', 'Stops the node cleanly.') +
+        tagged('.B SIGINT', 'Stops the node cleanly, like SIGTERM.'),
+    ),
     section(
       'EXIT STATUS',
       paragraphs(
-        '0 after a clean stop, 1 when it could not start or had to stop; a message on standard error says why.',
+        '0 after a clean stop, 1 if the node could not start or stopped because of an error; a message on ' +
+          'standard error gives the reason.',
       ),
     ),
     section('SEE ALSO', '.BR lbcnode\\-cli (1),\n.BR lbcnet (1)\n'),
@@ -77,18 +82,17 @@ export function cliPage(options: readonly CliOption[]): string {
     section(
       'DESCRIPTION',
       paragraphs(
-        'Sends one call to a node and prints its answer. Address and password come from the options, the configuration ' +
-          'file of the node and the cookie in its data folder.',
-        'Parameters that are no text are written as JSON. help lists the methods, help with the name of a method ' +
-          'describes it.',
+        'Sends one call to a node and prints the result. Address and password come from the options, the ' +
+          'configuration file of the node and the cookie in its data folder.',
+        'Parameters other than strings are written as JSON. "help" lists the methods; "help <method>" describes one.',
       ),
     ),
     section('OPTIONS', shown.map(({ name, valueName, help }) => entry(name, valueName, `${help}.`)).join('')),
     section(
       'EXIT STATUS',
       paragraphs(
-        ' 0 when the call was answered. Otherwise the code of the error that the node answered with, without its sign, ' +
-          'or 1 when there was no answer.',
+        " 0 if the call succeeded. Otherwise the error code of the node's response without its sign, or 1 if " +
+          'there was no response.',
       ),
     ),
     section(

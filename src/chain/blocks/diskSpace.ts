@@ -31,7 +31,8 @@ export function checkDiskSpace(folders: readonly string[], free = freeBytes): vo
   for (const folder of folders) {
     if (onFile(folder, () => free(folder)) >= MIN_DISK_SPACE_BYTES) continue;
     throw new DiskSpaceError(
-      `Disk space is low! Fewer than 50 MiB are free for ${folder}. Make room and start again; what was acknowledged is kept.`,
+      `Disk space is low! Fewer than 50 MiB are free for ${folder}. Free disk space and start again; no ` +
+        'acknowledged data is lost.',
     );
   }
 }

@@ -79,7 +79,8 @@ export class StoredBlocks {
     } catch (error) {
       throw error instanceof ReadError ? this.damaged(id, error.message) : error;
     }
-    if (!equalBytes(block.hash, headers.hash(id))) throw this.damaged(id, 'another block lies there');
+    if (!equalBytes(block.hash, headers.hash(id)))
+      throw this.damaged(id, 'another block is at this position');
     const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));
     if (wrong) throw this.damaged(id, wrong.reason);
     return block;
@@ -94,7 +95,7 @@ export class StoredBlocks {
     const { headers, versionBits } = this.index;
     const { file, starts, hashes } = headers.runOf(ids, sought.memory.length);
     if (starts.length === 0)
-      throw new BlockFileError('The data of the first of these blocks is not on disk.');
+      throw new BlockFileError('The data of the first requested block is not on disk.');
     const isSegwit = (n: number): boolean => versionBits.isActive('segwit', headers.prev(ids[n]!));
     const { bytes, places } = await this.files.readRun(file, starts, sought.memory);
     const count = places.length / 2;
@@ -117,8 +118,9 @@ export class StoredBlocks {
     const { headers } = this.index;
     const { file, offset } = headers.dataPosition(id);
     return new BlockFileError(
-      `block ${hashToHex(headers.hash(id))} is damaged on disk (${this.files.path('blk', file)} at ${offset}: ${what}). ` +
-        'Bring the file back, or restart with -reindex to rebuild the database from the block files.',
+      `block ${hashToHex(headers.hash(id))} is corrupt on disk (${this.files.path('blk', file)} at ` +
+        `${offset}: ${what}). Restore the file, or restart with -reindex to rebuild the database from the ` +
+        'block files.',
     );
   }
 }

@@ -14,7 +14,7 @@ import { transactionAt } from './checkBlockView.js';
 import { spentScript } from './checkSpends.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-const ADVICE = 'If other nodes go on from it, the network has split over the difference.';
+const ADVICE = 'If other nodes build on it, the network has split because of this difference.';
 
 /** Reason why lbcd might accept a block whose scripts failed; null if unknown. */
 export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): string | null {
@@ -26,17 +26,20 @@ export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): s
       if (resolved.claimKinds[input] === 0) continue;
       if (!isWitnessProgram(stripClaimPrefix(spentScript(resolved, input)))) continue;
       if (transactionAt(block.raw, block.parsed, tx).inputs[input - first]!.witness.length === 0)
-        return `lbcd looks for no witness behind a claim, and may accept this block. ${ADVICE}`;
+        return `lbcd does not check for a witness after a claim script, and may accept this block. ${ADVICE}`;
     }
   }
   return null;
 }
 
 const DIFFERENCES: Readonly<Record<LbcdDifference['kind'], string>> = {
-  metadataSupport: 'lbcd counts supports with metadata before the all-claims fork',
-  extendedTerm: 'lbcd lets expire what is due in the very block that extends terms',
+  metadataSupport: 'before the all-claims fork, lbcd counts supports with metadata, and lbrycrd does not',
+  extendedTerm:
+    'at the height of the expiration fork, lbcd expires claims and supports whose term ends in that ' +
+    'block, and lbrycrd extends their term',
   normalization:
-    'when names are normalized, lbcd moves the supports of names without claims too, and counts the delays of that block by normalized names',
+    'at the normalization fork, lbcd also moves supports of names without claims, and computes the ' +
+    'activation delays of that block for normalized names',
 };
 
 /** Reason, found in the block itself, why lbcd might compute the claim root that this node rejects; null if unknown. */
@@ -59,5 +62,8 @@ export function disputedClaims(
 export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
   const [first] = earlier;
   if (first === undefined) return null;
-  return `${DIFFERENCES[first.kind]}; block ${first.height} may have brought it to other claims, so that it accepts this block. ${ADVICE}`;
+  return (
+    `${DIFFERENCES[first.kind]}; in block ${first.height} this may have led lbcd to a different claim ` +
+    `trie, so that it accepts this block. ${ADVICE}`
+  );
 }

@@ -76,7 +76,7 @@ class BlockFileImport {
     for (const waiting of this.orphans.values())
       for (const { hash, header } of waiting)
         log.warn(
-          `block ${hashToHex(hash)} of ${path} is passed over: its parent ${hashToHex(header.prevHash)} is not there`,
+          `block ${hashToHex(hash)} of ${path} is skipped: its parent ${hashToHex(header.prevHash)} is unknown`,
         );
     await this.connecting;
     if (this.failure !== null) throw this.failure;
@@ -135,7 +135,7 @@ class BlockFileImport {
       this.keepOrphan(block);
       return false;
     }
-    if (error) log.warn(`block ${hashToHex(block.hash)} of ${path} is refused: ${error.reason}`);
+    if (error) log.warn(`block ${hashToHex(block.hash)} of ${path} is invalid: ${error.reason}`);
     if (isNew) {
       this.result.stored++;
       this.aheadBytes += block.raw.length;
@@ -149,7 +149,8 @@ class BlockFileImport {
     const parent = hashToHex(block.header.prevHash);
     if (this.orphanBytes + block.raw.length > ORPHAN_BYTES) {
       log.warn(
-        `block ${hashToHex(block.hash)} of ${this.path} is passed over: its parent ${parent} is far behind it`,
+        `block ${hashToHex(block.hash)} of ${this.path} is skipped: its parent ${parent} occurs too far ` +
+          'after it in the file',
       );
       return;
     }

@@ -67,7 +67,7 @@ export function acceptGenesis(chain: Chain, params: NetworkParams): void {
   const block = loadBlock(params.genesis.block);
   const files = chain.deps.files;
   const { id, error } = chain.index.acceptHeader(block.header, block.hash);
-  if (error) throw new Error(`the genesis block is refused: ${error.reason}`);
+  if (error) throw new Error(`the genesis block is invalid: ${error.reason}`);
   if (files.sizeBytes('blk', 0) === 0)
     chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
 }

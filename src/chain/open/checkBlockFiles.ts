@@ -26,12 +26,15 @@ function mustReach(path: string, leastBytes: number): void {
   if (found?.isFile() === true ? found.size >= leastBytes : !found && leastBytes === 0) return;
   if (!found && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
     throw new FolderError(
-      `${path} is a link to a file that is not there. Attach its disk or mend the link, then start again.`,
+      `${path} is a symbolic link to a file that does not exist. Mount its disk or correct the link, then start again.`,
     );
   }
   throw new FolderError(
     found?.isFile() === false
-      ? `${path} is ${found.isDirectory() ? 'a folder' : 'a pipe, socket or device'} where a file should be. Move it away and bring the file back, or restart with -reindex then to rebuild the database from the block files that are there.`
-      : `${path} is missing or shorter than the database expects. Bring it back, or restart with -reindex to rebuild the database from the block files that are there.`,
+      ? `${path} is ${found.isDirectory() ? 'a folder' : 'a pipe, socket or device'}, and a file is ` +
+          'expected. Move it away and restore the file, or restart with -reindex to rebuild the database from ' +
+          'the existing block files.'
+      : `${path} is missing or shorter than the database expects. Restore it, or restart with -reindex to ` +
+          'rebuild the database from the existing block files.',
   );
 }

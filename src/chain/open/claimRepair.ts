@@ -76,6 +76,7 @@ async function repair(deps: RepairDeps, damage: TrieCorruptionError): Promise<vo
     throw error;
   }
   log.warn(
-    `The claim trie after block ${tip.height} was damaged (${damage.what}) and was rebuilt from its names. Check the disk if this comes again.`,
+    `The claim trie after block ${tip.height} was corrupt (${damage.what}) and was rebuilt from its ` +
+      'names. If this happens again, check the disk.',
   );
 }

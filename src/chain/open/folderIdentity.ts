@@ -57,7 +57,7 @@ export async function readIdentity(store: RowStore, database: string): Promise<S
   try {
     return JSON.parse(Buffer.from(row).toString()) as Stored;
   } catch {
-    throw new DatabaseCorruptionError(database, 'the row that tells its network and rules cannot be read');
+    throw new DatabaseCorruptionError(database, 'the row that contains the network and rules cannot be read');
   }
 }
 
@@ -79,7 +79,8 @@ export async function claimFolder(
   }
   if (!(stored.schema >= OLDEST_SCHEMA && stored.schema <= SCHEMA)) {
     throw new FolderError(
-      `The data folder was written by another version of the node (schema ${stored.schema}, ${SCHEMA} wanted). Restart with -reindex to rebuild it from the block files.`,
+      `The data folder was written by another version of the node (schema ${stored.schema}; this version ` +
+        `uses ${SCHEMA}). Restart with -reindex to rebuild it from the block files.`,
     );
   }
   if (stored.network !== wanted.network) {
@@ -87,17 +88,20 @@ export async function claimFolder(
   }
   if (stored.supportDelay !== wanted.supportDelay) {
     throw new FolderError(
-      `The data folder was made with -supportdelay=${stored.supportDelay} and cannot be opened with -supportdelay=${wanted.supportDelay}. Use the same option, or another folder.`,
+      `The data folder was created with -supportdelay=${stored.supportDelay} and cannot be opened with ` +
+        `-supportdelay=${wanted.supportDelay}. Use the same option, or another folder.`,
     );
   }
   if (stored.claimRules !== wanted.claimRules) {
     throw new FolderError(
-      `The data folder was made under other fork heights or expiration terms (${stored.claimRules}; now ${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
+      `The data folder was created with other fork heights or expiration terms (${stored.claimRules}; now ` +
+        `${wanted.claimRules}). Use the same -forkheight and -claimexpiration, or another folder.`,
     );
   }
   if (stored.scriptForks !== undefined && stored.scriptForks !== wanted.scriptForks) {
     throw new FolderError(
-      `The data folder was made under other fork heights (${stored.scriptForks}; now ${wanted.scriptForks}). Use the same -forkheight, or another folder.`,
+      `The data folder was created with other fork heights (${stored.scriptForks}; now ` +
+        `${wanted.scriptForks}). Use the same -forkheight, or another folder.`,
     );
   }
   if (rebuilt) {

@@ -81,8 +81,10 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
   if (wanted.includes('keep') && existsSync(database)) {
     const aside = moveToQuarantine(database);
     if (aside === null)
-      throw new EnvironmentError(`${database} cannot be moved. Move it away and start again.`);
-    log.warn(`${database} names no owner and was not deleted: it is at ${aside} now. It is not needed.`);
+      throw new EnvironmentError(`${database} cannot be moved. Move it to another place and start again.`);
+    log.warn(
+      `${database} was not written by this program and was not deleted. It was moved to ${aside} and is not needed.`,
+    );
   } else onFile(database, () => rmSync(database, { recursive: true, force: true }));
   onFile(blocks, () => {
     if (!existsSync(blocks)) return;

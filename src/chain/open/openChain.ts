@@ -169,7 +169,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     const { pruned } = await readChainState(store, paths.database);
     if (pruned && resets) {
       throw new FolderError(
-        'Block files of this folder were pruned, so that its chain state cannot be rebuilt from them. Use -reindex, which will fetch the whole chain again.',
+        'Block files of this folder were pruned, so that its chain state cannot be rebuilt from them. Use ' +
+          '-reindex, which will download the whole chain again.',
       );
     }
     if (pruned && !options.pruning) {
@@ -194,7 +195,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
 
 function foreign(folder: string): FolderError {
   return new FolderError(
-    `${folder} holds the database of another node. Point -datadir at a folder of its own and import its blocks: -loadblock=<file>, or copy its blocks folder and start with -reindex.`,
+    `${folder} contains the database of another program. Use another -datadir, and import its blocks ` +
+      'with -loadblock=<file>, or copy its blocks folder and start with -reindex.',
   );
 }
 
@@ -253,7 +255,10 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   } catch (error) {
     if (error instanceof ForeignDatabaseError) {
       if (isMarkedAsOurs(path))
-        throw new DatabaseCorruptionError(path, 'it lacks what every database of this program has');
+        throw new DatabaseCorruptionError(
+          path,
+          'it does not contain the row that every database of this program has',
+        );
       throw foreign(options.folder);
     }
     if (error instanceof DatabaseCorruptionError) throw error;
@@ -275,7 +280,7 @@ async function readChainState(store: RowStore, database: string): Promise<ChainS
   try {
     return parseChainState(row);
   } catch {
-    throw new DatabaseCorruptionError(database, 'the row that names its tip cannot be read');
+    throw new DatabaseCorruptionError(database, 'the row that contains its tip cannot be read');
   }
 }
 
@@ -288,7 +293,8 @@ async function startFromSnapshot(
   const { params, checkpoints, adjustedTimeSec, identity, minimumChainWork, signal, log } = options;
   if (options.reindex || options.reindexChainstate)
     throw new FolderError(
-      '-loadsnapshot starts a new folder, and -reindex and -reindex-chainstate compute one from its block files. Give one of them.',
+      '-loadsnapshot fills a new folder, whereas -reindex and -reindex-chainstate rebuild the chain state ' +
+        'from block files. Use only one of them.',
     );
   await loadSnapshot(source, {
     folder,
@@ -319,7 +325,9 @@ async function openSnapshot(
   if (record?.state === 'assumed') {
     if (!resets) return record;
     throw new FolderError(
-      `This folder was started from a snapshot of block ${record.height}, and not all blocks up to it are there to compute the chain state from. Use -reindex, which fetches what is missing.`,
+      `This folder was started from a snapshot of block ${record.height}, and the blocks up to it are not ` +
+        'complete, so that the chain state cannot be rebuilt. Use -reindex, which downloads the missing ' +
+        'blocks.',
     );
   }
   if (record !== null && resets) dropSnapshotRecord(store);
@@ -355,7 +363,7 @@ function restoreIndex(
   const index = new BlockIndex(headers, { params, checkpoints, adjustedTimeSec });
   const tip = state.tip === null ? NO_HEADER : headers.find(hashFromHex(state.tip));
   if (state.tip !== null && tip === NO_HEADER) {
-    throw new DatabaseCorruptionError(database, 'it names a tip that it does not know');
+    throw new DatabaseCorruptionError(database, 'its tip is an unknown block');
   }
   if (state.tip === null) forgetVerdicts(headers);
   else retryVerdicts(headers, tip);
@@ -370,7 +378,9 @@ function makeClaimStore({ params, supportDelay, proofWindow, log }: OpenChainOpt
     proofWindow,
     onLateRead: (row) => {
       log.warn(
-        `A ${row} row of the claim trie was read late, since it was not fetched ahead. The result is right, but slower; please report it. Metrics count such reads; the log does not repeat this.`,
+        `A ${row} row of the claim trie was not prefetched and was read during validation. The result is ` +
+          'correct but took longer; please report this. The metrics count such reads, and the log does not ' +
+          'repeat this message.',
       );
     },
   });

@@ -70,7 +70,8 @@ function tellInvalid(
   const { file, offset } = headers.dataPosition(id);
   if (file < from.file || (file === from.file && offset < from.offset)) return;
   warn(
-    `the block at byte ${offset} of ${chain.deps.files.path('blk', file)} is invalid (${error.reason}): it came so, or the file is damaged. What is missing is fetched from peers.`,
+    `the block at byte ${offset} of ${chain.deps.files.path('blk', file)} is invalid (${error.reason}): ` +
+      'it was received so, or the file is corrupt. Missing blocks are downloaded from peers.',
   );
 }
 
@@ -125,11 +126,14 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
   const { early, first, count } = orphans;
   if (early !== null)
     options.warn(
-      `the block at byte ${early.offset} of ${files.path('blk', early.file)} is further in the future than a block may be: it and what follows it is not used. Set this computer's date and time right, if they are not, and start again.`,
+      `the time of the block at byte ${early.offset} of ${files.path('blk', early.file)} is too far in the ` +
+        'future. This block and the following ones are not used. If the date and time of this computer are ' +
+        'wrong, correct them and start again.',
     );
   else if (count > 0)
     options.warn(
-      `${count} blocks in ${files.path('blk', files.currentFile)} and before it wait for a parent that is not there; what is missing is fetched from peers.`,
+      `the parents of ${count} blocks in ${files.path('blk', files.currentFile)} and earlier files are ` +
+        'missing; they are downloaded from peers.',
     );
   // Blocks whose time is in the future may become valid. The next start reads the files from the first of these blocks on.
   flusher.scanFrom = early === null ? null : first;
@@ -143,7 +147,9 @@ function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
   const { files } = chain.deps;
   for (const file of files.lonelyUndoFiles().filter((number) => number >= from))
     warn(
-      `${files.path('blk', file)} is missing, which ${files.path('rev', file)} belongs to. Blocks of the end of the chain that it held are fetched from peers again; or stop, bring it back and start again.`,
+      `${files.path('blk', file)}, which belongs to ${files.path('rev', file)}, is missing. Its blocks at ` +
+        'the end of the chain are downloaded from peers again; or stop the node, restore the file and start ' +
+        'again.',
     );
 }
 
@@ -168,7 +174,8 @@ class Gaps {
     for (const { at, end } of this.found) {
       if (await isZero(path, at, end)) continue;
       warn(
-        `${path} holds no whole block from byte ${at} to ${end}: it is damaged, or the machine went down while it was written. What is missing is fetched from peers.`,
+        `${path} contains no complete block from byte ${at} to ${end}: it is corrupt, or the machine crashed ` +
+          'while writing it. Missing blocks are downloaded from peers.',
       );
     }
   }

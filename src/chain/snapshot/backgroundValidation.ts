@@ -195,7 +195,10 @@ export class BackgroundValidation {
     if (index.active.ancestorOf(id, record.height) === own || index.headers.isFailed(id)) return;
     this.warnedOfBranch = true;
     warn(
-      `Headers with more work are known that do not contain the snapshot's block ${record.block} at height ${record.height}. The node stays on the snapshot's chain until its blocks are validated. If the snapshot is of a branch that the network left, start again with -reindex and without -loadsnapshot.`,
+      `There are headers with more work whose chain does not contain the snapshot's block ${record.block} ` +
+        `at height ${record.height}. The node stays on the snapshot's chain until its blocks are validated. ` +
+        'If the snapshot is of a branch that the network abandoned, start again with -reindex and without ' +
+        '-loadsnapshot.',
     );
   }
 
@@ -217,7 +220,8 @@ export class BackgroundValidation {
   private async beginAgain(error: unknown): Promise<void> {
     const { options, chain } = this;
     options.warn(
-      `The database of the background validation is damaged, and the validation begins again: ${error instanceof Error ? error.message : String(error)}`,
+      'The database of the background validation is corrupt, and the validation starts again from the ' +
+        `beginning: ${error instanceof Error ? error.message : String(error)}`,
     );
     await this.ground.store.close();
     await removeGround(options.path);
@@ -258,7 +262,7 @@ export class BackgroundValidation {
       return await chain.readBlockAside(id);
     } catch (error) {
       if (!(error instanceof BlockFileError)) throw error;
-      this.options.warn(`${error.message} The block is fetched again.`);
+      this.options.warn(`${error.message} The block is downloaded again.`);
       chain.index.forgetData(id);
       return null;
     }
@@ -336,7 +340,7 @@ export class BackgroundValidation {
   /** Throws `Refutation` if a section of the state differs from the snapshot's. */
   private async compare(): Promise<void> {
     const { sections, record, log } = this.options;
-    log.info(`All blocks up to the snapshot's are validated. Comparing the chain states.`);
+    log.info('All blocks up to the snapshot are validated. Comparing the chain states.');
     const { signal } = this.ending;
     const view = await openView(
       {
@@ -356,7 +360,8 @@ export class BackgroundValidation {
         const wanted = record.parts.find((part) => part.name === name);
         if (wanted?.hash !== hash)
           throw new Refutation(
-            `its ${name} are not those that the blocks give (${wanted?.rows ?? 0} rows with hash ${wanted?.hash ?? 'none'}; the blocks give ${rows} rows with hash ${hash})`,
+            `its ${name} differ from the result of its blocks (the snapshot has ${wanted?.rows ?? 0} rows with ` +
+              `hash ${wanted?.hash ?? 'none'}; the blocks give ${rows} rows with hash ${hash})`,
           );
       }
     } finally {

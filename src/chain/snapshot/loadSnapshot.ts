@@ -124,7 +124,8 @@ async function isStarted(store: RowStore, { path }: SnapshotSource, deps: LoadDe
   const genesis = hashToHex(deps.indexOptions.params.genesisHash);
   if ((tip === null || tip === genesis) && !rebuilding && !resetting) return false;
   throw new FolderError(
-    `${deps.folder} has a chain already, so that ${path} is not loaded. Start without -loadsnapshot, or with a -datadir of its own.`,
+    `${deps.folder} already contains a chain, so that ${path} cannot be loaded. Start without ` +
+      '-loadsnapshot, or with another -datadir.',
   );
 }
 
@@ -154,7 +155,9 @@ async function fill(
     );
     if (read.hash !== wanted)
       throw new SnapshotError(
-        `The snapshot ${source.path} has the hash ${read.hash}, and ${wanted} was expected (${source.hash === null ? 'the one that this release knows' : 'named by -snapshothash'}). It is another file than the one that you trust.`,
+        `The snapshot ${source.path} has the hash ${read.hash}, but ${wanted} was expected ` +
+          `(${source.hash === null ? 'the hash in this release' : 'given by -snapshothash'}). It is not the ` +
+          'file that you trust.',
       );
     if (existing !== null) await keepHeaders(existing, index, read, source.path);
     writeState(load, index, read, source, deps);
@@ -175,7 +178,9 @@ function wantedHash({ path, hash, known }: SnapshotSource): string {
   if (wanted !== undefined) return wanted.toLowerCase();
   const names = known.map((one) => `block ${one.height} (${one.block})`).join(', ');
   throw new SnapshotError(
-    `The snapshot ${path} is of block ${height} (${block}), and this release has no hash for it${names === '' ? '' : `; it knows ${names}`}. Name the SHA-256 of the file by -snapshothash=<hash> if you have it from a node of your own or from people that you trust.`,
+    `The snapshot ${path} is of block ${height} (${block}), and this release contains no hash for ` +
+      `it${names === '' ? '' : `; it has hashes for ${names}`}. If you have the SHA-256 of the file from ` +
+      'your own node or from people that you trust, pass it with -snapshothash=<hash>.',
   );
 }
 

@@ -93,12 +93,15 @@ class Reading {
       throw new SnapshotError(`${path} is a snapshot of the network ${head.network}, not ${network}.`);
     if (head.rules !== rules)
       throw new SnapshotError(
-        `${path} was made under other fork heights, expiration terms or delays of supports (${head.rules}; here ${rules}). Use the same options as the node that made it.`,
+        `${path} was created with other fork heights, expiration terms or support delays (${head.rules}; ` +
+          `here ${rules}). Use the same options as the node that wrote it.`,
       );
     const wanted = JSON.stringify(sections.map(({ name, version }) => ({ name, version })));
     if (JSON.stringify(head.sections) !== wanted)
       throw new SnapshotError(
-        `${path} was made by another version of lbcnode, whose rows have other versions (${JSON.stringify(head.sections)}; here ${wanted}). Use that version, or a snapshot made by this one.`,
+        `${path} was written by another version of lbcnode with other row formats ` +
+          `(${JSON.stringify(head.sections)}; here ${wanted}). Use that version, or a snapshot written by this ` +
+          'one.',
       );
   }
 
@@ -124,7 +127,8 @@ class Reading {
         const { id, error } = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes));
         if (error)
           throw new SnapshotError(
-            `The header at height ${headers.height(last) + 1} of the snapshot ${path} is not valid (${error.reason}). Get the snapshot from somewhere else.`,
+            `The header at height ${headers.height(last) + 1} of the snapshot ${path} is invalid ` +
+              `(${error.reason}). Get the snapshot from another source.`,
           );
         headers.setTxCount(id, txCount);
         headers.setChainTxCount(id, headers.chainTxCount(last) + txCount);
@@ -137,10 +141,11 @@ class Reading {
       }
     }
     if (headers.height(last) !== head.height || hashToHex(headers.hash(last)) !== head.block)
-      throw reader.damaged('its headers do not lead to its block');
+      throw reader.damaged('its last header is not that of its block');
     if (headers.work(last) < minimumChainWork)
       throw new SnapshotError(
-        `The chain of the snapshot ${path} has less work than the network's chain is known to have. It is not a snapshot of the network's chain.`,
+        `The chain of the snapshot ${path} has less work than the minimum chain work of the network. It is ` +
+          "not a snapshot of the network's chain.",
       );
     return last;
   }
@@ -180,7 +185,9 @@ class Reading {
     const { claimRoot } = await headers.readHeader(block);
     if (!equalBytes(root, claimRoot))
       throw new SnapshotError(
-        `The claims of the snapshot ${this.options.path} give the root ${hashToHex(root)}, and the header of block ${this.reader.head.block} has ${hashToHex(claimRoot)}. Get the snapshot from somewhere else.`,
+        `The claims of the snapshot ${this.options.path} have the root ${hashToHex(root)}, but the header of ` +
+          `block ${this.reader.head.block} contains ${hashToHex(claimRoot)}. Get the snapshot from another ` +
+          'source.',
       );
   }
 }

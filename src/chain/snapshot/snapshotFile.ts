@@ -194,12 +194,13 @@ export class SnapshotReader {
 
   private readHead(): SnapshotHead {
     const piece = this.readPiece();
-    if (piece.kind !== KIND.head) throw this.damaged('its first piece is not a header');
+    if (piece.kind !== KIND.head) throw this.damaged('its first chunk is not a header');
     const head = this.parse(piece.payload) as SnapshotHead | null;
-    if (typeof head?.format !== 'number') throw this.damaged('its head names no format');
+    if (typeof head?.format !== 'number') throw this.damaged('its header contains no format version');
     if (head.format !== SNAPSHOT_FORMAT)
       throw new SnapshotError(
-        `${this.path} has format ${head.format}, and this version of lbcnode reads format ${SNAPSHOT_FORMAT}. Use the version that the snapshot was made for.`,
+        `${this.path} has format ${head.format}, and this version of lbcnode reads only format ` +
+          `${SNAPSHOT_FORMAT}. Use a matching version of lbcnode.`,
       );
     const isWhole =
       typeof head.network === 'string' &&
@@ -207,7 +208,7 @@ export class SnapshotReader {
       Number.isInteger(head.height) &&
       /^[0-9a-f]{64}$/.test(head.block) &&
       Array.isArray(head.sections);
-    if (!isWhole) throw this.damaged('its head is not complete');
+    if (!isWhole) throw this.damaged('its header is incomplete');
     return head;
   }
 
@@ -221,7 +222,7 @@ export class SnapshotReader {
 
   damaged(what: string): SnapshotError {
     return new SnapshotError(
-      `The snapshot ${this.path} is damaged near byte ${this.at}: ${what}. Copy or download it again.`,
+      `The snapshot ${this.path} is corrupt near byte ${this.at}: ${what}. Copy or download it again.`,
     );
   }
 
@@ -231,7 +232,7 @@ export class SnapshotReader {
     try {
       while (got < length) {
         const read = readSync(this.fd, bytes, got, length - got, this.at + got);
-        if (read === 0) throw this.damaged('the file ends early');
+        if (read === 0) throw this.damaged('the file is truncated');
         got += read;
       }
     } catch (error) {
@@ -245,7 +246,7 @@ export class SnapshotReader {
   private readPiece(): ReadPiece {
     const head = this.take(PIECE_HEAD_BYTES, true);
     const length = head.readUInt32LE(0);
-    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a piece has an impossible length');
+    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a chunk has an impossible length');
     const payload = this.take(length, true);
     if (!sha256(payload).subarray(0, 8).equals(head.subarray(4)))
       throw this.damaged('a checksum does not match');
@@ -284,7 +285,7 @@ export class SnapshotReader {
     hash: string;
   } {
     this.next ??= this.readPiece();
-    if (this.next.kind !== KIND.end) throw this.damaged('a piece is out of order');
+    if (this.next.kind !== KIND.end) throw this.damaged('a chunk is out of order');
     const { parts } = this.parse(this.next.payload) as SnapshotEnd;
     const found = rows.map((part) => ({
       name: part.name,
@@ -292,9 +293,9 @@ export class SnapshotReader {
       hash: (this.partHashes.get(part.kind) ?? createHash('sha256')).digest('hex'),
     }));
     if (JSON.stringify(found) !== JSON.stringify(parts))
-      throw this.damaged('its end does not match its contents');
+      throw this.damaged('its end record does not match its contents');
     if (readSync(this.fd, Buffer.alloc(1), 0, 1, this.at) > 0)
-      throw this.damaged('something follows its end');
+      throw this.damaged('there is data after its end');
     return { parts, hash: this.fileHash.digest('hex') };
   }
 }

@@ -56,7 +56,9 @@ export function snapshotFolders(database: string): SnapshotFolders {
 /** Message for the operator about a database whose snapshot was refuted. */
 export function refutedText({ height, block, hash, problem }: SnapshotRecord): string {
   return (
-    `The snapshot of block ${height} (${block}, file hash ${hash}) with which this folder was started is wrong: ${problem ?? 'it was refuted'}. ` +
-    'Nothing computed from it can be trusted. Restart with -reindex and without -loadsnapshot: the chain state is computed again from the block files, which are kept. Do not use the source of that snapshot again.'
+    `The snapshot of block ${height} (${block}, file hash ${hash}) with which this folder was started is ` +
+    `wrong: ${problem ?? 'its blocks do not give its chain state'}. Nothing computed from it can be ` +
+    'trusted. Restart with -reindex and without -loadsnapshot: the chain state is rebuilt from the block ' +
+    'files, which are kept. Do not use the source of that snapshot again.'
   );
 }

@@ -189,7 +189,7 @@ class View implements SnapshotView {
 function beyondTip(height: number | null, tip: number): SnapshotError {
   return new SnapshotError(
     height === null
-      ? 'There is no block yet.'
+      ? 'The chain has no block yet.'
       : `There is no block at height ${height} in the active chain, whose tip is at height ${tip}.`,
   );
 }
@@ -206,7 +206,8 @@ async function takeBack(
   const depth = active.height - headers.height(target);
   if (depth > MOST_TAKEN_BACK)
     throw new SnapshotError(
-      `Height ${headers.height(target)} is ${depth} blocks below the tip, and at most ${MOST_TAKEN_BACK} blocks can be taken back. For a lower block start a node with -stopatheight and dump its tip.`,
+      `Height ${headers.height(target)} is ${depth} blocks below the tip, and at most ${MOST_TAKEN_BACK} ` +
+        'blocks can be undone. To dump a lower block, start a node with -stopatheight and dump its tip.',
     );
   const rows = store.begin();
   const changed = new KeyedRows();
@@ -217,7 +218,8 @@ async function takeBack(
       await takeBackOne(chain, sections, id, rows, changed);
       if (rows.spilled)
         throw new SnapshotError(
-          `The blocks above height ${headers.height(target)} changed more rows than memory should hold. Dump a block nearer to the tip, or the tip of a node with -stopatheight.`,
+          `The blocks above height ${headers.height(target)} changed more rows than fit in memory. Dump a ` +
+            'block nearer to the tip, or the tip of a node with -stopatheight.',
         );
       since = await yieldIfDue(since);
     }
@@ -239,7 +241,7 @@ async function takeBackOne(
   const { headers } = index;
   const height = headers.height(id);
   if (!headers.hasStatus(id, STATUS.haveData | STATUS.haveUndo))
-    throw new SnapshotError(`Block ${height} cannot be taken back: its data was pruned.`);
+    throw new SnapshotError(`Block ${height} cannot be undone: its data was pruned.`);
   let block: LoadedBlock;
   let undo: Buffer;
   try {

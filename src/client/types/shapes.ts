@@ -4,7 +4,7 @@
 export interface Block {
   /** the block hash */ hash: string;
   /** the number of confirmations, or -1 if the block is not on the main chain */ confirmations: number;
-  /** bytes without witness */ strippedsize: number;
+  /** size in bytes without witness data */ strippedsize: number;
   /** bytes */ size: number;
   /** weight as BIP 141 defines it */ weight: number;
   /** the height */ height: number;
@@ -18,10 +18,10 @@ export interface Block {
   /** the nonce */ nonce: number;
   /** the compact target in hexadecimal */ bits: string;
   /** the difficulty */ difficulty: number;
-  /** expected hashes to produce the chain up to this block: 64 hex digits; in the lbcd profile of a block without zeros in front */ chainwork: string;
-  /** the number of transactions in the block; 0 while its data never arrived */ nTx: number;
+  /** expected number of hashes to produce the chain up to this block, as 64 hex digits; in the lbcd profile without leading zeros if the result is a block */ chainwork: string;
+  /** the number of transactions in the block; 0 if the node never had its data */ nTx: number;
   /** the previous block */ previousblockhash?: string;
-  /** the next block on the main chain */ nextblockhash?: string;
+  /** the hash of the next block on the main chain */ nextblockhash?: string;
 }
 
 // prettier-ignore
@@ -38,17 +38,17 @@ export interface BlockHeader {
   /** the nonce */ nonce: number;
   /** the compact target in hexadecimal */ bits: string;
   /** the difficulty */ difficulty: number;
-  /** expected hashes to produce the chain up to this block: 64 hex digits; in the lbcd profile of a block without zeros in front */ chainwork: string;
-  /** the number of transactions in the block; 0 while its data never arrived */ nTx: number;
+  /** expected number of hashes to produce the chain up to this block, as 64 hex digits; in the lbcd profile without leading zeros if the result is a block */ chainwork: string;
+  /** the number of transactions in the block; 0 if the node never had its data */ nTx: number;
   /** the previous block */ previousblockhash?: string;
-  /** the next block on the main chain */ nextblockhash?: string;
+  /** the hash of the next block on the main chain */ nextblockhash?: string;
 }
 
 // prettier-ignore
 export interface BlockWithTransactions {
   /** the block hash */ hash: string;
   /** the number of confirmations, or -1 if the block is not on the main chain */ confirmations: number;
-  /** bytes without witness */ strippedsize: number;
+  /** size in bytes without witness data */ strippedsize: number;
   /** bytes */ size: number;
   /** weight as BIP 141 defines it */ weight: number;
   /** the height */ height: number;
@@ -56,285 +56,285 @@ export interface BlockWithTransactions {
   /** the version in hexadecimal */ versionHex: string;
   /** the merkle root */ merkleroot: string;
   /** the hash of the root of the claim trie */ nameclaimroot: string;
-  /** the transactions, as getrawtransaction shows them */ tx: ({ txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: TransactionInput[]; vout: TransactionOutput[]; hex: string; blockhash?: string; confirmations?: number; time?: number; blocktime?: number })[];
+  /** the transactions, in the form of getrawtransaction */ tx: ({ txid: string; hash: string; version: number; size: number; vsize: number; weight: number; locktime: number; vin: TransactionInput[]; vout: TransactionOutput[]; hex: string; blockhash?: string; confirmations?: number; time?: number; blocktime?: number })[];
   /** the block time (seconds since 1970) */ time: number;
   /** the median block time (seconds since 1970) */ mediantime: number;
   /** the nonce */ nonce: number;
   /** the compact target in hexadecimal */ bits: string;
   /** the difficulty */ difficulty: number;
-  /** expected hashes to produce the chain up to this block: 64 hex digits; in the lbcd profile of a block without zeros in front */ chainwork: string;
-  /** the number of transactions in the block; 0 while its data never arrived */ nTx: number;
+  /** expected number of hashes to produce the chain up to this block, as 64 hex digits; in the lbcd profile without leading zeros if the result is a block */ chainwork: string;
+  /** the number of transactions in the block; 0 if the node never had its data */ nTx: number;
   /** the previous block */ previousblockhash?: string;
-  /** the next block on the main chain */ nextblockhash?: string;
+  /** the hash of the next block on the main chain */ nextblockhash?: string;
 }
 
 // prettier-ignore
 export interface Claim {
-  /** the name as it is looked up */ normalized_name: string;
-  /** the name as it was claimed */ name: string;
+  /** the normalized name, by which the claim trie stores the claims */ normalized_name: string;
+  /** the name in the output */ name: string;
   /** the claim id */ claimId: string;
   /** the transaction */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ height: number;
-  /** the height at which it became or becomes valid */ 'valid at height': number;
-  /** the amount */ amount: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** the activation height: the block from which the claim or support is active */ 'valid at height': number;
+  /** the amount of the output */ amount: number;
   value: string | null;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
-  /** the block with the output */ blockhash: string;
-  /** the height at which it expires */ 'expiration height': number;
-  /** true: value and address are not known any more */ pruned?: boolean;
-  /** the amount and that of all supports, as far as they are valid */ 'effective amount': number;
-  /** the same once all of them are valid */ 'pending amount'?: number;
+  /** the address to which the output pays */ address?: string;
+  /** the hash of the block that contains the output */ blockhash: string;
+  /** the height at which the claim or support expires */ 'expiration height': number;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
+  /** the effective amount: the active part of the amounts of the claim and its supports */ 'effective amount': number;
+  /** the effective amount after all pending amounts have become active */ 'pending amount'?: number;
   /** the supports of the claim */ supports: Support[];
-  /** place by effective amount; 0 is the best */ bid: number;
-  /** place by height; 0 is the oldest */ sequence: number;
-  /** the height at which ownership of the name changed last */ 'last takeover height': number;
+  /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
+  /** position in the order of age; 0 is the oldest claim */ sequence: number;
+  /** the height at which the controlling claim of the name last changed */ 'last takeover height': number;
 }
 
 // prettier-ignore
 export interface ClaimEvent {
-  /** what happened */ event: "claim" | "update" | "support" | "abandon" | "activation" | "expiration" | "takeover";
-  /** whether it is taken back */ disconnected: boolean;
-  /** the block */ blockhash: string;
-  /** its height */ height: number;
-  /** how many events the block has */ events: number;
-  /** the number of this one, from 0 */ index: number;
-  /** the name as the output has it; of a takeover as it is filed */ name: string;
-  /** its bytes */ namehex?: string;
-  /** the name as it is filed */ normalized_name?: string;
-  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
-  /** the owner before */ formerClaimId?: string;
-  /** the transaction with the output */ txid?: string;
-  /** the number of the output */ n?: number;
-  /** its amount */ amount?: number;
-  /** whether it is about a support */ isSupport?: boolean;
-  /** the height from which it counts */ validAtHeight?: number;
-  /** whether it counts from this block on; else an activation follows */ active?: boolean;
+  /** type of the event */ event: "claim" | "update" | "support" | "abandon" | "activation" | "expiration" | "takeover";
+  /** whether the block was disconnected by a reorganisation, which reverts the event */ disconnected: boolean;
+  /** the hash of the block */ blockhash: string;
+  /** the height of the block */ height: number;
+  /** the number of events of the block */ events: number;
+  /** the position of this event among them, from 0 */ index: number;
+  /** the name in the output; for a takeover the normalized name */ name: string;
+  /** the bytes of the name */ namehex?: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name?: string;
+  /** the id of the claim, or of the supported claim; for a takeover the new controlling claim */ claimId?: string;
+  /** the id of the claim that controlled the name before */ formerClaimId?: string;
+  /** the transaction that contains the output */ txid?: string;
+  /** the index of the output */ n?: number;
+  /** the amount of the output */ amount?: number;
+  /** whether the event concerns a support */ isSupport?: boolean;
+  /** the activation height */ validAtHeight?: number;
+  /** whether the claim or support is active from this block on; otherwise an activation event follows in a later block */ active?: boolean;
   /** the transaction that spends the output */ spentBy?: string;
-  /** its value */ value?: string;
+  /** the serialized value of the claim */ value?: string;
   metadata?: ClaimMetadata;
 }
 
 // prettier-ignore
 export interface ClaimMetadata {
-  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support" | "purchase";
-  /** the id of the channel that signed it, as it says */ channelId?: string;
-  /** the signature, which is not verified */ signature?: string;
-  /** what it says */ value?: { [key: string]: unknown };
-  /** why it cannot be decoded */ error?: string;
+  /** type of the output to which the value belongs */ kind?: "stream" | "channel" | "repost" | "collection" | "support" | "purchase";
+  /** the id of the channel that the value names as its signer */ channelId?: string;
+  /** the signature; it is not verified */ signature?: string;
+  /** the decoded value */ value?: { [key: string]: unknown };
+  /** the reason why the value cannot be decoded */ error?: string;
 }
 
 // prettier-ignore
 export interface ClaimOfName {
-  /** the name as it was claimed */ name: string;
+  /** the name in the output */ name: string;
   /** the claim id */ claimId: string;
   /** the transaction */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ nHeight: number;
-  /** the height at which it became or becomes valid */ nValidAtHeight: number;
-  /** the amount */ nAmount: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ nHeight: number;
+  /** the activation height: the block from which the claim or support is active */ nValidAtHeight: number;
+  /** the amount of the output */ nAmount: number;
   value: string | null;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
-  /** the block with the output */ blockhash: string;
-  /** the height at which it expires */ 'expiration height': number;
-  /** true: value and address are not known any more */ pruned?: boolean;
-  /** the amount and that of all supports, as far as they are valid */ nEffectiveAmount: number;
-  /** the same once all of them are valid */ nPendingAmount?: number;
+  /** the address to which the output pays */ address?: string;
+  /** the hash of the block that contains the output */ blockhash: string;
+  /** the height at which the claim or support expires */ 'expiration height': number;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
+  /** the effective amount: the active part of the amounts of the claim and its supports */ nEffectiveAmount: number;
+  /** the effective amount after all pending amounts have become active */ nPendingAmount?: number;
   /** the supports of the claim */ supports: SupportOfName[];
-  /** place by effective amount; 0 is the best */ bid: number;
-  /** place by height; 0 is the oldest */ sequence: number;
-  /** as txid; this and what follows as lbrycrd names it */ txId: string;
-  /** as nHeight */ height: number;
-  /** as nValidAtHeight */ validAtHeight: number;
-  /** as nAmount (in satoshis) */ amount: number;
-  /** as nEffectiveAmount (in satoshis) */ effectiveAmount: number;
-  /** as nPendingAmount (in satoshis) */ pendingAmount?: number;
+  /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
+  /** position in the order of age; 0 is the oldest claim */ sequence: number;
+  /** the same as txid. This and the following members have lbrycrd's names */ txId: string;
+  /** the same as nHeight */ height: number;
+  /** the same as nValidAtHeight */ validAtHeight: number;
+  /** the same as nAmount, in satoshis (in satoshis) */ amount: number;
+  /** the same as nEffectiveAmount, in satoshis (in satoshis) */ effectiveAmount: number;
+  /** the same as nPendingAmount, in satoshis (in satoshis) */ pendingAmount?: number;
 }
 
 // prettier-ignore
 export interface ClaimsOfName {
-  /** the height at which ownership of the name changed last */ nLastTakeoverHeight: number;
-  /** the name as it is looked up */ normalized_name: string;
-  /** the active claims, best first, then the pending ones */ claims: ClaimOfName[];
-  /** supports of ids that have no claim here */ 'supports without claims': SupportOfName[];
-  /** the height of the block that the answer is about */ height: number;
-  /** the block that the answer is about */ blockhash: string;
-  /** as normalized_name; this and what follows as lbrycrd names it */ normalizedName: string;
-  /** as nLastTakeoverHeight */ lastTakeoverHeight: number;
-  /** as supports without claims */ supportsWithoutClaim: SupportOfName[];
+  /** the height at which the controlling claim of the name last changed */ nLastTakeoverHeight: number;
+  /** the normalized name, by which the claim trie stores the claims */ normalized_name: string;
+  /** the claims: active ones by effective amount, highest first, then the pending ones */ claims: ClaimOfName[];
+  /** supports for claim ids that have no claim under this name */ 'supports without claims': SupportOfName[];
+  /** the height of the block after which this result is valid */ height: number;
+  /** the hash of that block */ blockhash: string;
+  /** the same as normalized_name. This and the following members have lbrycrd's names */ normalizedName: string;
+  /** the same as nLastTakeoverHeight */ lastTakeoverHeight: number;
+  /** the same as "supports without claims" */ supportsWithoutClaim: SupportOfName[];
 }
 
 // prettier-ignore
 export interface IndexedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
-  /** the name as the latest output has it */ name: string;
-  /** the name with which all its spellings are filed */ normalized_name: string;
-  /** the transaction of the latest output */ txid: string;
-  /** the number of that output */ nout: number;
-  /** the height of its block; 0 in the mempool */ height: number;
-  /** the time of that block; in the mempool, the time of arrival (seconds since 1970) */ timestamp: number;
-  /** true: the latest output is in the mempool */ is_waiting?: boolean;
+  /** the name in the latest output */ name: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
+  /** the transaction that contains the latest output */ txid: string;
+  /** the index of that output */ nout: number;
+  /** the height of the block with the latest output; 0 in the mempool */ height: number;
+  /** the time of that block; in the mempool the time of arrival (seconds since 1970) */ timestamp: number;
+  /** true if the latest output is in the mempool */ is_waiting?: boolean;
   /** the amount of that output */ amount: number;
-  /** the height of the block of the first output; 0 in the mempool */ creation_height: number;
+  /** the height of the block with the first output of the claim; 0 in the mempool */ creation_height: number;
   /** the time of that block (seconds since 1970) */ creation_timestamp: number;
-  /** the height at which the latest output became active, or will */ activation_height: number;
-  /** the height at which it expires */ expiration_height: number;
-  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
-  /** whether it controls the name */ is_controlling: boolean;
-  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
-  /** all unspent supports, active or not */ support_amount: number;
-  /** how many live claims repost it */ reposted: number;
-  /** how many live claims the key that it has signed */ claims_in_channel: number;
-  /** the name with the fewest digits of the id that lead here */ short_url: string;
-  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
-  /** the name with the whole id */ permanent_url: string;
-  /** the channel that the value names (40 hex digits) */ channel_id?: string;
-  /** whether the channel lives, and the signature is right for the key that it has */ is_channel_signature_valid?: boolean;
-  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
-  /** whether that claim does not live: it was abandoned, has expired, or never was */ is_reposted_claim_gone?: boolean;
+  /** the height at which the latest output becomes or became active */ activation_height: number;
+  /** the height at which the claim or support expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 if no claim controls the name */ takeover_height: number;
+  /** whether the claim controls the name */ is_controlling: boolean;
+  /** the amount with that of all active supports; 0 until the claim is active */ effective_amount: number;
+  /** the sum of all unspent supports, active or not */ support_amount: number;
+  /** the number of existing claims that are reposts of this claim */ reposted: number;
+  /** the number of existing claims that are signed with the current key of this channel; 0 for other claims */ claims_in_channel: number;
+  /** the shortest URL that resolves to the claim: the name and as few digits of the claim id as needed */ short_url: string;
+  /** the short URL of the channel followed by that of the claim if the channel's signature is valid, otherwise the short URL of the claim */ canonical_url: string;
+  /** the URL with the whole claim id */ permanent_url: string;
+  /** the id of the channel that the value names as its signer (40 hex digits) */ channel_id?: string;
+  /** whether that channel exists and the signature is valid for its current key */ is_channel_signature_valid?: boolean;
+  /** the id of the claim that this claim reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** whether the reposted claim does not exist: it was abandoned, has expired, or never existed */ is_reposted_claim_gone?: boolean;
   /** "stream", "channel", "collection" or "repost" */ value_type?: string;
-  /** the metadata, decoded */ value?: unknown;
+  /** the decoded value */ value?: unknown;
 }
 
 // prettier-ignore
 export interface LbrycrdClaim {
-  /** the name as it is looked up */ normalizedName: string;
-  /** the name as it was claimed */ name?: string;
+  /** the normalized name, by which the claim trie stores the claims */ normalizedName: string;
+  /** the name in the output */ name?: string;
   /** the claim id */ claimId: string;
-  /** the value */ value?: string;
+  /** the value of the claim */ value?: string;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
+  /** the address to which the output pays */ address?: string;
   /** the transaction */ txId: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ height: number;
-  /** the height at which it became or becomes valid */ validAtHeight: number;
-  /** the amount (in satoshis) */ amount: number;
-  /** the amount and that of all supports, as far as they are valid (in satoshis) */ effectiveAmount: number;
-  /** the same once all of them are valid (in satoshis) */ pendingAmount?: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** the activation height: the block from which the claim or support is active */ validAtHeight: number;
+  /** the amount of the output (in satoshis) */ amount: number;
+  /** the effective amount: the active part of the amounts of the claim and its supports (in satoshis) */ effectiveAmount: number;
+  /** the effective amount after all pending amounts have become active (in satoshis) */ pendingAmount?: number;
   /** the supports of the claim */ supports: LbrycrdSupport[];
-  /** place by effective amount; 0 is the best */ bid: number;
-  /** place by height; 0 is the oldest */ sequence: number;
-  /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
+  /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
+  /** position in the order of age; 0 is the oldest claim */ sequence: number;
+  /** the height at which the controlling claim of the name last changed */ lastTakeoverHeight: number;
 }
 
 // prettier-ignore
 export interface LbrycrdClaimOfName {
-  /** the name as it was claimed */ name?: string;
+  /** the name in the output */ name?: string;
   /** the claim id */ claimId: string;
-  /** the value */ value?: string;
+  /** the value of the claim */ value?: string;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
+  /** the address to which the output pays */ address?: string;
   /** the transaction */ txId: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ height: number;
-  /** the height at which it became or becomes valid */ validAtHeight: number;
-  /** the amount (in satoshis) */ amount: number;
-  /** the amount and that of all supports, as far as they are valid (in satoshis) */ effectiveAmount: number;
-  /** the same once all of them are valid (in satoshis) */ pendingAmount?: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** the activation height: the block from which the claim or support is active */ validAtHeight: number;
+  /** the amount of the output (in satoshis) */ amount: number;
+  /** the effective amount: the active part of the amounts of the claim and its supports (in satoshis) */ effectiveAmount: number;
+  /** the effective amount after all pending amounts have become active (in satoshis) */ pendingAmount?: number;
   /** the supports of the claim */ supports: LbrycrdSupport[];
-  /** place by effective amount; 0 is the best */ bid: number;
-  /** place by height; 0 is the oldest */ sequence: number;
+  /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
+  /** position in the order of age; 0 is the oldest claim */ sequence: number;
 }
 
 // prettier-ignore
 export interface LbrycrdClaimsOfName {
-  /** the name as it is looked up */ normalizedName: string;
-  /** the active claims, best first, then the pending ones */ claims: LbrycrdClaimOfName[];
-  /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
-  /** supports of ids that have no claim here */ supportsWithoutClaim: LbrycrdSupport[];
+  /** the normalized name, by which the claim trie stores the claims */ normalizedName: string;
+  /** the claims: active ones by effective amount, highest first, then the pending ones */ claims: LbrycrdClaimOfName[];
+  /** the height at which the controlling claim of the name last changed */ lastTakeoverHeight: number;
+  /** supports for claim ids that have no claim under this name */ supportsWithoutClaim: LbrycrdSupport[];
 }
 
 // prettier-ignore
 export interface LbrycrdSupport {
-  /** the value */ value?: string;
+  /** the value of the claim */ value?: string;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
+  /** the address to which the output pays */ address?: string;
   /** the transaction */ txId: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ height: number;
-  /** the height at which it became or becomes valid */ validAtHeight: number;
-  /** the amount (in satoshis) */ amount: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** the activation height: the block from which the claim or support is active */ validAtHeight: number;
+  /** the amount of the output (in satoshis) */ amount: number;
 }
 
 // prettier-ignore
 export interface LbrycrdTrieEntry {
-  /** the name as it is filed */ normalizedName: string;
-  /** the active claims, best first */ claims: ({ name?: string; claimId: string; value?: string; metadata?: ClaimMetadata; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
+  /** the normalized name, by which the claim trie stores the claim */ normalizedName: string;
+  /** the active claims by effective amount, highest first */ claims: ({ name?: string; claimId: string; value?: string; metadata?: ClaimMetadata; address?: string; txId: string; n: number; height: number; validAtHeight: number; amount: number })[];
 }
 
 // prettier-ignore
 export interface ListedBid {
-  /** place by effective amount; 0 is the best */ bid: number;
-  /** place by height; 0 is the oldest */ sequence: number;
-  /** the claim */ claimId: string;
-  /** the name as the output has it */ name: string;
-  /** its bytes */ namehex?: string;
-  /** the transaction with the output */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of its block */ height: number;
-  /** whether it counts */ active: boolean;
-  /** the height at which it entered or will */ validAtHeight: number;
-  /** the height at which it expires */ expirationHeight: number;
-  /** its own amount */ amount: number;
-  /** its amount, once it counts, with that of its active supports */ effectiveAmount: number;
-  /** the same once everything counts */ pendingAmount?: number;
+  /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
+  /** position in the order of age; 0 is the oldest claim */ sequence: number;
+  /** the claim id */ claimId: string;
+  /** the name in the output */ name: string;
+  /** the bytes of the name */ namehex?: string;
+  /** the transaction that contains the output */ txid: string;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** whether it is active */ active: boolean;
+  /** the activation height */ validAtHeight: number;
+  /** the height at which the claim or support expires */ expirationHeight: number;
+  /** the amount of the output */ amount: number;
+  /** the effective amount: the active part of the amounts of the claim and its supports */ effectiveAmount: number;
+  /** the effective amount after all pending amounts have become active */ pendingAmount?: number;
   /** the number of its supports */ supports: number;
-  /** the sum of those that count */ supportAmount: number;
-  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
-  /** its title, cut at 200 characters */ title?: string;
-  /** the channel that the value names; the signature is not verified */ channelId?: string;
-  /** the address that it pays to */ address?: string;
-  /** true: value and address are not known any more */ pruned?: boolean;
+  /** the sum of its active supports */ supportAmount: number;
+  /** type of the output to which the value belongs */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** the title, cut to 200 characters */ title?: string;
+  /** the id of the channel that the value names as its signer; the signature is not verified */ channelId?: string;
+  /** the address to which the output pays */ address?: string;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
 }
 
 // prettier-ignore
 export interface ListedName {
-  /** the name as the controlling claim has it */ name: string;
-  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
-  /** its bytes */ namehex?: string;
+  /** the name in the output of the controlling claim */ name: string;
+  /** the normalized name, by which the claim trie stores the claims (names are normalized from the normalization fork on) */ normalized_name: string;
+  /** the bytes of the name */ namehex?: string;
   /** the number of active claims */ claims: number;
-  /** the controlling claim */ claimId: string;
-  /** the transaction with its output */ txid: string;
-  /** the number of the output */ n: number;
-  /** its own amount */ amount: number;
-  /** its amount with that of its active supports */ effectiveAmount: number;
-  /** the height of the block with its output */ height: number;
-  /** the height at which ownership of the name changed last */ lastTakeoverHeight: number;
+  /** the id of the controlling claim */ claimId: string;
+  /** the transaction that contains its output */ txid: string;
+  /** the index of the output */ n: number;
+  /** the amount of the output */ amount: number;
+  /** the effective amount: the amount with that of the active supports */ effectiveAmount: number;
+  /** the height of the block that contains its output */ height: number;
+  /** the height at which the controlling claim of the name last changed */ lastTakeoverHeight: number;
 }
 
 // prettier-ignore
 export interface ListedSupport {
-  /** the transaction with the output */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of its block */ height: number;
-  /** whether it counts */ active: boolean;
-  /** the height at which it entered or will */ validAtHeight: number;
-  /** the height at which it expires */ expirationHeight: number;
-  /** its own amount */ amount: number;
-  /** the channel that the value names; the signature is not verified */ channelId?: string;
-  /** the address that it pays to */ address?: string;
-  /** true: value and address are not known any more */ pruned?: boolean;
+  /** the transaction that contains the output */ txid: string;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** whether it is active */ active: boolean;
+  /** the activation height */ validAtHeight: number;
+  /** the height at which the claim or support expires */ expirationHeight: number;
+  /** the amount of the output */ amount: number;
+  /** the id of the channel that the value names as its signer; the signature is not verified */ channelId?: string;
+  /** the address to which the output pays */ address?: string;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
 }
 
 // prettier-ignore
 export interface MempoolEntry {
   fees: { base: number; modified: number; ancestor: number; descendant: number };
-  /** virtual size as BIP 141 defines it; in the lbcd profile the size with witness */ size: number;
-  /** virtual size as BIP 141 defines it */ vsize?: number;
+  /** virtual size as defined in BIP 141; in the lbcd profile the size with witness data */ size: number;
+  /** virtual size as defined in BIP 141 */ vsize?: number;
   /** weight as BIP 141 defines it */ weight?: number;
   /** the fee (deprecated) */ fee: number;
-  /** the fee with the deltas that mining goes by (deprecated) */ modifiedfee: number;
-  /** when it entered the mempool (seconds since 1970) */ time: number;
-  /** height of the chain when it entered */ height: number;
-  /** number of unconfirmed descendants and itself */ descendantcount: number;
-  /** virtual size of the unconfirmed descendants and itself */ descendantsize: number;
+  /** the fee with the fee deltas that are used for mining priority (deprecated) */ modifiedfee: number;
+  /** the time at which the transaction entered the mempool (seconds since 1970) */ time: number;
+  /** block height at which the transaction entered the mempool */ height: number;
+  /** number of unconfirmed descendants, including this transaction */ descendantcount: number;
+  /** virtual size of the unconfirmed descendants, including this transaction */ descendantsize: number;
   descendantfees: number;
-  /** number of unconfirmed ancestors and itself */ ancestorcount: number;
-  /** virtual size of the unconfirmed ancestors and itself */ ancestorsize: number;
+  /** number of unconfirmed ancestors, including this transaction */ ancestorcount: number;
+  /** virtual size of the unconfirmed ancestors, including this transaction */ ancestorsize: number;
   ancestorfees: number;
-  /** the hash with witness */ wtxid: string;
+  /** the hash of the serialized transaction, including witness data */ wtxid: string;
   depends: string[];
   spentby: string[];
 }
@@ -342,29 +342,29 @@ export interface MempoolEntry {
 // prettier-ignore
 export interface NameBlock {
   /** the height of the block */ height: number;
-  /** the block */ blockhash: string;
-  /** what it did */ events: NameEvent[];
-  /** the number of active claims after it */ claims: number;
+  /** the hash of the block */ blockhash: string;
+  /** the events of the block for this name */ events: NameEvent[];
+  /** the number of active claims after the block */ claims: number;
   owner?: { claimId: string; txid: string; n: number; amount: number; effectiveAmount: number };
-  /** the height at which ownership had changed last */ lastTakeoverHeight?: number;
-  /** the effective amounts that changed */ amounts: ({ claimId: string; effectiveAmount: number })[];
+  /** the height at which the controlling claim last changed */ lastTakeoverHeight?: number;
+  /** the effective amounts that changed in the block */ amounts: ({ claimId: string; effectiveAmount: number })[];
 }
 
 // prettier-ignore
 export interface NameEvent {
-  /** claim, update, support: an output was made; abandon: spent and not updated; departure, arrival: moved to or from another spelling at the normalization fork; activation: a pending one entered; expiration; takeover: the name has another owner, or none any more */ event: "claim" | "update" | "support" | "abandon" | "departure" | "arrival" | "activation" | "expiration" | "takeover";
-  /** the name as the output has it */ name?: string;
-  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
-  /** the transaction with the output */ txid?: string;
-  /** the number of the output */ n?: number;
-  /** its own amount */ amount?: number;
-  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** claim, update, support: a transaction created the output; abandon: a transaction spent it without an update; departure, arrival: the normalization fork moved it to or from another spelling of the name; activation: a pending claim or support became active; expiration: it expired; takeover: another claim controls the name, or no claim does */ event: "claim" | "update" | "support" | "abandon" | "departure" | "arrival" | "activation" | "expiration" | "takeover";
+  /** the name in the output */ name?: string;
+  /** the id of the claim, or of the supported claim; for a takeover the new controlling claim */ claimId?: string;
+  /** the transaction that contains the output */ txid?: string;
+  /** the index of the output */ n?: number;
+  /** the amount of the output */ amount?: number;
+  /** the effective amount: the amount with that of the active supports */ effectiveAmount?: number;
   /** whether it is a support */ isSupport?: boolean;
-  /** who owned the name before */ formerClaimId?: string;
-  /** the height at which it entered or was due to */ validAtHeight?: number;
-  /** whether it entered in its own block */ active?: boolean;
+  /** the id of the claim that controlled the name before */ formerClaimId?: string;
+  /** the activation height */ validAtHeight?: number;
+  /** whether it was active at the end of this block */ active?: boolean;
   replaces?: { txid: string; n: number; amount: number };
-  /** the other spelling */ otherName?: string;
+  /** the name in its other spelling */ otherName?: string;
 }
 
 // prettier-ignore
@@ -372,108 +372,108 @@ export type NameProof = { nodes?: ({ children: ({ child: { character: string; no
 
 // prettier-ignore
 export interface OutputClaim {
-  /** what the script does */ op: "claim" | "update" | "support";
-  /** the name as the output has it */ name: string;
-  /** its bytes */ namehex?: string;
-  /** the name as it is filed */ normalized_name?: string;
-  /** the claim, or the one supported */ claimId: string;
-  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
-  /** its title, cut at 200 characters */ title?: string;
-  /** the channel that the value names; the signature is not verified */ channelId?: string;
+  /** type of the output */ op: "claim" | "update" | "support";
+  /** the name in the output */ name: string;
+  /** the bytes of the name */ namehex?: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name?: string;
+  /** the id of the claim, or of the supported claim */ claimId: string;
+  /** type of the output to which the value belongs */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** the title, cut to 200 characters */ title?: string;
+  /** the id of the channel that the value names as its signer; the signature is not verified */ channelId?: string;
 }
 
 // prettier-ignore
 export interface OutputClaimState {
-  /** what the script does */ op: "claim" | "update" | "support";
-  /** the name as the output has it */ name: string;
-  /** its bytes */ namehex?: string;
-  /** the name as it is filed */ normalized_name?: string;
-  /** the claim, or the one supported */ claimId: string;
-  /** what the value is of */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
-  /** its title, cut at 200 characters */ title?: string;
-  /** the channel that the value names; the signature is not verified */ channelId?: string;
-  /** active or pending: it is filed; spent or expired: it was; refused: it never counted; waiting: the transaction is not in the active chain */ state: "active" | "pending" | "spent" | "expired" | "refused" | "waiting";
-  /** the height at which it entered or will */ validAtHeight?: number;
-  /** the height at which it expires */ expirationHeight?: number;
+  /** type of the output */ op: "claim" | "update" | "support";
+  /** the name in the output */ name: string;
+  /** the bytes of the name */ namehex?: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name?: string;
+  /** the id of the claim, or of the supported claim */ claimId: string;
+  /** type of the output to which the value belongs */ kind?: "stream" | "channel" | "repost" | "collection" | "support";
+  /** the title, cut to 200 characters */ title?: string;
+  /** the id of the channel that the value names as its signer; the signature is not verified */ channelId?: string;
+  /** active, pending: the claim trie contains it; spent, expired: the claim trie contained it before; refused: it never had an effect; waiting: the transaction is not in the active chain */ state: "active" | "pending" | "spent" | "expired" | "refused" | "waiting";
+  /** the activation height */ validAtHeight?: number;
+  /** the height at which the claim or support expires */ expirationHeight?: number;
   /** whether it controls its name */ isControlling?: boolean;
-  /** the height at which it ended */ endedHeight?: number;
+  /** the height at which it was spent or expired */ endedHeight?: number;
 }
 
 // prettier-ignore
 export interface OutputScript {
-  /** the script as operations */ asm: string;
-  /** the script */ hex?: string;
-  /** signatures that spending needs */ reqSigs?: number;
-  /** whether it makes or updates a claim */ isclaim?: boolean;
-  /** whether it supports a claim */ issupport?: boolean;
-  /** shape of the script behind the claim */ subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | "";
-  /** shape of the script; nonstandard for claims and supports */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
+  /** the script in assembly notation */ asm: string;
+  /** the script in hex */ hex?: string;
+  /** number of required signatures */ reqSigs?: number;
+  /** whether the output creates or updates a claim */ isclaim?: boolean;
+  /** whether the output is a support of a claim */ issupport?: boolean;
+  /** type of the script after the claim operation */ subtype?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown" | "";
+  /** type of the script; nonstandard for claims and supports */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
   addresses?: string[];
 }
 
 // prettier-ignore
 export interface RepostedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
-  /** the name as the latest output has it */ name: string;
-  /** the name with which all its spellings are filed */ normalized_name: string;
-  /** the transaction of the latest output */ txid: string;
-  /** the number of that output */ nout: number;
-  /** the height of its block; 0 in the mempool */ height: number;
-  /** the time of that block; in the mempool, the time of arrival (seconds since 1970) */ timestamp: number;
-  /** true: the latest output is in the mempool */ is_waiting?: boolean;
+  /** the name in the latest output */ name: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
+  /** the transaction that contains the latest output */ txid: string;
+  /** the index of that output */ nout: number;
+  /** the height of the block with the latest output; 0 in the mempool */ height: number;
+  /** the time of that block; in the mempool the time of arrival (seconds since 1970) */ timestamp: number;
+  /** true if the latest output is in the mempool */ is_waiting?: boolean;
   /** the amount of that output */ amount: number;
-  /** the height of the block of the first output; 0 in the mempool */ creation_height: number;
+  /** the height of the block with the first output of the claim; 0 in the mempool */ creation_height: number;
   /** the time of that block (seconds since 1970) */ creation_timestamp: number;
-  /** the height at which the latest output became active, or will */ activation_height: number;
-  /** the height at which it expires */ expiration_height: number;
-  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
-  /** whether it controls the name */ is_controlling: boolean;
-  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
-  /** all unspent supports, active or not */ support_amount: number;
-  /** how many live claims repost it */ reposted: number;
-  /** how many live claims the key that it has signed */ claims_in_channel: number;
-  /** the name with the fewest digits of the id that lead here */ short_url: string;
-  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
-  /** the name with the whole id */ permanent_url: string;
-  /** the channel that the value names (40 hex digits) */ channel_id?: string;
-  /** whether the channel lives, and the signature is right for the key that it has */ is_channel_signature_valid?: boolean;
-  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
-  /** whether that claim does not live: it was abandoned, has expired, or never was */ is_reposted_claim_gone?: boolean;
+  /** the height at which the latest output becomes or became active */ activation_height: number;
+  /** the height at which the claim or support expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 if no claim controls the name */ takeover_height: number;
+  /** whether the claim controls the name */ is_controlling: boolean;
+  /** the amount with that of all active supports; 0 until the claim is active */ effective_amount: number;
+  /** the sum of all unspent supports, active or not */ support_amount: number;
+  /** the number of existing claims that are reposts of this claim */ reposted: number;
+  /** the number of existing claims that are signed with the current key of this channel; 0 for other claims */ claims_in_channel: number;
+  /** the shortest URL that resolves to the claim: the name and as few digits of the claim id as needed */ short_url: string;
+  /** the short URL of the channel followed by that of the claim if the channel's signature is valid, otherwise the short URL of the claim */ canonical_url: string;
+  /** the URL with the whole claim id */ permanent_url: string;
+  /** the id of the channel that the value names as its signer (40 hex digits) */ channel_id?: string;
+  /** whether that channel exists and the signature is valid for its current key */ is_channel_signature_valid?: boolean;
+  /** the id of the claim that this claim reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** whether the reposted claim does not exist: it was abandoned, has expired, or never existed */ is_reposted_claim_gone?: boolean;
   /** "stream", "channel", "collection" or "repost" */ value_type?: string;
-  /** the metadata, decoded */ value?: unknown;
+  /** the decoded value */ value?: unknown;
   signing_channel?: IndexedClaim;
 }
 
 // prettier-ignore
 export interface ResolvedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
-  /** the name as the latest output has it */ name: string;
-  /** the name with which all its spellings are filed */ normalized_name: string;
-  /** the transaction of the latest output */ txid: string;
-  /** the number of that output */ nout: number;
-  /** the height of its block; 0 in the mempool */ height: number;
-  /** the time of that block; in the mempool, the time of arrival (seconds since 1970) */ timestamp: number;
-  /** true: the latest output is in the mempool */ is_waiting?: boolean;
+  /** the name in the latest output */ name: string;
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
+  /** the transaction that contains the latest output */ txid: string;
+  /** the index of that output */ nout: number;
+  /** the height of the block with the latest output; 0 in the mempool */ height: number;
+  /** the time of that block; in the mempool the time of arrival (seconds since 1970) */ timestamp: number;
+  /** true if the latest output is in the mempool */ is_waiting?: boolean;
   /** the amount of that output */ amount: number;
-  /** the height of the block of the first output; 0 in the mempool */ creation_height: number;
+  /** the height of the block with the first output of the claim; 0 in the mempool */ creation_height: number;
   /** the time of that block (seconds since 1970) */ creation_timestamp: number;
-  /** the height at which the latest output became active, or will */ activation_height: number;
-  /** the height at which it expires */ expiration_height: number;
-  /** the height of the last takeover of the name; 0 when nothing controls it */ takeover_height: number;
-  /** whether it controls the name */ is_controlling: boolean;
-  /** the amount with all active supports; 0 until it is active */ effective_amount: number;
-  /** all unspent supports, active or not */ support_amount: number;
-  /** how many live claims repost it */ reposted: number;
-  /** how many live claims the key that it has signed */ claims_in_channel: number;
-  /** the name with the fewest digits of the id that lead here */ short_url: string;
-  /** the same behind the short URL of its channel, when that signed it validly */ canonical_url: string;
-  /** the name with the whole id */ permanent_url: string;
-  /** the channel that the value names (40 hex digits) */ channel_id?: string;
-  /** whether the channel lives, and the signature is right for the key that it has */ is_channel_signature_valid?: boolean;
-  /** the claim that it reposts (40 hex digits) */ reposted_claim_id?: string;
-  /** whether that claim does not live: it was abandoned, has expired, or never was */ is_reposted_claim_gone?: boolean;
+  /** the height at which the latest output becomes or became active */ activation_height: number;
+  /** the height at which the claim or support expires */ expiration_height: number;
+  /** the height of the last takeover of the name; 0 if no claim controls the name */ takeover_height: number;
+  /** whether the claim controls the name */ is_controlling: boolean;
+  /** the amount with that of all active supports; 0 until the claim is active */ effective_amount: number;
+  /** the sum of all unspent supports, active or not */ support_amount: number;
+  /** the number of existing claims that are reposts of this claim */ reposted: number;
+  /** the number of existing claims that are signed with the current key of this channel; 0 for other claims */ claims_in_channel: number;
+  /** the shortest URL that resolves to the claim: the name and as few digits of the claim id as needed */ short_url: string;
+  /** the short URL of the channel followed by that of the claim if the channel's signature is valid, otherwise the short URL of the claim */ canonical_url: string;
+  /** the URL with the whole claim id */ permanent_url: string;
+  /** the id of the channel that the value names as its signer (40 hex digits) */ channel_id?: string;
+  /** whether that channel exists and the signature is valid for its current key */ is_channel_signature_valid?: boolean;
+  /** the id of the claim that this claim reposts (40 hex digits) */ reposted_claim_id?: string;
+  /** whether the reposted claim does not exist: it was abandoned, has expired, or never existed */ is_reposted_claim_gone?: boolean;
   /** "stream", "channel", "collection" or "repost" */ value_type?: string;
-  /** the metadata, decoded */ value?: unknown;
+  /** the decoded value */ value?: unknown;
   signing_channel?: IndexedClaim;
   reposted_claim?: RepostedClaim;
 }
@@ -488,50 +488,50 @@ export interface SignedTransaction {
 // prettier-ignore
 export interface Support {
   /** the transaction */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ height: number;
-  /** the height at which it became or becomes valid */ 'valid at height': number;
-  /** the amount */ amount: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ height: number;
+  /** the activation height: the block from which the claim or support is active */ 'valid at height': number;
+  /** the amount of the output */ amount: number;
   value?: string | null;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
-  /** the block with the output */ blockhash: string;
-  /** the height at which it expires */ 'expiration height': number;
-  /** true: value and address are not known any more */ pruned?: boolean;
+  /** the address to which the output pays */ address?: string;
+  /** the hash of the block that contains the output */ blockhash: string;
+  /** the height at which the claim or support expires */ 'expiration height': number;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
 }
 
 // prettier-ignore
 export interface SupportOfName {
   /** the transaction */ txid: string;
-  /** the number of the output */ n: number;
-  /** the height of the block with the output */ nHeight: number;
-  /** the height at which it became or becomes valid */ nValidAtHeight: number;
-  /** the amount */ nAmount: number;
+  /** the index of the output */ n: number;
+  /** the height of the block that contains the output */ nHeight: number;
+  /** the activation height: the block from which the claim or support is active */ nValidAtHeight: number;
+  /** the amount of the output */ nAmount: number;
   value?: string | null;
   metadata?: ClaimMetadata;
-  /** the address that the output pays to */ address?: string;
-  /** the block with the output */ blockhash: string;
-  /** the height at which it expires */ 'expiration height': number;
-  /** true: value and address are not known any more */ pruned?: boolean;
-  /** as txid; this and what follows as lbrycrd names it */ txId: string;
-  /** as nHeight */ height: number;
-  /** as nValidAtHeight */ validAtHeight: number;
-  /** as nAmount (in satoshis) */ amount: number;
+  /** the address to which the output pays */ address?: string;
+  /** the hash of the block that contains the output */ blockhash: string;
+  /** the height at which the claim or support expires */ 'expiration height': number;
+  /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
+  /** the same as txid. This and the following members have lbrycrd's names */ txId: string;
+  /** the same as nHeight */ height: number;
+  /** the same as nValidAtHeight */ validAtHeight: number;
+  /** the same as nAmount, in satoshis (in satoshis) */ amount: number;
 }
 
 // prettier-ignore
 export interface Tip {
-  /** the tip */ hash: string;
-  /** its height */ height: number;
+  /** the hash of the tip */ hash: string;
+  /** the height of the block */ height: number;
 }
 
 // prettier-ignore
 export interface Transaction {
   /** the transaction id */ txid: string;
-  /** the hash with witness, which differs from txid for witness transactions */ hash: string;
+  /** the hash of the serialized transaction with witness data; differs from txid for witness transactions */ hash: string;
   /** the version */ version: number;
-  /** bytes with witness */ size: number;
-  /** virtual size: a quarter of the weight, rounded up */ vsize: number;
+  /** size in bytes with witness data */ size: number;
+  /** virtual size in bytes: a quarter of the weight, rounded up */ vsize: number;
   /** weight as BIP 141 defines it */ weight: number;
   /** the lock time */ locktime: number;
   /** the inputs */ vin: TransactionInput[];
@@ -543,115 +543,115 @@ export type TransactionInput = { coinbase: string; sequence: number; witness?: s
 
 // prettier-ignore
 export interface TransactionOutput {
-  /** the amount */ value: number;
-  /** the number of the output */ n: number;
+  /** the amount of the output */ value: number;
+  /** the index of the output */ n: number;
   /** the output script */ scriptPubKey: OutputScript;
   metadata?: ClaimMetadata;
 }
 
 // prettier-ignore
 export interface TrieEntry {
-  /** the name as it is filed */ normalized_name: string;
-  /** the active claims, best first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; metadata?: ClaimMetadata; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
+  /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
+  /** the active claims by effective amount, highest first */ claims: ({ name: string; claimId: string; txid: string; n: number; height: number; 'valid at height': number; amount: number; value: string | null; metadata?: ClaimMetadata; address?: string; blockhash: string; 'expiration height': number; pruned?: boolean })[];
 }
 
 // prettier-ignore
 export interface TxInfo {
   /** the transaction id */ txid: string;
-  /** the hash with witness */ hash: string;
+  /** the hash of the serialized transaction, including witness data */ hash: string;
   /** the version */ version: number;
-  /** bytes with witness */ size: number;
-  /** virtual size: a quarter of the weight, rounded up */ vsize: number;
+  /** size in bytes with witness data */ size: number;
+  /** virtual size in bytes: a quarter of the weight, rounded up */ vsize: number;
   /** weight as BIP 141 defines it */ weight: number;
   /** the lock time */ locktime: number;
-  /** where it is; stale: in a block that is not in the active chain */ state: "mempool" | "chain" | "stale";
-  /** the height of its block */ height?: number;
-  /** that block */ blockhash?: string;
-  /** its number in that block */ position?: number;
-  /** the confirmations; 0 outside of the active chain */ confirmations: number;
-  /** the time of the block, or when it came to the mempool (seconds since 1970) */ time: number;
+  /** location of the transaction; stale: in a block that is not in the active chain */ state: "mempool" | "chain" | "stale";
+  /** the height of the block that contains it */ height?: number;
+  /** the hash of that block */ blockhash?: string;
+  /** its position in the block */ position?: number;
+  /** number of confirmations; 0 outside the active chain */ confirmations: number;
+  /** the time of the block, or the time at which it entered the mempool (seconds since 1970) */ time: number;
   /** whether it is a coinbase */ coinbase: boolean;
   /** the fee */ fee?: number;
-  /** the fee for 1,000 virtual bytes */ feerate?: number;
-  /** what the inputs spend */ amountin?: number;
-  /** what the outputs pay */ amountout: number;
+  /** the fee rate per 1,000 virtual bytes */ feerate?: number;
+  /** sum of the amounts of the inputs */ amountin?: number;
+  /** sum of the amounts of the outputs */ amountout: number;
   /** the number of inputs */ inputcount: number;
   /** the number of outputs */ outputcount: number;
-  /** the number with which both lists begin */ from: number;
+  /** the index of the first input and output in both lists */ from: number;
   /** the inputs */ inputs: TxInfoInput[];
   /** the outputs */ outputs: TxInfoOutput[];
-  /** whether -spendindex is there to tell confirmed spenders */ spendindex: boolean;
-  /** where both lists go on, to be passed as from */ next?: number;
+  /** whether -spendindex is enabled and complete, so that confirmed spenders are known */ spendindex: boolean;
+  /** the index at which both lists continue, to be passed as "from" */ next?: number;
 }
 
 // prettier-ignore
 export interface TxInfoInput {
-  /** the number of the input */ n: number;
+  /** the index of the input */ n: number;
   /** the input script */ coinbase?: string;
-  /** the transaction whose output is spent */ txid?: string;
-  /** the number of that output */ vout?: number;
+  /** the id of the transaction whose output is spent */ txid?: string;
+  /** the index of that output */ vout?: number;
   /** the sequence number */ sequence: number;
-  /** the amount of that output */ amount?: number;
-  /** the height of its block */ height?: number;
-  /** shape of the script behind a claim operation */ type?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
-  /** the address that it pays to */ address?: string;
-  /** the script behind a claim operation, the first 20005 bytes of it */ script?: string;
+  /** the amount of the spent output */ amount?: number;
+  /** the height of the block that contains the output */ height?: number;
+  /** type of the script after the claim operation */ type?: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
+  /** the address to which the output pays */ address?: string;
+  /** the script after the claim operation, at most the first 20005 bytes */ script?: string;
   claim?: OutputClaim;
 }
 
 // prettier-ignore
 export interface TxInfoOutput {
-  /** the number of the output */ n: number;
-  /** its amount */ amount: number;
-  /** shape of the script behind a claim operation */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
-  /** the address that it pays to */ address?: string;
-  /** the script behind a claim operation, the first 20005 bytes of it */ script: string;
+  /** the index of the output */ n: number;
+  /** the amount of the output */ amount: number;
+  /** type of the script after the claim operation */ type: "nonstandard" | "pubkey" | "pubkeyhash" | "scripthash" | "multisig" | "nulldata" | "witness_v0_keyhash" | "witness_v0_scripthash" | "witness_unknown";
+  /** the address to which the output pays */ address?: string;
+  /** the script after the claim operation, at most the first 20005 bytes */ script: string;
   claim?: OutputClaimState;
-  /** whether a transaction of chain or mempool spends it */ spent: boolean;
+  /** whether a transaction of the active chain or the mempool spends it */ spent: boolean;
   spentBy?: { txid: string; n: number; height?: number; blockhash?: string };
 }
 
 // prettier-ignore
 export interface UpcomingEvent {
-  /** activation: a pending claim or support enters; expiration: it leaves; takeover: the name gets another owner, or has none any more */ event: "activation" | "expiration" | "takeover";
-  /** the block at whose end it happens */ height: number;
-  /** the name as it is filed: normalized, from the fork on */ normalized_name: string;
-  /** its bytes */ namehex?: string;
-  /** the name as the output has it */ name?: string;
-  /** the claim, or the one supported; of a takeover the new owner */ claimId?: string;
-  /** the transaction with the output */ txid?: string;
-  /** the number of the output */ n?: number;
-  /** its own amount */ amount?: number;
-  /** its amount with that of its active supports */ effectiveAmount?: number;
+  /** activation: a pending claim or support becomes active; expiration: it expires; takeover: another claim controls the name, or no claim does */ event: "activation" | "expiration" | "takeover";
+  /** the height of the block after which it takes effect */ height: number;
+  /** the normalized name, by which the claim trie stores the claims (names are normalized from the normalization fork on) */ normalized_name: string;
+  /** the bytes of the name */ namehex?: string;
+  /** the name in the output */ name?: string;
+  /** the id of the claim, or of the supported claim; for a takeover the new controlling claim */ claimId?: string;
+  /** the transaction that contains the output */ txid?: string;
+  /** the index of the output */ n?: number;
+  /** the amount of the output */ amount?: number;
+  /** the effective amount: the amount with that of the active supports */ effectiveAmount?: number;
   /** whether it is a support */ isSupport?: boolean;
-  /** who owned the name before */ formerClaimId?: string;
+  /** the id of the claim that controlled the name before */ formerClaimId?: string;
 }
 
 // prettier-ignore
 export interface WalletTransactionItem {
-  /** that an address which is only watched has part in it */ involvesWatchonly?: boolean;
+  /** true: a watch-only address is involved */ involvesWatchonly?: boolean;
   /** DEPRECATED. The account */ account?: string;
   /** the address */ address?: string;
-  /** what it is */ category: "send" | "receive" | "generate" | "immature" | "orphan" | "move";
-  /** the amount, negative for what was sent */ amount: number;
+  /** type of the entry */ category: "send" | "receive" | "generate" | "immature" | "orphan" | "move";
+  /** the amount; negative for "send" */ amount: number;
   /** the label of the address */ label?: string;
-  /** the number of the output */ vout: number;
-  /** the fee, negative */ fee?: number;
-  /** the number of confirmations, below 0 for those of a block that it conflicts with */ confirmations: number;
-  /** that it was mined */ generated?: boolean;
-  /** the block that holds it */ blockhash?: string;
-  /** its place in the block */ blockindex?: number;
+  /** the index of the output */ vout: number;
+  /** the fee; negative */ fee?: number;
+  /** number of confirmations; negative if a transaction that conflicts with it has that many confirmations */ confirmations: number;
+  /** true: the transaction is a coinbase */ generated?: boolean;
+  /** the hash of the block that contains it */ blockhash?: string;
+  /** the position in the block */ blockindex?: number;
   /** the time of the block (seconds since 1970) */ blocktime?: number;
   /** whether its outputs are safe to spend */ trusted?: boolean;
   /** the transaction id */ txid: string;
   walletconflicts: string[];
-  /** when it was made or came, in the order of all (seconds since 1970) */ time: number;
-  /** when it came (seconds since 1970) */ timereceived: number;
-  /** whether it could be replaced (BIP125); unknown for unconfirmed ones outside of the mempool */ 'bip125-replaceable': "yes" | "no" | "unknown";
-  /** what it is for */ comment?: string;
-  /** whom it is for */ to?: string;
+  /** the time of creation or arrival; increases with the order of transactions (seconds since 1970) */ time: number;
+  /** the time at which the wallet first saw it (seconds since 1970) */ timereceived: number;
+  /** whether it can be replaced (BIP125); unknown for unconfirmed transactions outside the mempool */ 'bip125-replaceable': "yes" | "no" | "unknown";
+  /** the comment on the purpose of the transaction */ comment?: string;
+  /** the comment on the recipient */ to?: string;
   /** the transaction that it replaces */ replaces_txid?: string;
   /** the transaction that replaces it */ replaced_by_txid?: string;
-  /** whether the wallet does not wait for it any more */ abandoned?: boolean;
+  /** whether the transaction was abandoned */ abandoned?: boolean;
   [key: string]: unknown;
 }

@@ -189,7 +189,7 @@ export class AddressHistories {
       waiting = this.waitingBehind(page, key);
       const lastHeight = entries.at(-1)?.height ?? 0;
       if (this.cache.lowestDisconnected(disconnects) <= lastHeight)
-        throw new Error('blocks were taken back whose transactions are in a history that is being sent');
+        throw new Error('a reorganisation disconnected blocks while the history was being sent');
     }
   }
 

@@ -41,7 +41,7 @@ export interface ClaimSource {
 }
 
 const refuse = (): never => {
-  throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+  throw new HubError(HUB_ERROR.internal, 'The claim index is not enabled on this node', true);
 };
 
 /** The source of a hub without a claim index. */
@@ -170,7 +170,12 @@ export class HubClaims implements ClaimSource {
         rows: (keys) => node.call(NOBODY, { weight: 1 }, 'rows', keys),
         rowRange: (range) => node.call(NOBODY, { weight: 1 }, 'rowRange', range),
       },
-      failed: (why) => say(['log', 'debug', `rows are asked of the node: ${why}`]),
+      failed: (why) =>
+        say([
+          'log',
+          'debug',
+          `claim rows are read through the node's thread, because shared memory failed: ${why}`,
+        ]),
     });
   }
 

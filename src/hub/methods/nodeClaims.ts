@@ -16,7 +16,8 @@ async function sumSupports(
   [claimId, withContent = false, offset = 0, limit = DEFAULT_SUMS]: readonly (JsonValue | undefined)[],
 ): Promise<JsonOut> {
   const { claimIndex: index } = call.hub.node;
-  if (index === null) throw new HubError(HUB_ERROR.internal, 'the node keeps no claim index', true);
+  if (index === null)
+    throw new HubError(HUB_ERROR.internal, 'The claim index is not enabled on this node', true);
   const first = nonNegativeInteger(offset);
   const count = Math.min(nonNegativeInteger(limit), MAX_SUMS);
   const sums = await supportSums(index, hashFromHex(claimIdOf(claimId)), booleanOf(withContent), call.turn);

@@ -31,7 +31,7 @@ export class UnknownConstraints {
     if (this.now() - this.toldMs < LINE_MS) return;
     const list = [...this.names].join(', ');
     const how = this.searches === 1 ? 'A search was' : `${this.searches} searches were`;
-    this.warn(`${how} answered without constraints that the hub does not know: ${list}`);
+    this.warn(`${how} answered without these constraints, which the hub does not support: ${list}`);
     this.toldMs = this.now();
     this.searches = 0;
     this.names.clear();

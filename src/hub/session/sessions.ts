@@ -161,11 +161,15 @@ export class Sessions {
     }
     const { maxLineBytes = MAX_LINE_BYTES, stallMs = STALL_MS, maxSessions } = this.options;
     const line = new LineSocket(socket, { maxLineBytes, stallMs });
-    line.onTooLong = () => this.deps.log('debug', `client ${line.address} sent too long a line`);
+    line.onTooLong = () =>
+      this.deps.log('debug', `client ${line.address} sent a line that exceeds the size limit`);
     this.sessions.add(new Session(this.nextNumber++, line, this.sessionDeps));
     this.deps.counters.set('sessions', this.sessions.size);
     if (this.sessions.size < maxSessions || this.server === null) return;
-    this.deps.log('info', `The hub has ${maxSessions} clients: no more are let in until some leave`);
+    this.deps.log(
+      'info',
+      `The hub has ${maxSessions} clients, the maximum. It accepts no more clients until some disconnect`,
+    );
     this.server.close();
     this.noteListening(null);
   }
@@ -186,11 +190,11 @@ export class Sessions {
     this.isOpening = true;
     this.listen()
       .then(() => {
-        this.deps.log('info', 'The hub lets clients in again');
+        this.deps.log('info', 'The hub accepts clients again');
         if (this.isClosed) this.server?.close();
       })
       .catch((error: unknown) => {
-        this.deps.log('warn', `The hub cannot listen again: ${(error as Error).message}`);
+        this.deps.log('warn', `The hub cannot reopen its port: ${(error as Error).message}`);
         this.retryTimer = setTimeout(() => this.reopen(), RETRY_MS).unref();
       })
       .finally(() => (this.isOpening = false));
@@ -206,7 +210,7 @@ export class Sessions {
     if (this.unreadBytes <= MAX_UNREAD_BYTES) return;
     let worst = session;
     for (const [other, bytes] of this.unread) if (bytes > (this.unread.get(worst) ?? 0)) worst = other;
-    this.deps.log('debug', `client ${worst.socket.address} is cut off: too many bytes lie unread`);
+    this.deps.log('debug', `client ${worst.socket.address} is disconnected: too much data is queued for it`);
     this.noteUnread(worst, 0);
     worst.socket.destroy();
   }
@@ -239,7 +243,8 @@ export class Sessions {
     if (largest === null) return;
     this.deps.log(
       'info',
-      `The hub cuts a client off that has ${largest.subscriptions.size} subscriptions: there are too many`,
+      `The hub disconnects a client with ${largest.subscriptions.size} subscriptions, because there are ` +
+        'too many subscriptions in total',
     );
     largest.abandon();
   }

@@ -141,7 +141,7 @@ export class HubThread implements TouchedSessions {
     this.deps.counters.clear();
     this.deps.availability(false);
     this.server.close();
-    const error = this.failure ?? new Error('no reason is known');
+    const error = this.failure ?? new Error('the reason is unknown');
     if (!this.isClosing) this.deps.ended(error);
     this.orders.endAll(this.isClosing ? null : error);
   }

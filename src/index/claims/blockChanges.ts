@@ -84,7 +84,7 @@ export async function readNotedChanges(rows: RowReader, height: number): Promise
     while (!input.done) {
       const note = input.byte();
       const list = notes[note];
-      if (list === undefined) throw new ReadError('a note of what a block changed is of no known kind');
+      if (list === undefined) throw new ReadError('a row of the changes of a block has an unknown kind');
       if (note === NOTE.takeover) list.push(input.string());
       else list.push(input.raw(note === NOTE.signed ? ID_LENGTH + TAG_LENGTH : ID_LENGTH));
     }

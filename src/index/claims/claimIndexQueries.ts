@@ -168,7 +168,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(async ({ rows }) => {
       const noted = height > this.source.active.height ? null : await readNotedChanges(rows, height);
       if (noted === null)
-        throw new ClaimChangesGoneError(`what block ${height} changed of claims is not kept any more`);
+        throw new ClaimChangesGoneError(`the changes of claims in block ${height} are not stored any more`);
       const { touched, rewritten, deleted, takeovers, signed } = noted;
       const ids = new Set([...touched, ...rewritten]);
       const counted = [...new Set([...rewritten, ...deleted])];
@@ -279,7 +279,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   private refuseUnsynced(): void {
-    if (!this.isSynced) throw new ClaimIndexNotReadyError('the claim index is still being filled');
+    if (!this.isSynced) throw new ClaimIndexNotReadyError('The claim index is not complete. Retry later');
   }
 
   private scope(): ResolveScope {

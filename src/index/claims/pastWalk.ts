@@ -96,7 +96,7 @@ export class PastWalk {
     while (!this.stopping) {
       if (this.deps.isSynced() && !(await isPastKnown(store))) {
         if (await this.walk())
-          this.deps.log.info('claimindex knows ended claims and the totals of all blocks');
+          this.deps.log.info('claimindex: ended claims and the totals of all past blocks are available now');
         else await letOthersWork(1);
         continue;
       }

@@ -19,7 +19,8 @@ export function claimIndexSection(status: () => IndexStatus | null): SnapshotSec
     async takeBack(rows, height) {
       if (!(await canTakeBack(rows, height)))
         throw new SnapshotError(
-          `The claim index cannot take block ${height} back: it keeps what that needs for as many blocks as there are name proofs (-claimproofwindow). Dump the tip, or a block nearer to it.`,
+          `The claim index cannot undo block ${height}: it stores undo data only for as many blocks as there ` +
+            'are name proofs (-claimproofwindow). Dump the tip, or a block nearer to it.',
         );
       await takeBack(rows, height);
       await dropChunks(rows, (chunk) => trendingKey(height, chunk));
@@ -32,7 +33,10 @@ export function claimIndexSection(status: () => IndexStatus | null): SnapshotSec
       if (found === null)
         return 'A snapshot contains the rows of the claim index. Start the node with -claimindex to write one.';
       if (found.synced) return null;
-      return `A snapshot contains the rows of the claim index, which is not at the tip: it is at block ${found.height}. ${found.failure ?? 'Wait until getindexinfo shows that it is synced.'}`;
+      return (
+        'A snapshot contains the rows of the claim index, which is not at the tip: it is at block ' +
+        `${found.height}. ${found.failure ?? 'Retry when getindexinfo shows that it is synced.'}`
+      );
     },
   };
 }

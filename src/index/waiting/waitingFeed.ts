@@ -58,7 +58,9 @@ export class WaitingFeed {
     const bytes = waitingBytes(transaction);
     if (this.bytes + bytes > this.maxBytes) {
       if (!this.isFull)
-        this.warn('The mempool has more claims than can be shown; the others are shown in blocks');
+        this.warn(
+          'The mempool has more claims than searches and resolve can include; the others appear when they are confirmed',
+        );
       this.isFull = true;
       return;
     }

@@ -143,7 +143,7 @@ export function readFeeHistory(
 ): FeeHistory | undefined {
   try {
     refuseSpecialFile(path);
-    if (statSync(path).size > MAX_FILE_BYTES) throw damaged('It is too large');
+    if (statSync(path).size > MAX_FILE_BYTES) throw damaged('The file is too large');
     return parseFeeHistory(verified(readFileSync(path)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

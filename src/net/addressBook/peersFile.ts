@@ -130,7 +130,7 @@ export class PeersFile {
     try {
       const content = await readCheckedFile(this.path, this.magic, MAX_FILE_BYTES);
       if (content === null) {
-        this.log.debug('addrman', `There is no ${this.path}`);
+        this.log.debug('addrman', `${this.path} does not exist`);
         return;
       }
       book.restore(parsePeers(content));
@@ -139,7 +139,7 @@ export class PeersFile {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       book.clear();
       this.log.info(`Invalid peers.dat (${(error as Error).message}); recreating`);
-      this.warn(quarantine(this.path, error, 'Peers are searched again.'));
+      this.warn(quarantine(this.path, error, 'The node searches for peers again.'));
     }
   }
 

@@ -59,7 +59,7 @@ export class PartitionWatch {
     const expected = SPAN_SEC / this.options.targetSpacingSec;
     const count = this.blocksSince(now - SPAN_SEC);
     if (probability(count, expected) > RARE) return '';
-    const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} were to be expected`;
+    const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} expected`;
     if (count > expected) return `Warning: ${what}. Another party may be mining against the network.`;
     // In the first hour after a start no warning is given, because the node has to fetch the blocks that it missed.
     if (now - this.startSec < HOUR_SEC) return '';

@@ -154,8 +154,8 @@ export class Presyncs {
       fault.kind === 'invalid'
         ? `invalid header (${fault.error.reason})`
         : fault.kind === 'tooLong'
-          ? 'more headers than there can be'
-          : 'another chain than before';
+          ? 'more headers than the time since the genesis block allows'
+          : 'a different chain than before';
     log.debug('net', `Initial headers sync aborted with peer=${peer.id}: ${why} at height=${sync.height}`);
     if (fault.kind === 'invalid') return { ...NOTHING, error: fault.error };
     if (fault.kind === 'changed' && !this.restarted.has(state)) this.restart(state, start);

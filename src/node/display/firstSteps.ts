@@ -27,7 +27,7 @@ export function firstSteps(
   const call = [cli, ...cliArguments(loaded, places)].join(' ');
   return [
     `RPC listens on ${places.map(shownPlace).join(' and ')}, ${credentials(loaded)}`,
-    `Ask it: ${call} getblockchaininfo`,
+    `Call a method: ${call} getblockchaininfo`,
     `Stop it: Ctrl-C, or type: ${call} stop`,
   ];
 }

@@ -52,5 +52,5 @@ function databaseText(error: Error, folder: string): string | null {
   const system = systemErrorOfText(message);
   if (system !== null) return systemErrorText(system.code, system.path);
   if (!/corruption|IO error|invalid argument/i.test(message)) return null;
-  return `The database in ${folder} is damaged: ${message}. Restart with -reindex to rebuild it from the block files.`;
+  return `The database in ${folder} is corrupt: ${message}. Restart with -reindex to rebuild it from the block files.`;
 }

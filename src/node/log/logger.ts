@@ -174,7 +174,7 @@ function openLog(
     let failing = false;
     // A write error does not stop the node. Lines are buffered up to a limit, then dropped.
     file.on('error', (error) => {
-      if (!failing) warn(`Warning: ${path} cannot be written, the node goes on: ${failureReason(error)}\n`);
+      if (!failing) warn(`Warning: ${path} cannot be written; the node continues: ${failureReason(error)}\n`);
       failing = true;
     });
     // Empty lines separate this run from the previous one.

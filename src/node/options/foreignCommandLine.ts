@@ -123,7 +123,7 @@ function convert(name: string, value: string): { settings: readonly string[]; wa
   if (name === 'configfile') return { settings: [`-conf=${value}`], warning: [] };
   const equal = lbcdEqual(name);
   if (equal === undefined)
-    return { settings: [], warning: [`Command line: ${name} is passed over: ${explainedOption(name)}.`] };
+    return { settings: [], warning: [`Command line: ${name} is ignored: ${explainedOption(name)}.`] };
   try {
     return { settings: equal(value).map((ours) => `-${ours.name}=${ours.value}`), warning: [] };
   } catch (error) {

@@ -98,11 +98,13 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   torisolation: asSwitch('proxyrandomize'),
 };
 
-const OTHER_TLS = 'RPC is answered over TLS with -tls; its files are those of -rpccert and -rpckey';
-const NO_LIMITED_USER = 'there are no users of limited rights';
-const NO_PRIORITY = 'transactions have no priority by age any more';
-const NO_OTHER_NETWORK = 'there are main, -testnet and -regtest alone';
-const NO_PROXY_LOGIN = 'proxies are used without a login; Tor separates connections by -proxyrandomize';
+const OTHER_TLS = 'TLS for RPC is configured by -tls, -rpccert and -rpckey';
+const NO_LIMITED_USER = 'there are no users with limited rights';
+const NO_PRIORITY = 'transactions have no priority by age';
+const NO_OTHER_NETWORK = 'only the main network, -testnet and -regtest are supported';
+const NO_PROXY_LOGIN =
+  'user name and password for proxies are not supported; -proxyrandomize uses random credentials, so ' +
+  'that Tor separates connections';
 
 /** Full names of lbcd's one-letter options. */
 const SHORT: Readonly<Record<string, string>> = {
@@ -121,33 +123,33 @@ export const fullName = (letter: string): string | undefined =>
 
 /** Reasons why options of lbcd and of older lbrycrd have no equivalent here. */
 const EXPLAINED: Readonly<Record<string, string>> = {
-  addcheckpoint: 'checkpoints are those of the network',
-  agentblacklist: 'peers are not chosen by their user agent',
-  agentwhitelist: 'peers are not chosen by their user agent',
-  alerts: 'the network has no alerts any more',
-  blockmaxsize: 'the size of blocks is set by -blockmaxweight',
-  blockminsize: 'blocks have no least size',
-  blockminweight: 'blocks have no least weight',
+  addcheckpoint: 'only the checkpoints of the network are used',
+  agentblacklist: 'peers are not selected by their user agent',
+  agentwhitelist: 'peers are not selected by their user agent',
+  alerts: 'the network has no alert messages any more',
+  blockmaxsize: 'use -blockmaxweight',
+  blockminsize: 'there is no minimum block size',
+  blockminweight: 'there is no minimum block weight',
   blockprioritysize: NO_PRIORITY,
-  configfile: 'the file is named by -conf on the command line',
+  configfile: 'use -conf on the command line',
   cpuprofile: 'use node --cpu-prof',
-  datadir: 'the folder of lbcd holds its own database; name a folder of our own with -datadir',
-  dbtype: 'there is one database',
+  datadir: 'the folder of lbcd contains a database in another format; use -datadir with another folder',
+  dbtype: 'there is only one type of database',
   debuglevel: 'use -debug=<category>',
   dropaddrindex: 'start with -reindex-chainstate and without -addressindex',
   dropcfindex: 'start with -reindex-chainstate and without -blockfilterindex',
   droptxindex: 'start with -reindex-chainstate and without -txindex',
-  gen: 'the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest',
+  gen: 'the node does not mine by itself; connect a miner to getblocktemplate, or use generatetoaddress on regtest',
   generate:
-    'the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest',
+    'the node does not mine by itself; connect a miner to getblocktemplate, or use generatetoaddress on regtest',
   genproclimit: 'the node does not mine by itself',
   limitfreerelay: 'transactions without a fee are not relayed',
-  logdir: 'the log is named by -debuglogfile',
+  logdir: 'use -debuglogfile',
   memprofile: 'use node --heap-prof',
-  nocfilters: 'no filters are served by default',
+  nocfilters: 'filters are served only with -peerblockfilters',
   norelaypriority: NO_PRIORITY,
-  nostalldetect: 'stalling peers are always noticed',
-  nowinservice: 'there is no service for Windows',
+  nostalldetect: 'stalling peers are always disconnected',
+  nowinservice: 'a Windows service is not supported',
   onionpass: NO_PROXY_LOGIN,
   onionuser: NO_PROXY_LOGIN,
   profile: 'use node --inspect',
@@ -157,17 +159,17 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   rpckeepalive: 'connections are always kept alive',
   rpclimitpass: NO_LIMITED_USER,
   rpclimituser: NO_LIMITED_USER,
-  rpcquirks: 'whose answers are given is set by -compat',
+  rpcquirks: 'the profile of results is set by -compat',
   rpcsslcertificatechainfile: OTHER_TLS,
   rpcsslciphers: OTHER_TLS,
   rpcsslprivatekeyfile: OTHER_TLS,
   sendfreetransactions: 'transactions without a fee are not relayed',
-  sigcachemaxsize: 'the cache is set in MiB by -maxsigcachesize',
+  sigcachemaxsize: 'the size of the cache is set in MiB by -maxsigcachesize',
   signet: NO_OTHER_NETWORK,
   signetchallenge: NO_OTHER_NETWORK,
   signetseednode: NO_OTHER_NETWORK,
   simnet: NO_OTHER_NETWORK,
-  trickleinterval: 'how often transactions are announced is fixed',
+  trickleinterval: 'the interval of transaction announcements is fixed',
 };
 
 /** Treatment of an option of another program: the name of our equivalent, or the reason why there is none. */
@@ -197,9 +199,9 @@ export function foreignOption(name: string): ForeignOption | null {
 export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
   const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
     const ours = read('1')[0]?.name ?? name;
-    return { name, here: ours === name ? 'the same' : `\`-${ours}\`` };
+    return { name, here: ours === name ? 'the same option' : `\`-${ours}\`` };
   });
-  const explained = Object.entries(EXPLAINED).map(([name, why]) => ({ name, here: `passed over: ${why}` }));
+  const explained = Object.entries(EXPLAINED).map(([name, why]) => ({ name, here: `ignored: ${why}` }));
   const named = [...equal, ...explained].map((row) =>
     row.name === 'configfile' ? { ...row, here: '`-conf`' } : row,
   );

@@ -40,6 +40,6 @@ export function foreignHints({ dataDir, home, configFile, configFound }: OwnFile
       uses.push(`its blocks with -loadblock=${join(theirs, 'blocks', 'blk00000.dat')} and so on`);
     return uses.length === 0
       ? []
-      : [`${theirs} is the data folder of ${program} and is not used; take over ${uses.join(', ')}`];
+      : [`${theirs} is the data folder of ${program} and is not used; to use it, take ${uses.join(', ')}`];
   });
 }

@@ -93,7 +93,7 @@ function convert(
   if (equal !== undefined) return { settings: settingsOf(name, () => equal(value)) };
   const why = name === 'conf' ? explainedOption('configfile') : explainedOption(name);
   if (why === undefined && own.knows(name)) return { settings: [{ name, value }] };
-  return { why: `${name} is passed over: ${why ?? 'it is not an option of lbcd or lbcnode'}` };
+  return { why: `${name} is ignored: ${why ?? 'neither lbcd nor lbcnode has this option'}` };
 }
 
 /** Runs `read`, and adds the name of the option to an error that it throws. */

@@ -25,7 +25,8 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
   });
   if (swallowed.length === 0) return refuseMistypedNetwork(env);
   throw new OptionError(
-    `npm took ${swallowed.join(' ')} for options of its own, so that nothing was started. Put them behind two dashes: npm start -- ${swallowed.join(' ')}`,
+    `npm interpreted ${swallowed.join(' ')} as its own options, and nothing was started. Put them after ` +
+      `two dashes: npm start -- ${swallowed.join(' ')}`,
   );
 }
 
@@ -40,7 +41,7 @@ function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>
     const network = nearestWord(name, ['regtest', 'testnet']);
     if (network === null) continue;
     throw new OptionError(
-      `npm took --${name} for an option of its own, so that nothing was started. Did you mean npm start -- --${network}?`,
+      `npm interpreted --${name} as its own option, and nothing was started. Did you mean npm start -- --${network}?`,
     );
   }
 }

@@ -321,7 +321,8 @@ export class OptionArgs {
         const last = heading === '' ? undefined : given.get(name)?.values.at(-1);
         if (last === undefined || !interpretBool(last.text)) continue;
         warnings.push(
-          `${name}=${last.text} chooses no network below a heading${placeText(last.place)}. Write it above the first one.`,
+          `${name}=${last.text} has no effect below a section heading${placeText(last.place)}. Move it above ` +
+            'the first heading.',
         );
       }
     }

@@ -225,7 +225,9 @@ export function checkOptions(
   if (options.rpcserialversion > 1)
     throw new OptionError('unknown rpcserialversion requested.', 'rpcserialversion');
   if (options.rpcuser !== '' && options.rpcpassword === '') {
-    warnings.push('-rpcuser counts for nothing without -rpcpassword: callers need the cookie, or -rpcauth.');
+    warnings.push(
+      '-rpcuser has no effect without -rpcpassword: clients need the cookie, or a password of -rpcauth.',
+    );
   }
   if (params.requireStandard && options.acceptnonstdtxn === true) {
     throw new OptionError(
@@ -260,15 +262,15 @@ function checkHub(options: Options, params: NetworkParams): void {
       throw new OptionError(`Invalid address for -${name}: '${address}'`, name);
   }
   if (options.claimsearch && !options.claimindex)
-    throw new OptionError('-claimsearch cannot do without -claimindex.', 'claimindex');
+    throw new OptionError('-claimsearch requires -claimindex.', 'claimindex');
   if (!options.hub) return;
   if (options.prune !== 0)
     throw new OptionError(
-      'Prune mode is incompatible with -hub: its clients ask for old transactions.',
+      'Prune mode is incompatible with -hub: its clients request old transactions.',
       'prune',
     );
   for (const name of HUB_NEEDS) {
-    if (!options[name]) throw new OptionError(`-hub cannot do without -${name}.`, name);
+    if (!options[name]) throw new OptionError(`-hub requires -${name}.`, name);
   }
 }
 
@@ -279,18 +281,18 @@ function checkEsplora(options: Options): void {
   const odd = options.esploraorigin.find((origin) => !ORIGIN.test(origin));
   if (odd !== undefined)
     throw new OptionError(
-      `-esploraorigin takes an origin such as https://wallet.example, or *: '${odd}'`,
+      `-esploraorigin must be an origin such as https://wallet.example, or *, not '${odd}'`,
       'esploraorigin',
       odd,
     );
   if (!options.esplora) return;
   if (options.prune !== 0)
     throw new OptionError(
-      'Prune mode is incompatible with -esplora: its clients ask for old transactions.',
+      'Prune mode is incompatible with -esplora: its clients request old transactions.',
       'prune',
     );
   for (const name of ESPLORA_NEEDS) {
-    if (!options[name]) throw new OptionError(`-esplora cannot do without -${name}.`, name);
+    if (!options[name]) throw new OptionError(`-esplora requires -${name}.`, name);
   }
 }
 
@@ -313,9 +315,7 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
     );
   }
   if (options.upnp) {
-    warnings.push(
-      'Unsupported argument -upnp ignored: no port is mapped. Forward the port on the router by hand.',
-    );
+    warnings.push('Unsupported argument -upnp ignored. Configure port forwarding on the router by hand.');
   }
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
 }

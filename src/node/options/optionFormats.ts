@@ -87,12 +87,12 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     refusal: (_name, text) => `Invalid non-hex (${text}) minimum chain work value specified`,
   },
   claimIds: {
-    expects: 'claim ids of 40 hex digits with commas between them',
+    expects: 'claim ids of 40 hex digits, separated by commas',
     accepts: (text) => CLAIM_IDS.test(text),
   },
   command: { expects: 'a command', accepts: anything },
   country: {
-    expects: 'a country of two letters, or a region of three digits',
+    expects: 'a country code of two letters, or a region code of three digits',
     accepts: (text) => COUNTRY.test(text),
   },
   decimal: { expects: 'an amount of LBC', accepts: (text) => DECIMAL.test(text) },
@@ -114,7 +114,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     accepts: (text) => NETWORK_NAMES.includes(text.toLowerCase()),
     refusal: (name, text) => `Unknown network specified in -${name}: '${text}'`,
   },
-  override: { expects: 'an override of regtest', accepts: anything },
+  override: { expects: 'an override for regtest', accepts: anything },
   path: {
     expects: 'a path',
     accepts: (text) => text !== '' && !text.includes('\0'),
@@ -129,7 +129,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
     refusal: (name) => `Invalid -${name}: it must be postgres://user:password@host:port/database`,
   },
   proofWindow: {
-    expects: 'a number of blocks or all',
+    expects: 'a number of blocks, or all',
     accepts: (text) => text === 'all' || /^[0-9]{1,10}$/.test(text),
   },
   proxy: {
@@ -149,7 +149,7 @@ export const OPTION_FORMATS: Readonly<Record<OptionFormat, Format>> = {
       '(e.g. 1.2.3.4/255.255.255.0) or a network/CIDR (e.g. 1.2.3.4/24).',
   },
   rpcAuth: {
-    expects: '<user>:<salt>$<hash>, the hash being 64 digits of lower-case hex',
+    expects: '<user>:<salt>$<hash>, where the hash has 64 lower-case hex digits',
     accepts: (text) => RPC_AUTH.test(text),
     // The message omits the value, because the operator may have given a password by mistake.
     refusal: (name) => `Invalid -${name}: not <user>:<salt>$<hash> (see lbcnode-cli -makerpcauth)`,

@@ -73,7 +73,9 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
     case 'bool':
       if (WALLET_SWITCHES.has(name) && !isSwitchValue(text)) {
         const place = placeText(given.place);
-        warnings.push(`-${name}=${text} switches off, as in lbrycrd: write 1 (on) or 0 (off)${place}.`);
+        warnings.push(
+          `-${name}=${text} turns the option off, as in lbrycrd. Write 1 (on) or 0 (off)${place}.`,
+        );
         return false;
       }
       checkSwitch(name, text);
@@ -82,8 +84,8 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
       const value = readInteger(row, text);
       const moved = clamp(value, row);
       if (moved !== value) {
-        const side = moved < value ? 'above the largest' : 'below the smallest';
-        warnings.push(`-${name}=${text} is ${side} value: ${moved} is used${placeText(given.place)}.`);
+        const side = moved < value ? 'above the maximum' : 'below the minimum';
+        warnings.push(`-${name}=${text} is ${side}: ${moved} is used${placeText(given.place)}.`);
       }
       return moved;
     }

@@ -83,7 +83,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
 
 /** Returns a sentence that guesses the intention of an unexpected word. */
 function methodHint(word: string): string {
-  if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch takes 1 or 0.';
+  if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch must be 1 or 0.';
   const name = word.split('=', 1)[0]!;
   if (OPTION_ROWS.some((row) => row.name === name)) return ` An option begins with a dash: -${word}`;
   return /^[a-z]+$/.test(word) ? ` Methods are called with lbcnode-cli ${word}.` : '';
@@ -119,7 +119,7 @@ export function loadOptions(
     notes,
     warnings,
     hints: [
-      ...(existsSync(dataDir) ? [] : [`Made a new data folder at ${dataDir}`]),
+      ...(existsSync(dataDir) ? [] : [`Created a new data folder at ${dataDir}`]),
       ...foreignHints({ dataDir, home, configFile, configFound }),
     ],
     placeOf: (name, value) => args.placeOf(name, value),

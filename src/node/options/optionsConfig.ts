@@ -92,8 +92,8 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
   if (given === undefined) {
     if (home !== null) return join(home, '.lbcnode');
     throw new OptionError(
-      'There is no home folder: HOME is not set and the user has no entry in the password file. ' +
-        'Say where the data folder lies with -datadir=<dir>.',
+      'The home folder is unknown: HOME is not set, and the user has no entry in the password file. ' +
+        'Specify the data folder with -datadir=<dir>.',
     );
   }
   if (args.isNegated('datadir')) throw noPath('datadir', placeText(given.place));
@@ -126,7 +126,8 @@ function refuseLostLink(dataDir: string): void {
     return;
   }
   throw new OptionError(
-    `The data directory "${dataDir}" is a link to ${target}, which is not there. Mount its disk, or make the folder.`,
+    `The data directory "${dataDir}" is a symbolic link to ${target}, which does not exist. Mount its ` +
+      'disk, or create the folder.',
   );
 }
 
@@ -187,7 +188,8 @@ function own(
   return entries.filter(({ name, value, line }) => {
     if (name === 'conf') {
       warnings.push(
-        `conf is passed over: a file is named on the command line, a further one by includeconf${placeText({ file, line })}.`,
+        'conf is ignored: the configuration file is given on the command line; use includeconf for a further ' +
+          `file${placeText({ file, line })}.`,
       );
       return false;
     }
@@ -198,9 +200,9 @@ function own(
     if (network !== null) throw new OptionError(`${network}${place}.`);
     if (foreign.kind === 'renamed')
       throw new OptionError(
-        `Invalid configuration value ${name}${place}. lbcd's ${name} is ${foreign.name} here`,
+        `Invalid configuration value ${name}${place}. The option ${name} of lbcd is ${foreign.name} here`,
       );
-    warnings.push(`${name} is passed over: ${foreign.why}${place}.`);
+    warnings.push(`${name} is ignored: ${foreign.why}${place}.`);
     return false;
   });
 }

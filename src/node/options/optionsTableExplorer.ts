@@ -3,7 +3,7 @@ import { bool, int, list, text } from './optionRow.js';
 
 /* prettier-ignore */
 export const EXPLORER_OPTIONS = [
-  bool('explorer', false, 'Serve web pages about names, claims, blocks and transactions (docs/explorer.md). Turns on -txindex, -addressindex, -claimindex and, if SQLite is available, -claimsearch, unless they are set explicitly or -prune is set'),
+  bool('explorer', false, 'Serve web pages about names, claims, blocks and transactions (docs/explorer.md). Turns on -txindex, ' + '-addressindex and -spendindex (not with -prune), -claimindex and, if SQLite is available, ' + '-claimsearch, unless they are set explicitly'),
   text('explorerbind=<addr>', '127.0.0.1', 'Serve the pages at this address (0.0.0.0 or :: for all)', { format: 'bindHost' }),
   list('explorerhost=<name>', 'Also accept requests with this host name (* = any name). IP addresses and localhost are always accepted', { format: 'hostName' }),
   bool('explorerimages', true, 'Let visitors choose to load images of claims from other hosts'),

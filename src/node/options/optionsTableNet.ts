@@ -8,7 +8,7 @@ export const CONNECTION_OPTIONS = [
   int('bantime=<n>', 86_400, 'Number of seconds for which a misbehaving peer is banned', { range: [0, Number.MAX_SAFE_INTEGER] }),
   list('bind=<addr>', 'Listen at this address, [host]:port for IPv6', { format: 'address', networkOnly: true }),
   list('connect=<ip>', 'Connect to these nodes only; -noconnect makes no automatic connections', { format: 'peer', networkOnly: true }),
-  bool('discover', undefined, 'Discover the own addresses (default: when listening without -externalip and -proxy)'),
+  bool('discover', undefined, 'Detect the own public addresses (default: when listening without -externalip and -proxy)'),
   bool('dns', true, 'Look up names given by -addnode, -seednode and -connect'),
   bool('dnsseed', undefined, 'Query the DNS seeds for addresses if few are known (default: unless -connect is used)'),
   bool('enablebip61', true, 'Send reject messages (BIP61)'),
@@ -34,7 +34,7 @@ export const CONNECTION_OPTIONS = [
   int('timeout=<n>', 5000, 'Give up connecting after this many milliseconds', COUNT),
   text('torcontrol=<ip>:<port>', '127.0.0.1:9051', 'The control port of Tor, for -listenonion', { format: 'hostPort' }),
   text('torpassword=<pass>', '', 'The password of the control port', { format: 'text' }),
-  bool('upnp', false, 'Not supported and ignored with a warning: forward the port on the router by hand'),
+  bool('upnp', false, 'Not supported; ignored with a warning. Configure port forwarding on the router by hand'),
   list('whitebind=<addr>', 'Listen at this address and whitelist the peers that connect to it, [host]:port for IPv6', { format: 'address' }),
   list('whitelist=<IP address or network>', 'Whitelist peers that connect from this address or network. They are not banned, and their transactions are relayed even if already in the mempool', { format: 'subnet' }),
 ] as const;
@@ -45,18 +45,18 @@ export const RELAY_OPTIONS = [
   int('bytespersigop=<n>', 20, 'Equivalent bytes per signature operation in relay and mining', COUNT),
   bool('datacarrier', true, 'Relay and mine transactions that carry data'),
   int('datacarriersize=<n>', 83, 'Largest data output that is relayed and mined, in bytes', COUNT),
-  amount('dustrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB, that defines dust: outputs that cost more to spend than they are worth', { debugOnly: true }),
-  amount('incrementalrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB, by which a replacement (BIP125) must pay more, and the minimum of a full mempool rises', { debugOnly: true }),
-  text('mempoolreplacement=<mode>', '1', 'Let transactions in the mempool be replaced (BIP125)', { format: 'replacement' }),
-  amount('minrelaytxfee=<amt>', 1000n, 'Fee rate, in LBC/kB, below which a transaction is not relayed, mined or made'),
-  bool('whitelistforcerelay', true, 'Relay transactions of whitelisted peers even if they violate the policy'),
-  bool('whitelistrelay', true, 'Accept relayed transactions of whitelisted peers even with -blocksonly'),
+  amount('dustrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB, that defines dust. An output is dust, and not relayed, if its amount is less ' + 'than the fee at this rate for creating and spending it', { debugOnly: true }),
+  amount('incrementalrelayfee=<amt>', 1000n, 'Fee rate, in LBC/kB. A replacement (BIP125) must pay at least this rate for its own size in ' + 'addition to the fees of the replaced transactions. When a full mempool evicts transactions, its ' + 'minimum fee rate becomes their rate plus this rate', { debugOnly: true }),
+  text('mempoolreplacement=<mode>', '1', 'Replacement of transactions in the mempool (BIP125): 1 or fee allow it, 0 or never forbid it', { format: 'replacement' }),
+  amount('minrelaytxfee=<amt>', 1000n, 'Fee rate, in LBC/kB, below which a transaction is not relayed, mined or created'),
+  bool('whitelistforcerelay', true, 'Relay transactions of whitelisted peers even if they violate the relay policy'),
+  bool('whitelistrelay', true, 'Accept transactions from whitelisted peers even if the node does not relay transactions ' + '(-blocksonly). -blocksonly changes the default to 0'),
 ] as const;
 
 /* prettier-ignore */
 export const BLOCK_OPTIONS = [
-  int('blockmaxweight=<n>', 7_996_000, 'Largest weight (BIP141) of a block we assemble', COUNT),
-  amount('blockmintxfee=<amt>', 1000n, 'Lowest fee rate, in LBC/kB, of transactions in a block we assemble'),
-  int('blockversion=<n>', undefined, 'Version of the blocks we assemble, to test forks', { ...INTEGER, debugOnly: true }),
-  list('miningaddress=<address>', 'Address that a coinbase transaction of getblocktemplate pays. Several addresses are used in turn', { format: 'payoutAddress' }),
+  int('blockmaxweight=<n>', 7_996_000, 'Maximum weight (BIP141) of block templates', COUNT),
+  amount('blockmintxfee=<amt>', 1000n, 'Minimum fee rate, in LBC/kB, of transactions in block templates'),
+  int('blockversion=<n>', undefined, 'Version of block templates, to test forks', { ...INTEGER, debugOnly: true }),
+  list('miningaddress=<address>', 'Address to which the coinbase transaction of getblocktemplate pays. Several addresses are used in turn', { format: 'payoutAddress' }),
 ] as const;

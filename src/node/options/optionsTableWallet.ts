@@ -7,15 +7,15 @@ const ADDRESS_TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;
 export const WALLET_OPTIONS = [
   text('addresstype=<type>', 'legacy', 'Type of new addresses', { choices: ADDRESS_TYPES }),
   bool('avoidpartialspends', false, 'Spend either all outputs of an address or none, for better privacy at slightly higher fees'),
-  text('changetype=<type>', undefined, 'Type of change addresses (default: -addresstype; bech32 if a payment goes to a native witness address)', { choices: ADDRESS_TYPES }),
+  text('changetype=<type>', undefined, 'Type of change addresses. By default it is legacy if -addresstype is legacy; otherwise bech32 if ' + 'the payment has a native witness output, or else -addresstype', { choices: ADDRESS_TYPES }),
   bool('disablewallet', false, 'Run without the wallet and its methods'),
-  amount('discardfee=<amt>', 10_000n, 'Fee rate, in LBC/kB, that defines which change is too small to spend and is added to the fee'),
+  amount('discardfee=<amt>', 10_000n, 'Fee rate, in LBC/kB. Change is added to the fee if spending it would cost more than its amount at this rate'),
   amount('fallbackfee=<amt>', 20_000n, 'Fee rate, in LBC/kB, if there is not enough data for an estimate'),
   int('keypool=<n>', 1000, 'Number of keys in the key pool', COUNT),
   amount('mintxfee=<amt>', 1000n, 'Minimum fee rate, in LBC/kB, of created transactions'),
   amount('paytxfee=<amt>', 0n, 'Fee rate, in LBC/kB, of created transactions'),
   bool('rescan', false, 'Search the chain for missing transactions of the wallet at start'),
-  bool('salvagewallet', false, 'Try to recover keys from a damaged wallet at start'),
+  bool('salvagewallet', false, 'Try to recover keys from a corrupt wallet at start'),
   bool('spendzeroconfchange', true, 'Spend our own unconfirmed change'),
   int('txconfirmtarget=<n>', 6, 'Without -paytxfee, pay enough to be confirmed within this many blocks on average', COUNT),
   int('upgradewallet=<version>', 0, 'Upgrade the wallet to this format at start; without a number, to the newest format', { ...COUNT, bare: 169_900 }),
@@ -34,8 +34,8 @@ export const WALLET_OPTIONS = [
 
 /* prettier-ignore */
 export const WALLET_DEBUG_OPTIONS = [
-  int('dblogsize=<n>', 100, 'Write the log of the wallet\'s database to disk each this many megabytes', { ...COUNT, debugOnly: true }),
-  bool('flushwallet', true, 'Write the wallet to disk at intervals', { debugOnly: true }),
-  bool('privdb', true, 'Keep the wallet\'s database environment private', { debugOnly: true }),
+  int('dblogsize=<n>', 100, 'Accepted for compatibility, without effect: wallets do not use Berkeley DB', { ...COUNT, debugOnly: true }),
+  bool('flushwallet', true, 'Accepted for compatibility, without effect: changes of the wallet are written to disk before a call returns', { debugOnly: true }),
+  bool('privdb', true, 'Accepted for compatibility, without effect: wallets do not use Berkeley DB', { debugOnly: true }),
   bool('walletrejectlongchains', false, 'Do not create transactions that exceed the mempool limits for chains of unconfirmed transactions', { debugOnly: true }),
 ] as const;

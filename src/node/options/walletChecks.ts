@@ -77,7 +77,7 @@ export function checkWalletOptions(args: OptionArgs, options: Options, warnings:
   for (const name of ['dblogsize', 'flushwallet', 'privdb'] as const) {
     if (args.isSet(name))
       warnings.push(
-        `-${name} counts for nothing: wallets are no Berkeley DB, and what a call has answered is on disk.`,
+        `-${name} has no effect: wallets do not use Berkeley DB, and changes are on disk before a call returns.`,
       );
   }
 }

@@ -152,7 +152,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     timeoutMs,
     warn: (text) => log.warn(text),
   });
-  if (away !== null) log.warn(`${away}. Claims cannot be searched until it answers`);
+  if (away !== null) log.warn(`${away}. Claim search is not available until it can be reached`);
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
@@ -181,7 +181,7 @@ export async function openClaimSearch(
 ): Promise<{ readonly search: ClaimSearch; close(): Promise<void> }> {
   const { reader, index, log } = input;
   const { backend, follower, shared } = await openBackend(input);
-  log.info(`Searching claims with ${backend.description}`);
+  log.info(`Claim search uses ${backend.description}`);
   const forget = reader.chain.events.on('tipChanged', () => follower.pokeSoon());
   const looking = setInterval(() => {
     const { tip } = follower.status;

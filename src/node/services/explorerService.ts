@@ -67,7 +67,8 @@ export async function startExplorer(
   deps.logger.info(`Explorer: open http://${joinHostPort({ host, port: explorer.port })}/ in a browser`);
   if (start.lacking.length > 0)
     deps.logger.info(
-      `Explorer: parts of its pages need options that are off: ${start.lacking.map((name) => `-${name}`).join(', ')}`,
+      'Explorer: parts of its pages are not available because these options are off: ' +
+        `${start.lacking.map((name) => `-${name}`).join(', ')}`,
     );
   return explorer;
 }

@@ -31,7 +31,7 @@ export function peerService(net: PeerNetwork, nowSec: () => number, log: Logger)
     bans
       .save()
       .catch((error: unknown) =>
-        log.warn(`banlist.dat could not be written, the node goes on: ${failureReason(error)}`),
+        log.warn(`banlist.dat could not be written; the node continues: ${failureReason(error)}`),
       );
   };
   return {
@@ -105,7 +105,7 @@ export function peerService(net: PeerNetwork, nowSec: () => number, log: Logger)
 
 function disconnect({ peers }: PeerNetwork, matches: (peer: PeerSession) => boolean): boolean {
   const found = [...peers.peers()].filter(matches);
-  for (const peer of found) peer.disconnect('asked for by the operator');
+  for (const peer of found) peer.disconnect('requested by the operator');
   return found.length > 0;
 }
 

@@ -121,10 +121,10 @@ function warnOfNames(
     const { host } = splitHostPort(given, 0);
     if (parseHost(host) !== null || ONION_NAME.test(host) || given === '0') return;
     if (!isAllowed) {
-      warn(`-${name}=${given} is a name, and -dns=0 lets none be looked up.`);
+      warn(`-${name}=${given} is a host name, but name lookups are disabled by -dns=0.`);
       return;
     }
-    const tell = (): void => warn(`-${name}=${given} cannot be resolved now; it is tried again.`);
+    const tell = (): void => warn(`-${name}=${given} cannot be resolved now; the lookup is repeated later.`);
     lookUp(host).then((found) => {
       if (found.length === 0) tell();
     }, tell);

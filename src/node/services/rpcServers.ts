@@ -108,7 +108,7 @@ export async function startWalletServer(
   );
   await server.listen();
   for (const { host, port: bound } of server.addresses())
-    rpc.logger.info(`lbcwallet's methods are answered at ${host} port ${bound}`);
+    rpc.logger.info(`The methods of lbcwallet are served at ${host} port ${bound}`);
   return server;
 }
 

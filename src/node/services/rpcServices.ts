@@ -92,12 +92,12 @@ export class NodeParts {
 
   /** Components of the open chain. Must not be read before the chain is open. */
   get now(): Attached {
-    assert(this.attached, 'a method asked for the chain before it was open');
+    assert(this.attached, 'a method requested the chain before it was open');
     return this.attached;
   }
 
   get mempool(): Mempool {
-    assert(this.pool, 'a method asked for the mempool before there was one');
+    assert(this.pool, 'a method requested the mempool before it existed');
     return this.pool;
   }
 }
@@ -206,7 +206,7 @@ export class NodeRpcServices implements RpcServices {
   }
   get waiting(): RpcServices['waiting'] {
     const { waiting } = this.parts;
-    assert(waiting, 'a method asked for the mempool before there was one');
+    assert(waiting, 'a method requested the mempool before it existed');
     return waiting;
   }
   get mempoolGate(): Mempool {

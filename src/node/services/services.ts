@@ -163,7 +163,10 @@ class Services implements NodeServices {
     const reader = claimReader(store, claims, chain.index.active);
     const refresh = (): void =>
       void reader.refresh().catch((error: unknown) => {
-        logger.debug('rpc', () => `Names were not read ahead: ${String(error)}`);
+        logger.debug(
+          'rpc',
+          () => `Frequently requested names could not be read in advance: ${String(error)}`,
+        );
       });
     chain.events.on('tipChanged', ({ initialDownload }) => {
       // The names are read after all other work that the new block causes.

@@ -15,7 +15,7 @@ import { errorText } from './closeStack.js';
 import type { LoadedOptions } from '../options/options.js';
 
 /** Log messages for the start and the end of an import during which calls are answered. After its end the mempool is loaded. */
-export const IMPORT_BEGINS = 'Importing blocks, calls are answered meanwhile';
+export const IMPORT_BEGINS = 'Importing blocks; RPC calls are answered meanwhile';
 export const IMPORT_ENDED = 'All blocks are imported';
 
 /**
@@ -128,6 +128,6 @@ async function renameDone(file: string, logger: Logger): Promise<void> {
   try {
     await rename(file, `${file}.old`);
   } catch (error) {
-    logger.warn(`Could not rename ${file}, it will be read again at the next start: ${errorText(error)}`);
+    logger.warn(`Could not rename ${file}; it will be imported again at the next start: ${errorText(error)}`);
   }
 }

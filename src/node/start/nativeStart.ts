@@ -29,7 +29,10 @@ export async function startNative(
     const isSwitchedOff = process.env['LBCNODE_NATIVE'] === '0';
     const remedy = isSwitchedOff ? '' : addonRemedy();
     logger.warn(
-      `the native addon is not in use (${nativeUnavailableReason()}): signatures are verified in JavaScript, some thirty times slower and on one thread instead of ${scriptThreads}; blocks are parsed and coins looked up in TypeScript; the database is read by classic-level, which verifies checksums only when it is opened, and by one thread.${remedy && ` ${remedy}`}`,
+      `The native addon is not in use (${nativeUnavailableReason()}): signatures are verified in ` +
+        `JavaScript, about thirty times slower and on one thread instead of ${scriptThreads}; blocks are ` +
+        'parsed and coins looked up in TypeScript; the database is read through classic-level, which ' +
+        `verifies checksums only when it is opened, on one thread.${remedy && ` ${remedy}`}`,
     );
     return null;
   }
@@ -51,11 +54,12 @@ async function buildMissingAddon(logger: Logger, signal: AbortSignal): Promise<N
   if (builder === null) return null;
   const mark = join(builder.folder, FAILURE_MARK);
   if (existsSync(mark)) {
-    logger.info(`The native addon is not built again: that failed before (${mark}).`);
+    logger.info(`The native addon is not built again, because a previous build failed (${mark}).`);
     return null;
   }
   logger.info(
-    `There is no native addon for ${targetName()} yet. It is built now if a compiler is there; that takes a minute.`,
+    `There is no native addon for ${targetName()} yet. It is being built if a compiler is installed; ` +
+      'this takes about a minute.',
   );
   const { status, output } = await runBuilder(builder, signal);
   if (output !== '') logger.info(output);

@@ -53,11 +53,12 @@ const TAIL_FIELDS: SchemaFields = {
   bits: t.str('the compact target in hexadecimal'),
   difficulty: t.num('the difficulty'),
   chainwork: t.str(
-    'expected hashes to produce the chain up to this block: 64 hex digits; in the lbcd profile of a block without zeros in front',
+    'expected number of hashes to produce the chain up to this block, as 64 hex digits; in the lbcd ' +
+      'profile without leading zeros if the result is a block',
   ),
-  nTx: t.int('the number of transactions in the block; 0 while its data never arrived'),
-  previousblockhash: t.optional(t.hash('the previous block'), 'but for the genesis block'),
-  nextblockhash: t.optional(t.hash('the next block on the main chain'), 'when there is one'),
+  nTx: t.int('the number of transactions in the block; 0 if the node never had its data'),
+  previousblockhash: t.optional(t.hash('the previous block'), 'absent for the genesis block'),
+  nextblockhash: t.optional(t.hash('the hash of the next block on the main chain'), 'when there is one'),
 };
 
 export const HEADER_SCHEMA = t.named(
@@ -68,7 +69,7 @@ export const HEADER_SCHEMA = t.named(
 function blockSchema(tx: SchemaFields[string]): SchemaFields {
   return {
     ...ABOVE_FIELDS,
-    strippedsize: t.int('bytes without witness'),
+    strippedsize: t.int('size in bytes without witness data'),
     size: t.int('bytes'),
     weight: t.int('weight as BIP 141 defines it'),
     ...BELOW_HEIGHT_FIELDS,
@@ -87,12 +88,12 @@ export const BLOCK_WITH_TRANSACTIONS_SCHEMA = t.named(
         t.object({
           ...TRANSACTION_FIELDS,
           hex: t.hex('the serialized transaction'),
-          blockhash: t.optional(t.hash('the block'), 'in the lbcd profile'),
+          blockhash: t.optional(t.hash('the hash of the block'), 'in the lbcd profile'),
           confirmations: t.optional(t.int('the confirmations'), 'in the lbcd profile'),
           time: t.optional(t.time('the block time'), 'in the lbcd profile'),
-          blocktime: t.optional(t.time('the same'), 'in the lbcd profile'),
+          blocktime: t.optional(t.time('the same value as "time"'), 'in the lbcd profile'),
         }),
-        'the transactions, as getrawtransaction shows them',
+        'the transactions, in the form of getrawtransaction',
       ),
     ),
   ),

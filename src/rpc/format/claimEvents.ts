@@ -28,33 +28,51 @@ export const CLAIM_EVENT_TYPES = [
   'takeover',
 ] as const;
 
-const OF_OUTPUT = 'but for a takeover that leaves no owner';
+const OF_OUTPUT = 'absent for a takeover after which no claim controls the name';
 
 export const CLAIM_EVENT_SCHEMA = t.named(
   'ClaimEvent',
   t.object({
-    event: t.oneOf(CLAIM_EVENT_TYPES, 'what happened'),
-    disconnected: t.bool('whether it is taken back'),
-    blockhash: t.hash('the block'),
-    height: t.int('its height'),
-    events: t.int('how many events the block has'),
-    index: t.int('the number of this one, from 0'),
-    name: t.str('the name as the output has it; of a takeover as it is filed'),
-    namehex: t.optional(t.hex('its bytes'), 'when they are no UTF-8'),
-    normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
-    claimId: t.optional(t.claimId('the claim, or the one supported; of a takeover the new owner'), OF_OUTPUT),
-    formerClaimId: t.optional(t.claimId('the owner before'), 'of a takeover, when there was one'),
-    txid: t.optional(t.hash('the transaction with the output'), OF_OUTPUT),
-    n: t.optional(t.int('the number of the output'), OF_OUTPUT),
-    amount: t.optional(t.coins('its amount'), OF_OUTPUT),
-    isSupport: t.optional(t.bool('whether it is about a support'), 'of an activation, abandon or expiration'),
-    validAtHeight: t.optional(t.int('the height from which it counts'), 'but for a takeover'),
-    active: t.optional(
-      t.bool('whether it counts from this block on; else an activation follows'),
-      'of a claim, update or support',
+    event: t.oneOf(CLAIM_EVENT_TYPES, 'type of the event'),
+    disconnected: t.bool('whether the block was disconnected by a reorganisation, which reverts the event'),
+    blockhash: t.hash('the hash of the block'),
+    height: t.int('the height of the block'),
+    events: t.int('the number of events of the block'),
+    index: t.int('the position of this event among them, from 0'),
+    name: t.str('the name in the output; for a takeover the normalized name'),
+    namehex: t.optional(t.hex('the bytes of the name'), 'if the name is not valid UTF-8'),
+    normalized_name: t.optional(
+      t.str('the normalized name, by which the claim trie stores the claim'),
+      'if it differs from the name',
     ),
-    spentBy: t.optional(t.hash('the transaction that spends the output'), 'of an abandon'),
-    value: t.optional(t.hex('its value'), 'with -claimmetadata, of a claim, update or support with one'),
+    claimId: t.optional(
+      t.claimId('the id of the claim, or of the supported claim; for a takeover the new controlling claim'),
+      OF_OUTPUT,
+    ),
+    formerClaimId: t.optional(
+      t.claimId('the id of the claim that controlled the name before'),
+      'for a takeover, if a claim controlled the name before',
+    ),
+    txid: t.optional(t.hash('the transaction that contains the output'), OF_OUTPUT),
+    n: t.optional(t.int('the index of the output'), OF_OUTPUT),
+    amount: t.optional(t.coins('the amount of the output'), OF_OUTPUT),
+    isSupport: t.optional(
+      t.bool('whether the event concerns a support'),
+      'for an activation, an abandon or an expiration',
+    ),
+    validAtHeight: t.optional(t.int('the activation height'), 'absent for a takeover'),
+    active: t.optional(
+      t.bool(
+        'whether the claim or support is active from this block on; otherwise an activation event follows in ' +
+          'a later block',
+      ),
+      'for a claim, an update or a support',
+    ),
+    spentBy: t.optional(t.hash('the transaction that spends the output'), 'for an abandon'),
+    value: t.optional(
+      t.hex('the serialized value of the claim'),
+      'with -claimmetadata, for a claim, an update, or a support with a value',
+    ),
     metadata: METADATA,
   }),
 );

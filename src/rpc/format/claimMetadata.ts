@@ -31,14 +31,20 @@ export const METADATA: OptionalSchema = t.optional(
   t.named(
     'ClaimMetadata',
     t.object({
-      kind: t.optional(t.oneOf(KINDS, 'what the value is of'), 'when it can be decoded'),
-      channelId: t.optional(t.hex('the id of the channel that signed it, as it says'), 'when it is signed'),
-      signature: t.optional(t.hex('the signature, which is not verified'), 'when it is signed'),
-      value: t.optional(t.openObject({}, 'what it says'), 'when it can be decoded'),
-      error: t.optional(t.str('why it cannot be decoded'), 'when it cannot'),
+      kind: t.optional(
+        t.oneOf(KINDS, 'type of the output to which the value belongs'),
+        'if the value can be decoded',
+      ),
+      channelId: t.optional(
+        t.hex('the id of the channel that the value names as its signer'),
+        'if the value is signed',
+      ),
+      signature: t.optional(t.hex('the signature; it is not verified'), 'if the value is signed'),
+      value: t.optional(t.openObject({}, 'the decoded value'), 'if the value can be decoded'),
+      error: t.optional(t.str('the reason why the value cannot be decoded'), 'if it cannot be decoded'),
     }),
   ),
-  'with -claimmetadata, when there is a value',
+  'with -claimmetadata, if the output has a value',
 );
 
 /** Maximum size in bytes of a value that is decoded. An output with a longer value could not be spent. */
@@ -105,7 +111,8 @@ export class ClaimMetadata {
   private claim(bytes: Bytes): Decoded {
     const decoded = decodeClaim(bytes);
     const { kind, channelId, signature } = decoded;
-    if (kind === null) throw new MetadataError('The claim has no kind');
+    if (kind === null)
+      throw new MetadataError('The value of the claim has no type (stream, channel, collection or repost)');
     return { kind, channelId, signature, value: claimToJson(decoded, this.prefixes) };
   }
 

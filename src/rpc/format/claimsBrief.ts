@@ -20,14 +20,17 @@ const TITLE_CHARS = 200;
 
 export const CLAIM_KINDS = ['stream', 'channel', 'repost', 'collection', 'support'] as const;
 
-const WHEN_DECODED = 'when the value can be decoded and has one';
+const WHEN_DECODED = 'if the value can be decoded and contains it';
 
 export const BRIEF_VALUE_FIELDS: SchemaFields = {
-  kind: t.optional(t.oneOf(CLAIM_KINDS, 'what the value is of'), 'when the value can be decoded'),
-  title: t.optional(t.str(`its title, cut at ${TITLE_CHARS} characters`), WHEN_DECODED),
+  kind: t.optional(
+    t.oneOf(CLAIM_KINDS, 'type of the output to which the value belongs'),
+    'if the value can be decoded',
+  ),
+  title: t.optional(t.str(`the title, cut to ${TITLE_CHARS} characters`), WHEN_DECODED),
   channelId: t.optional(
-    t.hex('the channel that the value names; the signature is not verified'),
-    'when the value is signed',
+    t.hex('the id of the channel that the value names as its signer; the signature is not verified'),
+    'if the value is signed',
   ),
 };
 
@@ -60,9 +63,12 @@ function idText(id: Bytes | null): string | undefined {
 }
 
 export const NAME_FIELDS: SchemaFields = {
-  name: t.str('the name as the output has it'),
-  namehex: t.optional(t.hex('its bytes'), 'when text cannot show the name'),
-  normalized_name: t.optional(t.str('the name as it is filed'), 'when that is another'),
+  name: t.str('the name in the output'),
+  namehex: t.optional(t.hex('the bytes of the name'), 'if the name is not valid UTF-8'),
+  normalized_name: t.optional(
+    t.str('the normalized name, by which the claim trie stores the claim'),
+    'if it differs from the name',
+  ),
 };
 
 /** Returns the fields with a name, both as in the output script and as normalized after block `height`. */
@@ -81,9 +87,9 @@ export function nameAnswer(
 }
 
 export const OUTPUT_CLAIM_FIELDS: SchemaFields = {
-  op: t.oneOf(['claim', 'update', 'support'], 'what the script does'),
+  op: t.oneOf(['claim', 'update', 'support'], 'type of the output'),
   ...NAME_FIELDS,
-  claimId: t.claimId('the claim, or the one supported'),
+  claimId: t.claimId('the id of the claim, or of the supported claim'),
   ...BRIEF_VALUE_FIELDS,
 };
 

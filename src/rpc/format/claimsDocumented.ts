@@ -23,15 +23,18 @@ import { nameText } from './claimsText.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 const VALUE: Schema = t.union([
-  { when: 'unless it is pruned', schema: t.hex('the metadata') },
-  { when: 'when it is pruned', schema: t.none() },
+  { when: 'if it is not pruned', schema: t.hex('the metadata') },
+  { when: 'if it is pruned', schema: t.none() },
 ]);
-const PRUNED = t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned');
-const ADDRESS = t.optional(t.str('the address that the output pays to'), 'when it shows one');
-const EXPIRATION = t.int('the height at which it expires');
-const BLOCK_HASH = t.hash('the block with the output');
-const BID = t.int('place by effective amount; 0 is the best');
-const SEQUENCE = t.int('place by height; 0 is the oldest');
+const PRUNED = t.optional(
+  t.bool('true if the block is pruned, so that value and address are unknown'),
+  'if they are pruned',
+);
+const ADDRESS = t.optional(t.str('the address to which the output pays'), 'if the script has one');
+const EXPIRATION = t.int('the height at which the claim or support expires');
+const BLOCK_HASH = t.hash('the hash of the block that contains the output');
+const BID = t.int('position in the order of effective amounts; 0 is the highest amount');
+const SEQUENCE = t.int('position in the order of age; 0 is the oldest claim');
 
 /** Names of the fields whose spelling differs between methods. */
 interface Naming {
@@ -60,19 +63,21 @@ const HUNGARIAN: Naming = {
 
 /** Output fields under lbrycrd's names, for results where these do not conflict with the documented names. */
 const LBRYCRD_OUTPUT_FIELDS: SchemaFields = {
-  txId: t.hash('as txid; this and what follows as lbrycrd names it'),
-  height: t.int('as nHeight'),
-  validAtHeight: t.int('as nValidAtHeight'),
-  amount: t.sats('as nAmount'),
+  txId: t.hash("the same as txid. This and the following members have lbrycrd's names"),
+  height: t.int('the same as nHeight'),
+  validAtHeight: t.int('the same as nValidAtHeight'),
+  amount: t.sats('the same as nAmount, in satoshis'),
 };
 
 function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFields {
   return {
     txid: t.hash('the transaction'),
-    n: t.int('the number of the output'),
-    [naming.height]: t.int('the height of the block with the output'),
-    [naming.validAtHeight]: t.int('the height at which it became or becomes valid'),
-    [naming.amount]: t.coins('the amount'),
+    n: t.int('the index of the output'),
+    [naming.height]: t.int('the height of the block that contains the output'),
+    [naming.validAtHeight]: t.int(
+      'the activation height: the block from which the claim or support is active',
+    ),
+    [naming.amount]: t.coins('the amount of the output'),
     value,
     metadata: METADATA,
     address: ADDRESS,
@@ -84,7 +89,7 @@ function outputFields(naming: Naming, value: Schema | OptionalSchema): SchemaFie
 
 function supportSchema(naming: Naming): Schema {
   const fields = {
-    ...outputFields(naming, t.optional(VALUE, 'when it has metadata')),
+    ...outputFields(naming, t.optional(VALUE, 'if the support has a value')),
     ...(naming === HUNGARIAN && LBRYCRD_OUTPUT_FIELDS),
   };
   return t.named(naming === SPACED ? 'Support' : 'SupportOfName', t.object(fields));
@@ -92,32 +97,40 @@ function supportSchema(naming: Naming): Schema {
 
 function claimFields(naming: Naming): SchemaFields {
   return {
-    name: t.str('the name as it was claimed'),
+    name: t.str('the name in the output'),
     claimId: t.claimId('the claim id'),
     ...outputFields(naming, VALUE),
-    [naming.effectiveAmount]: t.coins('the amount and that of all supports, as far as they are valid'),
-    [naming.pendingAmount]: t.optional(t.coins('the same once all of them are valid'), 'when it is more'),
+    [naming.effectiveAmount]: t.coins(
+      'the effective amount: the active part of the amounts of the claim and its supports',
+    ),
+    [naming.pendingAmount]: t.optional(
+      t.coins('the effective amount after all pending amounts have become active'),
+      'if it exceeds the effective amount',
+    ),
     supports: t.array(supportSchema(naming), 'the supports of the claim'),
     bid: BID,
     sequence: SEQUENCE,
     ...(naming === HUNGARIAN && {
       ...LBRYCRD_OUTPUT_FIELDS,
-      effectiveAmount: t.sats('as nEffectiveAmount'),
-      pendingAmount: t.optional(t.sats('as nPendingAmount'), 'when it is more'),
+      effectiveAmount: t.sats('the same as nEffectiveAmount, in satoshis'),
+      pendingAmount: t.optional(
+        t.sats('the same as nPendingAmount, in satoshis'),
+        'if it exceeds the effective amount',
+      ),
     }),
   };
 }
 
 export const CLAIM_SCHEMA = t.union([
-  { when: 'when there is no such claim', schema: t.object({}) },
+  { when: 'if there is no such claim', schema: t.object({}) },
   {
     when: 'in the documented profile',
     schema: t.named(
       'Claim',
       t.object({
-        normalized_name: t.str('the name as it is looked up'),
+        normalized_name: t.str('the normalized name, by which the claim trie stores the claims'),
         ...claimFields(SPACED),
-        'last takeover height': t.int('the height at which ownership of the name changed last'),
+        'last takeover height': t.int('the height at which the controlling claim of the name last changed'),
       }),
     ),
   },
@@ -126,32 +139,35 @@ export const CLAIM_SCHEMA = t.union([
 export const NAME_SCHEMA = t.named(
   'ClaimsOfName',
   t.object({
-    nLastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
-    normalized_name: t.str('the name as it is looked up'),
+    nLastTakeoverHeight: t.int('the height at which the controlling claim of the name last changed'),
+    normalized_name: t.str('the normalized name, by which the claim trie stores the claims'),
     claims: t.array(
       t.named('ClaimOfName', t.object(claimFields(HUNGARIAN))),
-      'the active claims, best first, then the pending ones',
+      'the claims: active ones by effective amount, highest first, then the pending ones',
     ),
-    'supports without claims': t.array(supportSchema(HUNGARIAN), 'supports of ids that have no claim here'),
-    height: t.int('the height of the block that the answer is about'),
-    blockhash: t.hash('the block that the answer is about'),
-    normalizedName: t.str('as normalized_name; this and what follows as lbrycrd names it'),
-    lastTakeoverHeight: t.int('as nLastTakeoverHeight'),
-    supportsWithoutClaim: t.array(supportSchema(HUNGARIAN), 'as supports without claims'),
+    'supports without claims': t.array(
+      supportSchema(HUNGARIAN),
+      'supports for claim ids that have no claim under this name',
+    ),
+    height: t.int('the height of the block after which this result is valid'),
+    blockhash: t.hash('the hash of that block'),
+    normalizedName: t.str("the same as normalized_name. This and the following members have lbrycrd's names"),
+    lastTakeoverHeight: t.int('the same as nLastTakeoverHeight'),
+    supportsWithoutClaim: t.array(supportSchema(HUNGARIAN), 'the same as "supports without claims"'),
   }),
 );
 
 export const ENTRY_SCHEMA = t.named(
   'TrieEntry',
   t.object({
-    normalized_name: t.str('the name as it is filed'),
+    normalized_name: t.str('the normalized name, by which the claim trie stores the claim'),
     claims: t.array(
       t.object({
-        name: t.str('the name as it was claimed'),
+        name: t.str('the name in the output'),
         claimId: t.claimId('the claim id'),
         ...outputFields(SPACED, VALUE),
       }),
-      'the active claims, best first',
+      'the active claims by effective amount, highest first',
     ),
   }),
 );

@@ -25,12 +25,15 @@ type Answer = Record<string, JsonOut | undefined>;
 
 /** Schema of the fields that identify the block to which a result applies. */
 export const OF_BLOCK_FIELDS: SchemaFields = {
-  height: t.int('the height of the block that the answer is of'),
-  blockhash: t.hash('that block'),
+  height: t.int('the height of the block after which this result is valid'),
+  blockhash: t.hash('the hash of that block'),
 };
 
-const NORMALIZED_NAME = t.str('the name as it is filed: normalized, from the fork on');
-export const NAME_HEX = t.optional(t.hex('its bytes'), 'when text cannot show the name');
+const NORMALIZED_NAME = t.str(
+  'the normalized name, by which the claim trie stores the claims (names are normalized from the ' +
+    'normalization fork on)',
+);
+export const NAME_HEX = t.optional(t.hex('the bytes of the name'), 'if the name is not valid UTF-8');
 
 /** Returns the bytes of a name in hex if the name is not valid UTF-8; otherwise undefined. */
 export function nameHex(name: Bytes): string | undefined {
@@ -38,23 +41,23 @@ export function nameHex(name: Bytes): string | undefined {
 }
 
 const OWNER_FIELDS: SchemaFields = {
-  claimId: t.claimId('the controlling claim'),
-  txid: t.hash('the transaction with its output'),
-  n: t.int('the number of the output'),
-  amount: t.coins('its own amount'),
-  effectiveAmount: t.coins('its amount with that of its active supports'),
+  claimId: t.claimId('the id of the controlling claim'),
+  txid: t.hash('the transaction that contains its output'),
+  n: t.int('the index of the output'),
+  amount: t.coins('the amount of the output'),
+  effectiveAmount: t.coins('the effective amount: the amount with that of the active supports'),
 };
 
 export const LISTED_NAME_SCHEMA = t.named(
   'ListedName',
   t.object({
-    name: t.str('the name as the controlling claim has it'),
+    name: t.str('the name in the output of the controlling claim'),
     normalized_name: NORMALIZED_NAME,
     namehex: NAME_HEX,
     claims: t.int('the number of active claims'),
     ...OWNER_FIELDS,
-    height: t.int('the height of the block with its output'),
-    lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+    height: t.int('the height of the block that contains its output'),
+    lastTakeoverHeight: t.int('the height at which the controlling claim of the name last changed'),
   }),
 );
 
@@ -75,19 +78,22 @@ export function listedName(listed: ListedName): Answer {
 }
 
 const ITEM_FIELDS: SchemaFields = {
-  name: t.optional(t.str('the name as the output has it'), 'of a claim or support'),
-  claimId: t.optional(t.claimId('the claim, or the one supported; of a takeover the new owner'), 'when any'),
-  txid: t.optional(t.hash('the transaction with the output'), 'when there is a claim id'),
-  n: t.optional(t.int('the number of the output'), 'when there is a claim id'),
-  amount: t.optional(t.coins('its own amount'), 'when there is a claim id'),
-  effectiveAmount: t.optional(
-    t.coins('its amount with that of its active supports'),
-    'of a takeover with a new owner',
+  name: t.optional(t.str('the name in the output'), 'for a claim or support'),
+  claimId: t.optional(
+    t.claimId('the id of the claim, or of the supported claim; for a takeover the new controlling claim'),
+    'absent for a takeover after which no claim controls the name',
   ),
-  isSupport: t.optional(t.bool('whether it is a support'), 'of a claim or support'),
+  txid: t.optional(t.hash('the transaction that contains the output'), 'if there is a claim id'),
+  n: t.optional(t.int('the index of the output'), 'if there is a claim id'),
+  amount: t.optional(t.coins('the amount of the output'), 'if there is a claim id'),
+  effectiveAmount: t.optional(
+    t.coins('the effective amount: the amount with that of the active supports'),
+    'for a takeover with a new controlling claim',
+  ),
+  isSupport: t.optional(t.bool('whether it is a support'), 'for a claim or support'),
   formerClaimId: t.optional(
-    t.claimId('who owned the name before'),
-    'of a takeover, if the name had an owner',
+    t.claimId('the id of the claim that controlled the name before'),
+    'for a takeover, if a claim controlled the name before',
   ),
 };
 
@@ -96,22 +102,26 @@ const EVENT_SCHEMA = t.named(
   t.object({
     event: t.oneOf(
       [...NAME_EVENTS, 'takeover'],
-      'claim, update, support: an output was made; abandon: spent and not updated; departure, arrival: moved to or ' +
-        'from another spelling at the normalization fork; activation: a pending one entered; expiration; takeover: ' +
-        'the name has another owner, or none any more',
+      'claim, update, support: a transaction created the output; abandon: a transaction spent it without ' +
+        'an update; departure, arrival: the normalization fork moved it to or from another spelling of the ' +
+        'name; activation: a pending claim or support became active; expiration: it expired; takeover: ' +
+        'another claim controls the name, or no claim does',
     ),
     ...ITEM_FIELDS,
-    validAtHeight: t.optional(t.int('the height at which it entered or was due to'), 'of a claim or support'),
-    active: t.optional(t.bool('whether it entered in its own block'), 'of what is made or arrives'),
+    validAtHeight: t.optional(t.int('the activation height'), 'for a claim or support'),
+    active: t.optional(
+      t.bool('whether it was active at the end of this block'),
+      'for a claim, an update, a support or an arrival',
+    ),
     replaces: t.optional(
       t.object({
         txid: t.hash('the transaction of the output that was updated'),
-        n: t.int('its number'),
-        amount: t.coins('its amount'),
+        n: t.int('the index of that output'),
+        amount: t.coins('the amount of the output'),
       }),
-      'of an update of what was filed here',
+      'for an update of an output under this name',
     ),
-    otherName: t.optional(t.str('the other spelling'), 'of arrival and departure'),
+    otherName: t.optional(t.str('the name in its other spelling'), 'for an arrival or a departure'),
   }),
 );
 
@@ -119,22 +129,22 @@ export const NAME_BLOCK_SCHEMA = t.named(
   'NameBlock',
   t.object({
     height: t.int('the height of the block'),
-    blockhash: t.hash('the block'),
-    events: t.array(EVENT_SCHEMA, 'what it did'),
-    claims: t.int('the number of active claims after it'),
-    owner: t.optional(t.object(OWNER_FIELDS), 'when there is one after it'),
+    blockhash: t.hash('the hash of the block'),
+    events: t.array(EVENT_SCHEMA, 'the events of the block for this name'),
+    claims: t.int('the number of active claims after the block'),
+    owner: t.optional(t.object(OWNER_FIELDS), 'if a claim controls the name after the block'),
     lastTakeoverHeight: t.optional(
-      t.int('the height at which ownership had changed last'),
-      'when there is an owner',
+      t.int('the height at which the controlling claim last changed'),
+      'if a claim controls the name after the block',
     ),
     amounts: t.array(
       t.object({
-        claimId: t.claimId('a claim'),
+        claimId: t.claimId('the id of a claim'),
         effectiveAmount: t.coins(
-          'its amount with that of its active supports; 0 when it is not active any more',
+          'its effective amount: the amount with that of the active supports; 0 if it is not active any more',
         ),
       }),
-      'the effective amounts that changed',
+      'the effective amounts that changed in the block',
     ),
   }),
 );
@@ -233,10 +243,10 @@ export const UPCOMING_EVENT_SCHEMA = t.named(
   t.object({
     event: t.oneOf(
       UPCOMING_KINDS,
-      'activation: a pending claim or support enters; expiration: it leaves; takeover: the name gets another owner, ' +
-        'or has none any more',
+      'activation: a pending claim or support becomes active; expiration: it expires; takeover: another ' +
+        'claim controls the name, or no claim does',
     ),
-    height: t.int('the block at whose end it happens'),
+    height: t.int('the height of the block after which it takes effect'),
     normalized_name: NORMALIZED_NAME,
     namehex: NAME_HEX,
     ...ITEM_FIELDS,

@@ -22,33 +22,35 @@ type Answer = Record<string, JsonOut | undefined>;
 
 const OUTPUT_FIELDS: SchemaFields = {
   txid: t.hash('the transaction'),
-  n: t.int('the number of the output'),
-  height: t.int('the height of the block with the output'),
-  validatheight: t.int('the height at which it became or becomes valid'),
-  amount: t.sats('the amount'),
-  address: t.optional(t.str('the address that the output pays to'), 'with values'),
-  value: t.optional(t.hex('the value'), 'with values, when there is one'),
+  n: t.int('the index of the output'),
+  height: t.int('the height of the block that contains the output'),
+  validatheight: t.int('the activation height: the block from which the claim or support is active'),
+  amount: t.sats('the amount of the output'),
+  address: t.optional(t.str('the address to which the output pays'), 'if values were requested'),
+  value: t.optional(t.hex('the value of the claim'), 'if values were requested and the output has one'),
   metadata: METADATA,
 };
 
 const CLAIM_SCHEMA = t.object({
   claimid: t.claimId('the claim id'),
-  bid: t.int('place by effective amount; 0 is the best'),
-  sequence: t.int('how many claims the name had when the claim was made'),
+  bid: t.int('position in the order of effective amounts; 0 is the highest amount'),
+  sequence: t.int('the number of claims for the name when this claim was created'),
   ...OUTPUT_FIELDS,
-  effectiveamount: t.sats('the amount, once valid, and that of the valid supports'),
+  effectiveamount: t.sats(
+    'the effective amount: the active part of the amounts of the claim and its supports',
+  ),
   supports: t.optional(
-    t.array(t.object(OUTPUT_FIELDS), 'the valid supports of the claim'),
+    t.array(t.object(OUTPUT_FIELDS), 'the active supports of the claim'),
     'when there are any',
   ),
 });
 
 /** Schema of the result of methods for the claims of a name. */
 export const LBCD_NAME_SCHEMA = t.object({
-  hash: t.hash('the block that the answer is about'),
-  height: t.int('its height'),
-  lasttakeoverheight: t.int('the height at which ownership of the name changed last'),
-  normalizedname: t.str('the name as it is looked up'),
+  hash: t.hash('the hash of that block'),
+  height: t.int('the height of the block'),
+  lasttakeoverheight: t.int('the height at which the controlling claim of the name last changed'),
+  normalizedname: t.str('the normalized name, by which the claim trie stores the claims'),
   claims: t.union([
     { when: 'when there are any', schema: t.array(t.named('LbcdClaim', CLAIM_SCHEMA)) },
     { when: 'otherwise', schema: t.none() },

@@ -16,18 +16,18 @@ import { nameText } from './claimsText.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 const OUTPUT_FIELDS: SchemaFields = {
-  value: t.optional(t.hex('the value'), 'when there is one and the output is known'),
+  value: t.optional(t.hex('the value of the claim'), 'if the output is known and has one'),
   metadata: METADATA,
-  address: t.optional(t.str('the address that the output pays to'), 'likewise'),
+  address: t.optional(t.str('the address to which the output pays'), 'if the output is known and has one'),
   txId: t.hash('the transaction'),
-  n: t.int('the number of the output'),
-  height: t.int('the height of the block with the output'),
-  validAtHeight: t.int('the height at which it became or becomes valid'),
-  amount: t.sats('the amount'),
+  n: t.int('the index of the output'),
+  height: t.int('the height of the block that contains the output'),
+  validAtHeight: t.int('the activation height: the block from which the claim or support is active'),
+  amount: t.sats('the amount of the output'),
 };
 
 const PLAIN_CLAIM_FIELDS: SchemaFields = {
-  name: t.optional(t.str('the name as it was claimed'), 'while the claim is alive at the tip'),
+  name: t.optional(t.str('the name in the output'), 'if the claim is unspent and not expired at the tip'),
   claimId: t.claimId('the claim id'),
   ...OUTPUT_FIELDS,
 };
@@ -36,24 +36,29 @@ const SUPPORT = t.named('LbrycrdSupport', t.object(OUTPUT_FIELDS));
 
 const CLAIM_FIELDS: SchemaFields = {
   ...PLAIN_CLAIM_FIELDS,
-  effectiveAmount: t.sats('the amount and that of all supports, as far as they are valid'),
-  pendingAmount: t.optional(t.sats('the same once all of them are valid'), 'when it is more'),
+  effectiveAmount: t.sats(
+    'the effective amount: the active part of the amounts of the claim and its supports',
+  ),
+  pendingAmount: t.optional(
+    t.sats('the effective amount after all pending amounts have become active'),
+    'if it exceeds the effective amount',
+  ),
   supports: t.array(SUPPORT, 'the supports of the claim'),
-  bid: t.int('place by effective amount; 0 is the best'),
-  sequence: t.int('place by height; 0 is the oldest'),
+  bid: t.int('position in the order of effective amounts; 0 is the highest amount'),
+  sequence: t.int('position in the order of age; 0 is the oldest claim'),
 };
 
 /** Schema of the result of methods that return one claim. */
 export const LBRYCRD_CLAIM_SCHEMA = t.union([
-  { when: 'when there is no such claim', schema: t.object({}) },
+  { when: 'if there is no such claim', schema: t.object({}) },
   {
     when: 'in the lbrycrd profile',
     schema: t.named(
       'LbrycrdClaim',
       t.object({
-        normalizedName: t.str('the name as it is looked up'),
+        normalizedName: t.str('the normalized name, by which the claim trie stores the claims'),
         ...CLAIM_FIELDS,
-        lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
+        lastTakeoverHeight: t.int('the height at which the controlling claim of the name last changed'),
       }),
     ),
   },
@@ -63,13 +68,13 @@ export const LBRYCRD_CLAIM_SCHEMA = t.union([
 export const LBRYCRD_NAME_SCHEMA = t.named(
   'LbrycrdClaimsOfName',
   t.object({
-    normalizedName: t.str('the name as it is looked up'),
+    normalizedName: t.str('the normalized name, by which the claim trie stores the claims'),
     claims: t.array(
       t.named('LbrycrdClaimOfName', t.object(CLAIM_FIELDS)),
-      'the active claims, best first, then the pending ones',
+      'the claims: active ones by effective amount, highest first, then the pending ones',
     ),
-    lastTakeoverHeight: t.int('the height at which ownership of the name changed last'),
-    supportsWithoutClaim: t.array(SUPPORT, 'supports of ids that have no claim here'),
+    lastTakeoverHeight: t.int('the height at which the controlling claim of the name last changed'),
+    supportsWithoutClaim: t.array(SUPPORT, 'supports for claim ids that have no claim under this name'),
   }),
 );
 
@@ -77,8 +82,8 @@ export const LBRYCRD_NAME_SCHEMA = t.named(
 export const LBRYCRD_ENTRY_SCHEMA = t.named(
   'LbrycrdTrieEntry',
   t.object({
-    normalizedName: t.str('the name as it is filed'),
-    claims: t.array(t.object(PLAIN_CLAIM_FIELDS), 'the active claims, best first'),
+    normalizedName: t.str('the normalized name, by which the claim trie stores the claim'),
+    claims: t.array(t.object(PLAIN_CLAIM_FIELDS), 'the active claims by effective amount, highest first'),
   }),
 );
 

@@ -15,33 +15,41 @@ import { nameText } from './claimsText.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 const OUTPUT_FIELDS: SchemaFields = {
-  txid: t.hash('the transaction with the output'),
-  n: t.int('the number of the output'),
-  height: t.int('the height of its block'),
-  active: t.bool('whether it counts'),
-  validAtHeight: t.int('the height at which it entered or will'),
-  expirationHeight: t.int('the height at which it expires'),
-  amount: t.coins('its own amount'),
+  txid: t.hash('the transaction that contains the output'),
+  n: t.int('the index of the output'),
+  height: t.int('the height of the block that contains the output'),
+  active: t.bool('whether it is active'),
+  validAtHeight: t.int('the activation height'),
+  expirationHeight: t.int('the height at which the claim or support expires'),
+  amount: t.coins('the amount of the output'),
 };
 
 const SHOWN_FIELDS: SchemaFields = {
-  address: t.optional(t.str('the address that it pays to'), 'when it shows one'),
-  pruned: t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned'),
+  address: t.optional(t.str('the address to which the output pays'), 'if the script has one'),
+  pruned: t.optional(
+    t.bool('true if the block is pruned, so that value and address are unknown'),
+    'if they are pruned',
+  ),
 };
 
 export const LISTED_BID_SCHEMA = t.named(
   'ListedBid',
   t.object({
-    bid: t.int('place by effective amount; 0 is the best'),
-    sequence: t.int('place by height; 0 is the oldest'),
-    claimId: t.claimId('the claim'),
-    name: t.str('the name as the output has it'),
+    bid: t.int('position in the order of effective amounts; 0 is the highest amount'),
+    sequence: t.int('position in the order of age; 0 is the oldest claim'),
+    claimId: t.claimId('the claim id'),
+    name: t.str('the name in the output'),
     namehex: NAME_HEX,
     ...OUTPUT_FIELDS,
-    effectiveAmount: t.coins('its amount, once it counts, with that of its active supports'),
-    pendingAmount: t.optional(t.coins('the same once everything counts'), 'when it is more'),
+    effectiveAmount: t.coins(
+      'the effective amount: the active part of the amounts of the claim and its supports',
+    ),
+    pendingAmount: t.optional(
+      t.coins('the effective amount after all pending amounts have become active'),
+      'if it exceeds the effective amount',
+    ),
     supports: t.int('the number of its supports'),
-    supportAmount: t.coins('the sum of those that count'),
+    supportAmount: t.coins('the sum of its active supports'),
     ...BRIEF_VALUE_FIELDS,
     ...SHOWN_FIELDS,
   }),

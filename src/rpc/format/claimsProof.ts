@@ -15,8 +15,8 @@ function proofFields(child: Schema): SchemaFields {
         t.object({
           children: t.array(child, 'the children of the node, in byte order'),
           valueHash: t.optional(
-            t.hash('the hash of its value'),
-            'when it has one and is not the requested name',
+            t.hash('the hash of the value of the node'),
+            'if the node has a value and is not the node of the requested name',
           ),
         }),
         'the nodes from the root to the name',
@@ -26,19 +26,22 @@ function proofFields(child: Schema): SchemaFields {
     pairs: t.optional(
       t.array(
         t.object({
-          odd: t.bool('whether the hash goes to the right'),
+          odd: t.bool('whether this hash is the right operand when it is combined'),
           hash: t.hash('the hash to be mixed in'),
         }),
-        'from the claim to the root',
+        'the hashes to combine, from the claim up to the root',
       ),
       'from the all-claims fork on',
     ),
   };
 }
 
-const NODE_HASH = t.optional(t.hash('the hash of the child'), 'but on the way to the name');
-const WHEN_PROVEN = 'when the name has such a claim';
-const TAKEOVER = t.int('the height at which ownership of the name changed last');
+const NODE_HASH = t.optional(
+  t.hash('the hash of the child node'),
+  'absent for the child on the path to the name',
+);
+const WHEN_PROVEN = 'if the name has such a claim';
+const TAKEOVER = t.int('the height at which the controlling claim of the name last changed');
 
 /** Schema of the result of methods that return name proofs. */
 export const PROOF_SCHEMA = t.named(
@@ -50,24 +53,22 @@ export const PROOF_SCHEMA = t.named(
         ...proofFields(
           t.object({
             child: t.object({
-              character: t.str('the byte that leads to the child, as the character with that code point'),
+              character: t.str('the next byte of the name, as the character with that code point'),
               nodeHash: NODE_HASH,
             }),
           }),
         ),
-        txhash: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
-        nOut: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+        txhash: t.optional(t.hash('the transaction that contains the claim'), WHEN_PROVEN),
+        nOut: t.optional(t.int('the index of its output'), WHEN_PROVEN),
         'last takeover height': t.optional(TAKEOVER, WHEN_PROVEN),
       }),
     },
     {
       when: 'in the other profiles',
       schema: t.object({
-        ...proofFields(
-          t.object({ character: t.int('the byte that leads to the child'), nodeHash: NODE_HASH }),
-        ),
-        txId: t.optional(t.hash('the transaction of the claim'), WHEN_PROVEN),
-        n: t.optional(t.int('the number of its output'), WHEN_PROVEN),
+        ...proofFields(t.object({ character: t.int('the next byte of the name'), nodeHash: NODE_HASH })),
+        txId: t.optional(t.hash('the transaction that contains the claim'), WHEN_PROVEN),
+        n: t.optional(t.int('the index of its output'), WHEN_PROVEN),
         lastTakeoverHeight: t.optional(TAKEOVER, WHEN_PROVEN),
       }),
     },

@@ -28,17 +28,23 @@ export const SCRIPT_TYPES = [
 
 /** Schema of the members of a script in a result. */
 export const SCRIPT_FIELDS: SchemaFields = {
-  asm: t.str('the script as operations'),
-  hex: t.optional(t.hex('the script'), 'but for the script that decodescript was given'),
-  reqSigs: t.optional(t.int('signatures that spending needs'), 'when the script shows addresses'),
+  asm: t.str('the script in assembly notation'),
+  hex: t.optional(t.hex('the script in hex'), 'absent for the script passed to decodescript'),
+  reqSigs: t.optional(t.int('number of required signatures'), 'if the script has addresses'),
   isclaim: t.optional(
-    t.bool('whether it makes or updates a claim'),
-    'when the script opens with a claim operation; always in the lbcd profile',
+    t.bool('whether the output creates or updates a claim'),
+    'if the script begins with a claim operation; always in the lbcd profile',
   ),
-  issupport: t.optional(t.bool('whether it supports a claim'), 'likewise'),
-  subtype: t.optional(t.oneOf([...SCRIPT_TYPES, ''], 'shape of the script behind the claim'), 'likewise'),
-  type: t.oneOf(SCRIPT_TYPES, 'shape of the script; nonstandard for claims and supports'),
-  addresses: t.optional(t.array(t.str('an address')), 'when the script shows any'),
+  issupport: t.optional(
+    t.bool('whether the output is a support of a claim'),
+    'if the script begins with a claim operation; always in the lbcd profile',
+  ),
+  subtype: t.optional(
+    t.oneOf([...SCRIPT_TYPES, ''], 'type of the script after the claim operation'),
+    'if the script begins with a claim operation; always in the lbcd profile',
+  ),
+  type: t.oneOf(SCRIPT_TYPES, 'type of the script; nonstandard for claims and supports'),
+  addresses: t.optional(t.array(t.str('an address')), 'if the script has any'),
 };
 
 export const SCRIPT_SCHEMA = t.named('OutputScript', t.object(SCRIPT_FIELDS, 'the output script'));

@@ -10,10 +10,10 @@ import { t } from '../../schema/schema.js';
 export const SOFT_FORKS_SCHEMA = t.array(
   t.object({
     id: t.str('the name of the soft fork'),
-    version: t.int('the block version that signalled it'),
-    reject: t.object({ status: t.bool('whether blocks of lower versions are refused') }),
+    version: t.int('the block version that signalled the soft fork'),
+    reject: t.object({ status: t.bool('whether blocks of lower versions are rejected') }),
   }),
-  'soft forks by height',
+  'soft forks activated by block height',
 );
 
 export const BIP9_SOFT_FORKS_SCHEMA = t.map(
@@ -24,19 +24,19 @@ export const BIP9_SOFT_FORKS_SCHEMA = t.map(
       '"lockedin" in the lbcd profile',
     ),
     bit: t.optional(t.int('the bit that signals'), 'for status "started"; always in the lbcd profile'),
-    startTime: t.int('median time past from which on the bit counts; 0 in the lbcd profile'),
-    start_time: t.optional(t.int('median time past from which on the bit counts'), 'in the lbcd profile'),
-    timeout: t.int('median time past at which the deployment has failed'),
+    startTime: t.int('median time past from which signals count; 0 in the lbcd profile'),
+    start_time: t.optional(t.int('median time past from which signals count'), 'in the lbcd profile'),
+    timeout: t.int('median time past at which the deployment fails if it is not locked in'),
     since: t.int(
-      'height of the first block of this status; in the lbcd profile the height from which it is active whatever the bits say',
+      'height of the first block with this status; in the lbcd profile the height of unconditional activation',
     ),
     statistics: t.optional(
       t.object({
-        period: t.int('blocks of a window'),
-        threshold: t.int('signalling blocks that lock it in'),
-        elapsed: t.int('blocks of the window so far'),
-        count: t.int('those of them that signal'),
-        possible: t.bool('whether the threshold can still be reached in this window'),
+        period: t.int('length of the signalling period in blocks'),
+        threshold: t.int('number of signalling blocks in a period that locks the deployment in'),
+        elapsed: t.int('number of blocks in the current period so far'),
+        count: t.int('number of signalling blocks among them'),
+        possible: t.bool('whether the threshold can still be reached in this period'),
       }),
       'for status "started"',
     ),

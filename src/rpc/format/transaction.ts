@@ -48,18 +48,24 @@ const INPUT_SCHEMA = t.named(
     {
       when: 'for the coinbase',
       schema: t.object({
-        coinbase: t.hex('the input script'),
+        coinbase: t.hex('the input script in hex'),
         sequence: t.int('the sequence number'),
-        witness: t.optional(t.array(t.hex('a witness item')), 'in the lbcd profile, when there is one'),
+        witness: t.optional(
+          t.array(t.hex('a witness item')),
+          'in the lbcd profile, if the input has a witness',
+        ),
       }),
     },
     {
       when: 'for any other input',
       schema: t.object({
-        txid: t.hash('the transaction whose output is spent'),
-        vout: t.int('the number of that output'),
-        scriptSig: t.object({ asm: t.str('the script as operations'), hex: t.hex('the script') }),
-        txinwitness: t.optional(t.array(t.hex('a witness item')), 'when the input has a witness'),
+        txid: t.hash('the id of the transaction whose output is spent'),
+        vout: t.int('the index of that output'),
+        scriptSig: t.object({
+          asm: t.str('the script in assembly notation'),
+          hex: t.hex('the script in hex'),
+        }),
+        txinwitness: t.optional(t.array(t.hex('a witness item')), 'if the input has a witness'),
         sequence: t.int('the sequence number'),
       }),
     },
@@ -69,10 +75,12 @@ const INPUT_SCHEMA = t.named(
 /** Schema of a decoded transaction, without fields about its block. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   txid: t.hash('the transaction id'),
-  hash: t.hash('the hash with witness, which differs from txid for witness transactions'),
+  hash: t.hash(
+    'the hash of the serialized transaction with witness data; differs from txid for witness transactions',
+  ),
   version: t.int('the version'),
-  size: t.int('bytes with witness'),
-  vsize: t.int('virtual size: a quarter of the weight, rounded up'),
+  size: t.int('size in bytes with witness data'),
+  vsize: t.int('virtual size in bytes: a quarter of the weight, rounded up'),
   weight: t.int('weight as BIP 141 defines it'),
   locktime: t.int('the lock time'),
   vin: t.array(INPUT_SCHEMA, 'the inputs'),
@@ -80,8 +88,8 @@ export const TRANSACTION_FIELDS: SchemaFields = {
     t.named(
       'TransactionOutput',
       t.object({
-        value: t.coins('the amount'),
-        n: t.int('the number of the output'),
+        value: t.coins('the amount of the output'),
+        n: t.int('the index of the output'),
         scriptPubKey: SCRIPT_SCHEMA,
         metadata: METADATA,
       }),

@@ -18,29 +18,32 @@ import { SCRIPT_TYPES } from './script.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-const TYPE = t.oneOf(SCRIPT_TYPES, 'shape of the script behind a claim operation');
-const ADDRESS = t.optional(t.str('the address that it pays to'), 'when it shows exactly one');
-const SCRIPT = t.hex(`the script behind a claim operation, the first ${MAX_SCRIPT_SIZE} bytes of it`);
+const TYPE = t.oneOf(SCRIPT_TYPES, 'type of the script after the claim operation');
+const ADDRESS = t.optional(t.str('the address to which the output pays'), 'if the script has exactly one');
+const SCRIPT = t.hex(`the script after the claim operation, at most the first ${MAX_SCRIPT_SIZE} bytes`);
 
 const OF_COIN =
-  'when the spent output is known: not of a coinbase, nor where the data to undo the block is gone';
+  'if the spent output is known: absent for a coinbase, and if the undo data of the block is not on disk';
 
 const INPUT = t.named(
   'TxInfoInput',
   t.object({
-    n: t.int('the number of the input'),
+    n: t.int('the index of the input'),
     coinbase: t.optional(t.hex('the input script'), 'for the coinbase'),
-    txid: t.optional(t.hash('the transaction whose output is spent'), 'but for the coinbase'),
-    vout: t.optional(t.int('the number of that output'), 'but for the coinbase'),
+    txid: t.optional(t.hash('the id of the transaction whose output is spent'), 'absent for a coinbase'),
+    vout: t.optional(t.int('the index of that output'), 'absent for a coinbase'),
     sequence: t.int('the sequence number'),
-    amount: t.optional(t.coins('the amount of that output'), OF_COIN),
-    height: t.optional(t.int('the height of its block'), `${OF_COIN}, and when it is confirmed`),
+    amount: t.optional(t.coins('the amount of the spent output'), OF_COIN),
+    height: t.optional(
+      t.int('the height of the block that contains the output'),
+      `${OF_COIN}, and if that output is confirmed`,
+    ),
     type: t.optional(TYPE, OF_COIN),
     address: ADDRESS,
     script: t.optional(SCRIPT, OF_COIN),
     claim: t.optional(
       t.named('OutputClaim', t.object(OUTPUT_CLAIM_FIELDS)),
-      'when the spent output has a claim operation',
+      'if the spent output has a claim operation',
     ),
   }),
 );
@@ -50,8 +53,8 @@ const CLAIM_STATES = ['active', 'pending', 'spent', 'expired', 'refused', 'waiti
 const OUTPUT = t.named(
   'TxInfoOutput',
   t.object({
-    n: t.int('the number of the output'),
-    amount: t.coins('its amount'),
+    n: t.int('the index of the output'),
+    amount: t.coins('the amount of the output'),
     type: TYPE,
     address: ADDRESS,
     script: SCRIPT,
@@ -62,26 +65,32 @@ const OUTPUT = t.named(
           ...OUTPUT_CLAIM_FIELDS,
           state: t.oneOf(
             CLAIM_STATES,
-            'active or pending: it is filed; spent or expired: it was; refused: it never counted; waiting: the ' +
-              'transaction is not in the active chain',
+            'active, pending: the claim trie contains it; spent, expired: the claim trie contained it before; ' +
+              'refused: it never had an effect; waiting: the transaction is not in the active chain',
           ),
-          validAtHeight: t.optional(t.int('the height at which it entered or will'), 'when it counts or did'),
-          expirationHeight: t.optional(t.int('the height at which it expires'), 'when it counts'),
-          isControlling: t.optional(t.bool('whether it controls its name'), 'for an active claim'),
-          endedHeight: t.optional(t.int('the height at which it ended'), 'when it is spent or expired'),
+          validAtHeight: t.optional(t.int('the activation height'), 'if it is or was in the claim trie'),
+          expirationHeight: t.optional(
+            t.int('the height at which the claim or support expires'),
+            'if it is in the claim trie',
+          ),
+          isControlling: t.optional(t.bool('whether it controls its name'), 'if the claim is active'),
+          endedHeight: t.optional(
+            t.int('the height at which it was spent or expired'),
+            'if it is spent or expired',
+          ),
         }),
       ),
-      'when the script has a claim operation',
+      'if the script has a claim operation',
     ),
-    spent: t.bool('whether a transaction of chain or mempool spends it'),
+    spent: t.bool('whether a transaction of the active chain or the mempool spends it'),
     spentBy: t.optional(
       t.object({
         txid: t.hash('the transaction'),
-        n: t.int('the number of the input'),
-        height: t.optional(t.int('the height of its block'), 'when it is confirmed'),
-        blockhash: t.optional(t.hash('that block'), 'when it is confirmed'),
+        n: t.int('the index of the input'),
+        height: t.optional(t.int('the height of the block that contains it'), 'if it is confirmed'),
+        blockhash: t.optional(t.hash('the hash of that block'), 'if it is confirmed'),
       }),
-      'when it is spent; by a confirmed transaction only with -spendindex',
+      'if it is spent; a confirmed spender is known only with -spendindex',
     ),
   }),
 );
@@ -90,33 +99,36 @@ export const TX_INFO_SCHEMA = t.named(
   'TxInfo',
   t.object({
     txid: t.hash('the transaction id'),
-    hash: t.hash('the hash with witness'),
+    hash: t.hash('the hash of the serialized transaction, including witness data'),
     version: t.int('the version'),
-    size: t.int('bytes with witness'),
-    vsize: t.int('virtual size: a quarter of the weight, rounded up'),
+    size: t.int('size in bytes with witness data'),
+    vsize: t.int('virtual size in bytes: a quarter of the weight, rounded up'),
     weight: t.int('weight as BIP 141 defines it'),
     locktime: t.int('the lock time'),
     state: t.oneOf(
       ['mempool', 'chain', 'stale'],
-      'where it is; stale: in a block that is not in the active chain',
+      'location of the transaction; stale: in a block that is not in the active chain',
     ),
-    height: t.optional(t.int('the height of its block'), 'when it is in one'),
-    blockhash: t.optional(t.hash('that block'), 'when it is in one'),
-    position: t.optional(t.int('its number in that block'), 'when it is in one'),
-    confirmations: t.int('the confirmations; 0 outside of the active chain'),
-    time: t.time('the time of the block, or when it came to the mempool'),
+    height: t.optional(t.int('the height of the block that contains it'), 'if it is in a block'),
+    blockhash: t.optional(t.hash('the hash of that block'), 'if it is in a block'),
+    position: t.optional(t.int('its position in the block'), 'if it is in a block'),
+    confirmations: t.int('number of confirmations; 0 outside the active chain'),
+    time: t.time('the time of the block, or the time at which it entered the mempool'),
     coinbase: t.bool('whether it is a coinbase'),
     fee: t.optional(t.coins('the fee'), OF_COIN),
-    feerate: t.optional(t.coins('the fee for 1,000 virtual bytes'), OF_COIN),
-    amountin: t.optional(t.coins('what the inputs spend'), OF_COIN),
-    amountout: t.coins('what the outputs pay'),
+    feerate: t.optional(t.coins('the fee rate per 1,000 virtual bytes'), OF_COIN),
+    amountin: t.optional(t.coins('sum of the amounts of the inputs'), OF_COIN),
+    amountout: t.coins('sum of the amounts of the outputs'),
     inputcount: t.int('the number of inputs'),
     outputcount: t.int('the number of outputs'),
-    from: t.int('the number with which both lists begin'),
+    from: t.int('the index of the first input and output in both lists'),
     inputs: t.array(INPUT, 'the inputs'),
     outputs: t.array(OUTPUT, 'the outputs'),
-    spendindex: t.bool('whether -spendindex is there to tell confirmed spenders'),
-    next: t.optional(t.int('where both lists go on, to be passed as from'), 'when either goes on'),
+    spendindex: t.bool('whether -spendindex is enabled and complete, so that confirmed spenders are known'),
+    next: t.optional(
+      t.int('the index at which both lists continue, to be passed as "from"'),
+      'if either list continues',
+    ),
   }),
 );
 

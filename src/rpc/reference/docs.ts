@@ -30,16 +30,27 @@ export function methodReference(methods: readonly RpcMethod[], calls: readonly R
       `## ${category}\n\n${members.map((method) => methodSection(method, calls)).join('\n')}`,
   );
   return (
-    `# JSON-RPC methods\n\n<!-- ${GENERATED} -->\n\n` +
-    'Every method by category. The node itself tells the same by `lbcnode-cli help <method>`, and for machines by ' +
-    '`rpc.discover` (OpenRPC). Sample answers are those of a node on regtest; long strings are cut short. Where a name ' +
-    'stands twice, the profiles behind it differ (`-compat`, or the paths `/lbrycrd` and `/lbcd`).\n\n' +
-    'A program that was written for lbrycrd or lbcd needs its profile: the default answers about claims have other names, ' +
-    'and amounts in coins. `getclaimsforname` alone shows lbrycrd’s names too (`txId`, `height`, `validAtHeight`, `amount`, ' +
-    '`effectiveAmount`, `pendingAmount`, `normalizedName`, `lastTakeoverHeight`, `supportsWithoutClaim`, with amounts in ' +
-    'satoshis), since none of them is taken there. In the other answers `amount` is in coins by default and in satoshis in ' +
-    'lbrycrd, so these show one generation. The log says once when a known client of lbrycrd calls the default profile.\n\n' +
-    `${contents.join('')}- [Errors](#errors)\n\n${sections.join('\n')}\n${errorSection()}`
+    '# JSON-RPC methods\n' +
+    '\n' +
+    `<!-- ${GENERATED} -->\n` +
+    '\n' +
+    'All methods by category. `lbcnode-cli help <method>` prints the same texts, and `rpc.discover` ' +
+    'returns them as an OpenRPC document. Sample results are from a node on regtest; long strings are ' +
+    'shortened. If a name has two entries, its profiles differ (`-compat`, or the paths `/lbrycrd` and ' +
+    '`/lbcd`).\n' +
+    '\n' +
+    'A program that was written for lbrycrd or lbcd needs the profile of that program: in the default ' +
+    'profile, results about claims have other member names, and amounts are in coins. `getclaimsforname` ' +
+    'also has lbrycrd’s member names (`txId`, `height`, `validAtHeight`, `amount`, `effectiveAmount`, ' +
+    '`pendingAmount`, `normalizedName`, `lastTakeoverHeight`, `supportsWithoutClaim`, with amounts in ' +
+    'satoshis), because none of them conflicts with another name. Other results have only one set of ' +
+    'names, because their `amount` is in coins by default and in satoshis in lbrycrd. When a known ' +
+    'client of lbrycrd calls the default profile, the node logs a warning once.\n' +
+    '\n' +
+    `${contents.join('')}- [Errors](#errors)\n` +
+    '\n' +
+    `${sections.join('\n')}\n` +
+    `${errorSection()}`
   );
 }
 
@@ -91,8 +102,11 @@ function errorSection(): string {
   const names = (Object.keys(RPC_ERROR) as RpcErrorName[]).toSorted((a, b) => RPC_ERROR[b] - RPC_ERROR[a]);
   const rows = names.map((name) => `- \`${RPC_ERROR[name]}\`: ${RPC_ERROR_MEANING[name]}.\n`);
   return (
-    '## Errors\n\nThe codes of error answers. The message beside a code tells what was wrong with the call.\n\n' +
-    rows.join('')
+    '## Errors\n' +
+    '\n' +
+    'The codes of error responses. The message of the response describes the error in detail.\n' +
+    '\n' +
+    `${rows.join('')}`
   );
 }
 

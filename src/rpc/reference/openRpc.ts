@@ -50,8 +50,7 @@ export function openRpcDocument(
     openrpc: OPENRPC_VERSION,
     info: {
       title: 'lbcnode JSON-RPC',
-      description:
-        'A full node for the LBRY chain. Names and meanings of the methods are those of lbrycrd 0.17.3.',
+      description: 'A full node for the LBRY chain. Method names and semantics are those of lbrycrd 0.17.3.',
       version,
       license: { name: 'MIT' },
     },

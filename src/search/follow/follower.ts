@@ -128,10 +128,13 @@ export class SearchFollower {
     try {
       const damage = await this.writer.scrub();
       if (damage === null) return;
-      this.logger.warn(`The search index is damaged: ${damage}`);
+      this.logger.warn(`The search index is corrupt: ${damage}`);
       this.remake();
     } catch (error) {
-      this.logger.debug('search', () => `Search index: not checked: ${(error as Error).message}`);
+      this.logger.debug(
+        'search',
+        () => `Search index: the check for corruption failed: ${(error as Error).message}`,
+      );
     } finally {
       this.isScrubbing = false;
     }
@@ -162,7 +165,7 @@ export class SearchFollower {
     this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
     if (state.damage !== undefined && state.build === null && state.tip === null)
-      this.logger.warn(`The file of the search index is deleted: ${state.damage}`);
+      this.logger.warn(`The file of the search index was deleted, because it is corrupt: ${state.damage}`);
     await this.steps.begin(state, this.isCorrupt);
     this.isCorrupt = false;
     return true;
@@ -215,7 +218,7 @@ export class SearchFollower {
       if (this.isClosed) return;
       const { message } = error as Error;
       if (message !== this.shown.failure)
-        this.logger.warn(`The search index could not be brought up to date: ${message}`);
+        this.logger.warn(`The search index could not be updated: ${message}`);
       // The index file was deleted. The tip is removed from the status, so that readers that have the file open do not use
       // it.
       const isGone = error instanceof SearchError && error.kind === 'damaged';

@@ -186,6 +186,6 @@ export class FollowerLine {
     this.isEnded = true;
     if (this.owing !== null) clearTimeout(this.owing);
     this.hold.close();
-    this.link.end(new Error('the follower has ended'));
+    this.link.end(new Error('the thread that writes the search index has exited'));
   }
 }

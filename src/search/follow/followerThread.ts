@@ -83,7 +83,8 @@ class FollowerThread {
   private async exclusively<T>(task: () => Promise<T>): Promise<T> {
     await this.link.call('hold');
     try {
-      if (this.rows.commits !== this.mirror.commits) throw new Error('rows are on their way to the database');
+      if (this.rows.commits !== this.mirror.commits)
+        throw new Error('rows are being written to the database');
       return await task();
     } finally {
       this.link.send(['unhold']);

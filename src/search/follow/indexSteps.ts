@@ -41,7 +41,7 @@ export interface IndexStepsDeps {
  */
 export const BLOCKS_TOGETHER = 16;
 const CLAIMS_TOGETHER = 1000;
-const TOO_DEEP = 'the chain was reorganised deeper than it can follow';
+const TOO_DEEP = 'a reorganisation was deeper than it can follow';
 /** Position below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
@@ -65,7 +65,7 @@ export class IndexSteps {
   /** Continues with an index in this state. Builds the index if it is incomplete or corrupt. */
   async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
-    if (isCorrupt && state.tip !== null) await this.buildAnew('it is damaged');
+    if (isCorrupt && state.tip !== null) await this.buildAnew('it is corrupt');
     else if (state.tip === null || state.build !== null) await this.build();
   }
 
@@ -105,7 +105,7 @@ export class IndexSteps {
     const { disconnects } = claims;
     const steps = await this.stepsFrom(height);
     if (steps === 'gone')
-      return this.buildAnew('the claim index no longer knows what the next blocks changed');
+      return this.buildAnew('the claim index no longer stores the changes of the next blocks');
     const last = steps.at(-1);
     // The chain has changed to another branch meanwhile. The next step handles it.
     if (last === undefined) return;
@@ -169,7 +169,10 @@ export class IndexSteps {
     const read = await this.claims.read(ids, () => noted.noteAhead(fork.height, true));
     if (!this.claims.isActive(fork)) return true;
     await this.deps.writer.rewind(fork, abandoned, read);
-    this.deps.logger.debug('search', `Search index: back from block ${from.height} to ${fork.height}`);
+    this.deps.logger.debug(
+      'search',
+      `Search index: disconnected blocks ${from.height} down to ${fork.height}`,
+    );
     noted.forget(abandoned);
     this.moved(fork, this.deps.place().documents);
     this.deps.show({ documents: (await this.deps.writer.state()).documents });

@@ -60,11 +60,14 @@ export class SearchWalks {
    */
   goOn(cursor: string, asked: string): WalkPage {
     const [, id, place] = CURSOR.exec(cursor) ?? [];
-    if (id === undefined) throw badRequest('after: the value is no "next" of a page.');
+    if (id === undefined) throw badRequest('after: the value is not the "next" of a page.');
     const walk = this.walks.get(id);
     if (walk === undefined)
-      throw badRequest('after: the pages are not kept any more. Begin again with an empty "after".');
-    if (walk.asked !== asked) throw badRequest('after: the page before was of other constraints.');
+      throw badRequest(
+        'after: the result of this search is not stored any more. Begin again with an empty "after".',
+      );
+    if (walk.asked !== asked)
+      throw badRequest('after: the previous page was requested with other constraints.');
     this.walks.delete(id);
     this.walks.set(id, walk);
     return pageOf(id, walk, Number(place));

@@ -52,9 +52,9 @@ export async function loadPostgres(): Promise<typeof Postgres> {
     return await import('pg');
   } catch (error) {
     throw new EnvironmentError(
-      `A search index in PostgreSQL needs the package ${PACKAGE}, which is not there ` +
-        `(${(error as Error).message.split('\n')[0]}). Install it beside lbcnode (npm install ${PACKAGE}, with -g where ` +
-        `lbcnode was installed so), or start without -claimsearchurl`,
+      `A search index in PostgreSQL needs the package ${PACKAGE}, which is not installed ` +
+        `(${(error as Error).message.split('\n')[0]}). Install it next to lbcnode (npm install ${PACKAGE}, ` +
+        'with -g if lbcnode was installed with -g), or start without -claimsearchurl',
     );
   }
 }
@@ -97,7 +97,7 @@ export class PostgresConnection {
       });
     } catch {
       // The parser's error text is omitted, because it may contain the password.
-      throw new EnvironmentError('-claimsearchurl is not an address of a PostgreSQL server');
+      throw new EnvironmentError('-claimsearchurl is not a valid URL of a PostgreSQL server');
     }
     const place = `PostgreSQL at ${client.host}:${client.port}, database ${client.database ?? ''}`;
     client.on('error', () => undefined);
@@ -110,11 +110,11 @@ export class PostgresConnection {
       const [{ number, version, encoding }] = rows as [(typeof rows)[0]];
       if (Number(number) < LEAST_VERSION)
         throw new EnvironmentError(
-          `${place}: version ${version} is too old; the search index needs 14 or later`,
+          `${place}: version ${version} is too old; the search index needs version 14 or later`,
         );
       if (encoding !== 'UTF8')
         throw new EnvironmentError(
-          `${place}: the database's encoding is ${encoding}; the search index needs UTF8`,
+          `${place}: the database has the encoding ${encoding}; the search index needs UTF8`,
         );
       await client.query(`${SETTINGS}; ${ROLE_SETTINGS[role]}; SET search_path = ${quoteName(schema)}`);
       const connection = new PostgresConnection(client, schema, version.split(' ')[0]!);

@@ -325,9 +325,9 @@ function searchErrorOf(error: unknown, isLate: boolean): unknown {
   if (state === CODES.noTable || state === CODES.noSchema)
     return new SearchError('unavailable', 'The search index is being built');
   if (state === CODES.badPattern)
-    return badRequest('text: a phrase with others between its words is too long.');
+    return badRequest('text: a phrase with other phrases between its words is too long.');
   if (error instanceof PostgresAwayError)
-    return new SearchError('unavailable', `The search index cannot be asked: ${error.message}`);
+    return new SearchError('unavailable', `The search index cannot be queried: ${error.message}`);
   return error;
 }
 

@@ -110,16 +110,18 @@ export async function schemaContent(connection: PostgresConnection, chain: strin
   if (rows.length === 0) return 'nothing';
   const refuse = (reason: string) =>
     new EnvironmentError(
-      `The schema ${schema} of the PostgreSQL database ${reason}. Choose another by -claimsearchschema, or remove it (DROP SCHEMA)`,
+      `The schema ${schema} of the PostgreSQL database ${reason}. Choose another schema with ` +
+        '-claimsearchschema, or remove it (DROP SCHEMA)',
     );
   if (!rows.some(({ name }) => name === 'state'))
-    throw refuse('holds other tables than those of a search index');
+    throw refuse('contains tables that do not belong to a search index');
   const state = await connection.query(`SELECT key, value FROM state WHERE key IN ('version', 'chain')`);
   const values = new Map(state.map(({ key, value }) => [key, value as string]));
   const version = Number(values.get('version'));
-  if (!Number.isSafeInteger(version)) throw refuse('holds other tables than those of a search index');
-  if (values.get('chain') !== chain) throw refuse('holds the search index of another chain');
-  if (version > POSTGRES_SCHEMA_VERSION) throw refuse('holds a search index of a later version of lbcnode');
+  if (!Number.isSafeInteger(version)) throw refuse('contains tables that do not belong to a search index');
+  if (values.get('chain') !== chain) throw refuse('contains the search index of another chain');
+  if (version > POSTGRES_SCHEMA_VERSION)
+    throw refuse('contains a search index of a later version of lbcnode');
   return version === POSTGRES_SCHEMA_VERSION ? 'index' : 'older';
 }
 

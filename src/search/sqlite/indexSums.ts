@@ -124,7 +124,7 @@ export class IndexSums {
     const [magic, pages, salt1, salt2, frames] = words as unknown as [number, number, number, number, number];
     const isHeader = magic === MAGIC && words[HEADER_WORDS - 1] === headerSum(words);
     const all = words.slice(BLOCK_SUMS);
-    if (!isHeader || all.length < pages) throw new IndexCorruption('its checksums are damaged');
+    if (!isHeader || all.length < pages) throw new IndexCorruption('its checksums are corrupt');
     const { database, file } = openBoth(path, 'r+');
     const sums = new IndexSums(path, database, file, all, pages, { salt1, salt2, frames });
     try {
@@ -157,7 +157,7 @@ export class IndexSums {
   private noteLog(log: LogContents): number {
     if (log.frames === 0) return 0;
     const known = isSameLog(log, this.noted) ? this.noted.frames : 0;
-    if (log.frames < known) throw new IndexCorruption('its log is damaged');
+    if (log.frames < known) throw new IndexCorruption('its write-ahead log is corrupt');
     if (log.frames > known) this.take(log, known);
     this.uncopied = log.pages;
     return log.frames;
@@ -169,7 +169,7 @@ export class IndexSums {
    */
   copied(frames: number, expected: number, copied: number): void {
     if (frames < 0) return;
-    if (frames !== expected) throw new IndexCorruption('its log is damaged');
+    if (frames !== expected) throw new IndexCorruption('its write-ahead log is corrupt');
     if (copied === frames) this.uncopied = new Map();
   }
 
@@ -238,7 +238,7 @@ export class IndexSums {
   private checkAll(closing: ClosingFlag | undefined): void {
     const log = readLog(`${this.path}-wal`, PAGE_BYTES);
     if (isSameLog(log, this.noted) && log.frames < this.noted.frames)
-      throw new IndexCorruption('its log is damaged');
+      throw new IndexCorruption('its write-ahead log is corrupt');
     this.check(1, this.pages, log.pages, () => {
       if (closing !== undefined && Atomics.load(closing, 0) !== 0)
         throw new SearchError('unavailable', 'The search index is closed');
@@ -258,7 +258,7 @@ export class IndexSums {
       to,
       (page, sum) => {
         if (sum !== this.sums[page - 1] && !excepted.has(page))
-          throw new IndexCorruption(`its page ${page} is not what was written`);
+          throw new IndexCorruption(`its page ${page} does not match its checksum`);
       },
       beforeRead,
     );

@@ -158,7 +158,7 @@ export class SqliteIndexWriter implements IndexWriter {
     } catch (error) {
       if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
       this.reset();
-      throw new SearchError('damaged', `The search index is damaged: ${error.message}`);
+      throw new SearchError('damaged', `The search index is corrupt: ${error.message}`);
     }
   }
 }

@@ -87,8 +87,8 @@ export class KeptThread {
     if (this.nowMs() - this.startedMs >= STEADY_MS) this.ends = 0;
     const pauseMs = this.pausesMs[this.ends++];
     const then =
-      pauseMs === undefined ? 'It is not started again: restart the node' : 'It is about to be started again';
-    const why = `${name} has ended: ${reason}. ${then}`;
+      pauseMs === undefined ? 'It is not restarted any more: restart the node' : 'It will be restarted';
+    const why = `${name} has exited: ${reason}. ${then}`;
     this.port = null;
     this.failure = new ThreadEndedError(why);
     warn?.(why);
@@ -140,7 +140,7 @@ export function writerIn(thread: KeptThread, beforeBuild: () => Promise<void> = 
     if (name === 'startBuild') await beforeBuild();
     if (name === 'state') known = thread.starts;
     else if (known !== thread.starts) {
-      throw new SearchError('unavailable', 'The thread that writes the search index was started again');
+      throw new SearchError('unavailable', 'The thread that writes the search index was restarted');
     }
     return thread.call(name, args);
   };

@@ -32,7 +32,7 @@ export class SearchThread {
           'unavailable',
           isClosing
             ? 'The search index is closed'
-            : `A thread of the search index has ended: ${why instanceof Error ? why.message : `code ${why}`}`,
+            : `A thread of the search index has exited: ${why instanceof Error ? why.message : `code ${why}`}`,
         ),
     });
   }

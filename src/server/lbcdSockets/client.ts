@@ -104,11 +104,12 @@ export class LbcdClient implements CommandClient {
     this.watches = new Watches(deps.watchCount);
     this.isKnown = caller.isKnown;
     this.outgoing = new Outgoing(socket, limits.maxQueueBytes, {
-      onTooSlow: () => this.drop(`more than ${limits.maxQueueBytes} bytes wait for it`, CLOSE_CODE.tooSlow),
+      onTooSlow: () =>
+        this.drop(`more than ${limits.maxQueueBytes} bytes are queued for it`, CLOSE_CODE.tooSlow),
       onTaken: () => (this.isAlive = true),
       onFailure: (error) => {
         if (!this.isGone)
-          deps.logger.debug('http', () => `Answer to ${caller.peer} was cut off: ${String(error)}`);
+          deps.logger.debug('http', () => `The response to ${caller.peer} was interrupted: ${String(error)}`);
         socket.terminate();
       },
     });
@@ -179,7 +180,7 @@ export class LbcdClient implements CommandClient {
   /** Sends a ping. Disconnects the client if it sent nothing since the previous ping. */
   checkLife(): void {
     if (!this.isAlive) {
-      this.deps.logger.info(`WebSocket client ${this.caller.peer} gives no sign of life: disconnected`);
+      this.deps.logger.info(`WebSocket client ${this.caller.peer} does not answer pings: disconnected`);
       this.socket.terminate();
       return;
     }
@@ -256,7 +257,7 @@ export class LbcdClient implements CommandClient {
     const isBatch = text?.startsWith('[') === true;
     let value: JsonValue = null;
     try {
-      if (text === null) throw new JsonParseError('it is not UTF-8');
+      if (text === null) throw new JsonParseError('it is not valid UTF-8');
       const scanner = new JsonScanner(text);
       if (isBatch) {
         await checkBatchSyntax(text);
@@ -272,7 +273,7 @@ export class LbcdClient implements CommandClient {
   }
 
   private parseFailure(why: string, version: Head['version'] = '1.0'): string {
-    if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+    if (!this.isKnown) throw new Disconnect('it sent a request before it authenticated');
     return errorText(
       { version, id: null },
       rpcError(RPC_ERROR.PARSE_ERROR, `Failed to parse request: ${why}`),
@@ -283,7 +284,7 @@ export class LbcdClient implements CommandClient {
   private async batch(scanner: JsonScanner): Promise<Reply | null> {
     scanner.take('[');
     if (scanner.peek() === ']') {
-      if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+      if (!this.isKnown) throw new Disconnect('it sent a request before it authenticated');
       const error = rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request: empty batch');
       return errorText({ version: '2.0', id: null }, error);
     }
@@ -301,23 +302,23 @@ export class LbcdClient implements CommandClient {
 
   /** Handles one request. Returns null if the request has no reply. */
   private async answer(value: JsonValue): Promise<Reply | null> {
-    if (!(value instanceof JsonObject)) return this.parseFailure('a request is an object');
+    if (!(value instanceof JsonObject)) return this.parseFailure('a request must be an object');
     const head = headOf(value);
     const method = value.get('method') ?? '';
     const params = value.get('params') ?? [];
-    if (typeof method !== 'string') return this.parseFailure('the method is a string');
+    if (typeof method !== 'string') return this.parseFailure('the method must be a string');
     if (!Array.isArray(params) && !(params instanceof JsonObject))
-      return this.parseFailure('the parameters are an array');
+      return this.parseFailure('the parameters must be an array');
     if (method === '')
       return errorText(head, rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request: malformed'));
     if (head.id === null) {
-      if (!this.isKnown) throw new Disconnect('it sent no request before it authenticated');
+      if (!this.isKnown) throw new Disconnect('it sent a request before it authenticated');
       return null;
     }
     // A request with such an id gets no reply, as in lbcd, which cannot serialize the id.
     if (typeof head.id !== 'string' && !isJsonNumber(head.id)) return null;
     if (method === 'authenticate') return this.authenticate(head, params);
-    if (!this.isKnown) throw new Disconnect('its first request was another than authenticate');
+    if (!this.isKnown) throw new Disconnect('its first request was not authenticate');
     if (isCommand(method)) return this.command(head, method, params);
     return method === 'help' ? this.help(head, params) : this.call(head, method, params);
   }
@@ -326,9 +327,9 @@ export class LbcdClient implements CommandClient {
     if (this.isKnown) throw new Disconnect('it is authenticated already');
     const given = Array.isArray(params) ? params : [];
     const [user, password] = given.length === 2 ? readCommandParams(AUTHENTICATE_PARAMS, given) : [];
-    if (user === undefined) throw new Disconnect('it named no user and password');
+    if (user === undefined) throw new Disconnect('it sent no user name and password');
     const header = `Basic ${Buffer.from(`${String(user)}:${String(password)}`).toString('base64')}`;
-    if (!(await this.caller.authenticate(header))) throw new Disconnect('its user or password is wrong');
+    if (!(await this.caller.authenticate(header))) throw new Disconnect('its user name or password is wrong');
     this.isKnown = true;
     if (this.tooLate !== null) clearTimeout(this.tooLate);
     return resultText(head, null);

@@ -43,7 +43,7 @@ class CountedSet {
     if (this.keys.has(key)) return;
     if (this.count.now >= this.count.max)
       throw new WatchLimitError(
-        `More than ${this.count.max} addresses and outputs are watched by all clients`,
+        `More than ${this.count.max} addresses and outputs are watched by all clients together`,
       );
     this.count.now++;
     this.keys.add(key);

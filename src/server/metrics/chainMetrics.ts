@@ -36,16 +36,16 @@ export function addChainMetrics(
   gauge('tip_time_seconds', 'Time of the tip, since 1970.', ({ chain, headers }) =>
     headers.timeSec(chain.tip),
   );
-  gauge('transactions', 'Transactions of the chain up to the tip.', ({ chain, headers }) =>
+  gauge('transactions', 'Number of transactions in the chain up to the tip.', ({ chain, headers }) =>
     headers.chainTxCount(chain.tip),
   );
   gauge('verification_progress', 'Estimated share of the chain that is verified, 0 to 1.', (open) =>
     verificationProgress(open, open.chain.tip, txData),
   );
-  gauge('initial_block_download', 'Whether the node is still catching up: 1 or 0.', ({ chain }) =>
+  gauge('initial_block_download', 'Whether the node is in initial block download: 1 or 0.', ({ chain }) =>
     chain.isInitialDownload() ? 1 : 0,
   );
-  gauge('size_on_disk_bytes', 'Bytes of the block and undo files.', sizeOnDisk);
+  gauge('size_on_disk_bytes', 'Size of the block and undo files.', sizeOnDisk);
 }
 
 /** Adds gauges for the number of items in the claim trie at the tip. */
@@ -55,10 +55,10 @@ export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | nu
       const open = reader();
       return open && read(await readTotals(open.chain.deps.store));
     });
-  gauge('claims', 'Active claims.', ({ claims }) => claims);
-  gauge('claimed_names', 'Names with an active claim.', ({ names }) => names);
+  gauge('claims', 'Number of active claims.', ({ claims }) => claims);
+  gauge('claimed_names', 'Number of names with an active claim.', ({ names }) => names);
   gauge('claims_amount_satoshis', 'Sum of the amounts of the active claims.', ({ amount }) => Number(amount));
-  gauge('controlling_claims_amount_satoshis', 'The same of the claims that control their name.', (totals) =>
+  gauge('controlling_claims_amount_satoshis', 'Sum of the amounts of the controlling claims.', (totals) =>
     Number(totals.controllingAmount),
   );
 }
@@ -67,7 +67,7 @@ export function addClaimMetrics(metrics: Metrics, reader: () => ChainReader | nu
 export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader | null): void {
   metrics.labelledGauge(
     'claim_late_reads',
-    'Rows of the claim trie that blocks read when they used them, since they had not been fetched ahead.',
+    'Rows of the claim trie that were not prefetched and were read while a block was connected.',
     'row',
     () => Object.entries(reader()?.chain.deps.claims.lateReads.byRow ?? {}),
   );
@@ -77,7 +77,7 @@ export function addLateReadMetrics(metrics: Metrics, reader: () => ChainReader |
 export function addDiskMetrics(metrics: Metrics, folders: Readonly<Record<string, string>>): void {
   metrics.labelledGauge(
     'disk_free_bytes',
-    'Bytes that are free for the node, by folder: data, blocks. Below 50 MiB it stops.',
+    'Free disk space for the node, by folder: data, blocks. Below 50 MiB the node stops.',
     'folder',
     () =>
       Object.entries(folders).flatMap(([name, path]) => {
@@ -94,25 +94,25 @@ export function addCacheMetrics(metrics: Metrics, reader: () => ChainReader | nu
       const open = reader();
       return open && read(open.chain.deps);
     });
-  gauge('coin_cache_bytes', 'Memory of the coin cache.', ({ coins }) => coins.usageBytes);
+  gauge('coin_cache_bytes', 'Memory usage of the coin cache.', ({ coins }) => coins.usageBytes);
   gauge(
     'coin_cache_entries',
-    'Entries of the coin cache, spent outputs included.',
+    'Entries of the coin cache, including spent outputs.',
     ({ coins }) => coins.entryCount,
   );
   gauge(
     'coin_cache_dirty_entries',
-    'Entries of the coin cache that are not on disk.',
+    'Entries of the coin cache that are not written to disk yet.',
     ({ coins }) => coins.dirtyCount,
   );
   gauge(
     'overlay_bytes',
-    'Rows of claims, indexes and headers that are not on disk.',
+    'Memory of rows of claims, indexes and headers that are not written to disk yet.',
     ({ store }) => store.dirtyBytes,
   );
   gauge(
     'claim_cache_bytes',
-    'Rows of claims and trie nodes that are kept after they were written.',
+    'Memory of rows of claims and trie nodes that are cached after they were written.',
     ({ store }) => store.recentBytes,
   );
 }
@@ -135,13 +135,13 @@ export function followChain(metrics: Metrics, chain: Chain): void {
 function timeSteps(metrics: Metrics, { deps }: Chain): void {
   const steps = metrics.labelledHistogram(
     'chain_connect_step_seconds',
-    'How long each step of connecting a block took.',
+    'Duration of each step of connecting a block.',
     'step',
     STEP_BUCKETS_SEC,
   );
   const flushes = metrics.histogram(
     'flush_duration_seconds',
-    'How long bringing the caches to disk took.',
+    'Duration of flushes of the caches to disk.',
     FLUSH_BUCKETS_SEC,
   );
   deps.timers.onStep = (step: Step, ms: number) => {

@@ -27,50 +27,42 @@ export interface MeasuredHub {
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 
 export function followHub(metrics: Metrics, hub: MeasuredHub): void {
-  metrics.gauge('hub_listening', 'Whether clients can connect to the hub: 1 or 0.', () =>
+  metrics.gauge('hub_listening', 'Whether the hub accepts clients: 1 or 0.', () =>
     hub.status.listening ? 1 : 0,
   );
   metrics.total(
     'hub_restarts_total',
-    'How often the hub was started again by itself.',
+    'Automatic restarts of the hub after errors.',
     () => hub.status.restarts,
   );
-  metrics.gauge('hub_height', 'The block that clients of the hub are served up to.', () => hub.status.height);
-  metrics.gauge('hub_sessions', 'Clients of the hub.', () => hub.status.sessions);
+  metrics.gauge('hub_height', 'Height of the block up to which the hub has data.', () => hub.status.height);
+  metrics.gauge('hub_sessions', 'Connected clients of the hub.', () => hub.status.sessions);
   metrics.gauge(
     'hub_stalled_sessions',
-    'Clients of the hub that do not take what was sent to them.',
+    'Clients of the hub that do not read their data.',
     () => hub.status.stalled,
   );
-  metrics.gauge(
-    'hub_unsent_bytes',
-    'Bytes that wait for clients of the hub to take them.',
-    () => hub.status.unsentBytes,
-  );
+  metrics.gauge('hub_unsent_bytes', 'Bytes queued for clients of the hub.', () => hub.status.unsentBytes);
   metrics.gauge(
     'hub_subscriptions',
-    'Scripts that clients of the hub subscribed to.',
+    'Addresses and script hashes to which clients of the hub are subscribed.',
     () => hub.status.subscriptions,
   );
-  metrics.gauge(
-    'hub_waiting_requests',
-    'Requests to the hub that wait for their turn.',
-    () => hub.status.waiting,
-  );
+  metrics.gauge('hub_waiting_requests', 'Queued requests of the hub.', () => hub.status.waiting);
   const durations = metrics.labelledHistogram(
     'hub_request_duration_seconds',
-    'Time that requests to the hub took, from their turn to the answer, by method.',
+    'Processing time of requests to the hub, without the time in the queue, by method.',
     'method',
     BUCKETS,
   );
   const errors = metrics.labelledCounter(
     'hub_errors_total',
-    'Requests to the hub answered with an error, by its code.',
+    'Requests to the hub that were answered with an error, by error code.',
     'code',
   );
   const told = metrics.labelledCounter(
     'hub_notifications_total',
-    'What the hub told clients by itself, by method.',
+    'Notifications sent by the hub, by method.',
     'method',
   );
   hub.observer = {

@@ -6,22 +6,24 @@ import type { Metrics } from './registry.js';
 export function followMempool(metrics: Metrics, mempool: Mempool): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     metrics.gauge(`mempool_${name}`, help, read);
-  gauge('transactions', 'Transactions in the mempool.', () => mempool.size);
+  gauge('transactions', 'Number of transactions in the mempool.', () => mempool.size);
   gauge('virtual_bytes', 'Sum of their virtual sizes.', () => mempool.totalSizeBytes);
-  gauge('usage_bytes', 'Memory of the mempool.', () => mempool.usageBytes);
-  gauge('max_usage_bytes', 'Bound of that memory (-maxmempool).', () => mempool.maxUsageBytes);
-  gauge('min_fee_satoshis', 'Fee per 1,000 virtual bytes by which a transaction gets in now.', () =>
-    Number(mempool.minFeeRatePerKb),
+  gauge('usage_bytes', 'Memory usage of the mempool.', () => mempool.usageBytes);
+  gauge('max_usage_bytes', 'Maximum memory usage of the mempool (-maxmempool).', () => mempool.maxUsageBytes);
+  gauge(
+    'min_fee_satoshis',
+    'Minimum fee rate per 1,000 virtual bytes at which a transaction is accepted now.',
+    () => Number(mempool.minFeeRatePerKb),
   );
   gauge(
     'unbroadcast_transactions',
-    'Transactions sent here that no peer has asked for.',
+    'Transactions submitted to this node that no peer has requested yet.',
     () => mempool.unbroadcastCount,
   );
-  const accepted = metrics.counter('mempool_accepted_total', 'Transactions let in.');
+  const accepted = metrics.counter('mempool_accepted_total', 'Accepted transactions.');
   const removed = metrics.labelledCounter(
     'mempool_removed_total',
-    'Transactions that left, by reason: block, conflict, expiry, reorg, replaced, sizelimit.',
+    'Removed transactions, by reason: block, conflict, expiry, reorg, replaced, sizelimit.',
     'reason',
   );
   mempool.listen({

@@ -63,7 +63,7 @@ export class NodeMetrics {
     metrics.labelledGauge('network_info', 'Always 1; the label is the network.', 'network', () => [
       [params.name, 1],
     ]);
-    metrics.gauge('warning', 'Whether the node warns of something (getnetworkinfo): 1 or 0.', () =>
+    metrics.gauge('warning', 'Whether the node has warnings (getnetworkinfo): 1 or 0.', () =>
       warnings() === '' ? 0 : 1,
     );
     addChainMetrics(metrics, () => this.reader, params.chainTxData);

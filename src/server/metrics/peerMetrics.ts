@@ -35,7 +35,7 @@ function addAll(sums: Map<string, number>, more: ReadonlyMap<string, number>): v
 }
 
 export function followPeers(metrics: Metrics, { peers, bans }: MeasuredPeers): void {
-  metrics.labelledGauge('peers', 'Connected peers, by who connected: inbound, outbound.', 'direction', () => {
+  metrics.labelledGauge('peers', 'Connected peers, by direction: inbound, outbound.', 'direction', () => {
     let [inbound, outbound] = [0, 0];
     for (const { isInbound } of peers.peers()) {
       if (isInbound) inbound++;
@@ -46,16 +46,16 @@ export function followPeers(metrics: Metrics, { peers, bans }: MeasuredPeers): v
       ['outbound', outbound],
     ];
   });
-  metrics.gauge('banned_subnets', 'Addresses and subnets that are banned.', () => bans.list().length);
+  metrics.gauge('banned_subnets', 'Banned addresses and subnets.', () => bans.list().length);
   const sent = new MessageBytes(peers, 'sentByCommand');
   const received = new MessageBytes(peers, 'receivedByCommand');
-  const unknown = 'what peers make up is "*other*".';
+  const unknown = 'other message types are counted as "*other*".';
   metrics.labelledTotal('peer_sent_bytes_total', 'Bytes sent to peers, by message.', 'message', () =>
     sent.read(),
   );
   metrics.labelledTotal(
     'peer_received_bytes_total',
-    `Bytes received, by message; ${unknown}`,
+    `Bytes received from peers, by message; ${unknown}`,
     'message',
     () => received.read(),
   );

@@ -15,7 +15,7 @@ const CALL_BUCKETS_SEC = [0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 
 export function rpcCallMetrics(metrics: Metrics): NonNullable<RpcDispatcherDeps['onCall']> {
   const durations = metrics.labelledHistogram(
     'rpc_duration_seconds',
-    'How long calls ran until their answer began, by method.',
+    'Duration of calls until the response began, by method.',
     'method',
     CALL_BUCKETS_SEC,
   );
@@ -38,17 +38,17 @@ export function addAnswerMetrics(
 ): void {
   metrics.gauge(
     'rpc_cache_bytes',
-    'Memory of the answers kept to be given again.',
+    'Memory usage of the cache of results.',
     () => answers.sizeBytes + (blockTexts?.sizeBytes ?? 0),
   );
-  metrics.total('rpc_cache_hits_total', 'Calls answered with a kept answer.', () => answers.hits);
+  metrics.total('rpc_cache_hits_total', 'Calls answered from the cache of results.', () => answers.hits);
 }
 
 /** Adds metrics of the work queue, through which all calls pass, including REST. */
 export function addServerMetrics(metrics: Metrics, load: () => ServerLoad): void {
   metrics.labelledGauge(
     'rpc_queue_calls',
-    'Calls in the work queue by state: running has a turn, queued waits for one, waiting is out of turn.',
+    'Calls in the work queue by state: running, queued, or waiting (paused until data is available).',
     'state',
     () => {
       const { running, queued, waiting } = load();

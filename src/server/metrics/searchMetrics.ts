@@ -24,16 +24,16 @@ export function followSearch(metrics: Metrics, search: MeasuredSearch): void {
     () => search.status().tip?.height ?? -1,
   );
   metrics.gauge('claimsearch_documents', 'Claims in the search index.', () => search.status().documents);
-  metrics.gauge('claimsearch_running', 'Searches that run.', () => search.status().running);
-  metrics.gauge('claimsearch_waiting', 'Searches that wait for their turn.', () => search.status().waiting);
+  metrics.gauge('claimsearch_running', 'Running searches.', () => search.status().running);
+  metrics.gauge('claimsearch_waiting', 'Queued searches.', () => search.status().waiting);
   const durations = metrics.histogram(
     'claimsearch_duration_seconds',
-    'Time that searches took which were not answered from memory.',
+    'Duration of searches that were not answered from the cache.',
     BUCKETS,
   );
   const timeouts = metrics.counter(
     'claimsearch_timeouts_total',
-    'Searches given up because they took too long.',
+    'Searches that were aborted by the time limit.',
   );
   search.observer = (durationSec, timedOut) => {
     durations.observe(durationSec);

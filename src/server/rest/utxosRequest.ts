@@ -32,7 +32,7 @@ function readRequest(reader: Reader, isWhole: boolean): UtxoRequest {
   const count = reader.compactSize();
   const left = reader.remaining - count * OUTPOINT_BYTES;
   if (left < 0) throw new ReadError('outputs are missing');
-  if (left > 0 && isWhole) throw new ReadError('something follows the outputs');
+  if (left > 0 && isWhole) throw new ReadError('there is data after the outputs');
   if (count > MAX_OUTPOINTS) throw new TooManyOutPoints(count);
   const outPoints = Array.from({ length: count }, () => reader.view(OUTPOINT_BYTES));
   return { checkMempool, outPoints };

@@ -119,7 +119,7 @@ export class TlsPort {
    * connection before the client reads the response.
    */
   private refuse(socket: Socket): void {
-    this.logger.debug('http', () => `Plain HTTP from ${placeOf(socket)} refused: the port speaks TLS`);
+    this.logger.debug('http', () => `Plain HTTP from ${placeOf(socket)} refused: the port requires TLS`);
     const end = (): void => void socket.destroy();
     socket.on('error', end);
     socket.setTimeout(this.options.idleMs, end);

@@ -248,7 +248,7 @@ export class CoinTableFallback implements CoinTable {
       for (let input = tx.firstInput; input < tx.endInput && !tx.isCoinbase; input++) {
         assert(
           this.spendCoin(prevoutKey(block, parsed, input)),
-          'applying a block whose coins are not there',
+          'applying a block whose spent coins are missing or already spent',
         );
       }
       for (let output = 0; output < tx.outputCount; output++) {

@@ -34,7 +34,7 @@ export class SharedRows implements RowReader {
   /** Opens the rows. Throws if the store does not exist any more. */
   constructor({ rows, database, path }: SharedRowsId) {
     const addon = loadNative();
-    assert(addon, 'rows are shared by the addon, which is not there');
+    assert(addon, 'rows can only be shared with the native addon');
     this.view = new addon.RowView(rows, database);
     this.path = path;
   }

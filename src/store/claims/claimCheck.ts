@@ -65,7 +65,7 @@ export async function repairTrie(
   tip: TrieTip,
 ): Promise<void> {
   const root = await orCorruption(() => rebuildNodes(rows, generationAt(rules, tip.height)));
-  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
+  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not have its claim root`);
   const totals = noTotals();
   const yieldTimer = new YieldTimer();
   for await (const [key, row] of rows.range({ gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) })) {
@@ -145,11 +145,11 @@ async function compareTrie(
       if (state.claims.length === 0) isIdleRight &&= idle.mayHold(name);
     },
   );
-  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not give its claim root`);
+  intact(equalBytes(root, tip.root), `the names after block ${tip.height} do not have its claim root`);
   const summary = parseSummaryRow(await rows.get(SUMMARY_KEY));
   const isRight = areNodesRight && isIdleRight && equalBytes(summary.root, root);
   if (!isRight || !areSame(summary.totals, totals))
-    throw new TrieCorruptionError(`nodes or totals after block ${tip.height} do not fit the names`);
+    throw new TrieCorruptionError(`nodes or totals after block ${tip.height} do not match the names`);
   return due;
 }
 
@@ -179,7 +179,7 @@ async function checkDue(rows: RowReader, height: number, wanted: ReadonlyMap<str
   for (const { name } of parseDueRow(await rows.get(dueKey(height))))
     left.set(name, (left.get(name) ?? 0) - 1);
   for (const count of left.values())
-    intact(count === 0, `what is due in block ${height} does not fit the names`);
+    intact(count === 0, `the schedule of block ${height} does not match the names`);
 }
 
 /**
@@ -197,7 +197,7 @@ async function expiringNames(rules: ClaimRules, rows: RowReader, height: number)
     names.add(name);
     let items = made.get(name);
     if (!items) made.set(name, (items = await itemsByOrdinal(rows, name, created)));
-    intact(items.has(ordinal), `an item that block ${created} made is missing`);
+    intact(items.has(ordinal), `a claim or support created in block ${created} is missing`);
   }
   if (names.size > 0 || (await countLogChunks(rows, created)) > 0) return names;
   await refuseItemsOf(rows, created);
@@ -222,7 +222,7 @@ async function checkName(rows: RowReader, name: string, height: number): Promise
   const active = new Set(
     items.filter(({ kind, activated }) => kind !== 'support' && activated !== 0).map(({ point }) => point),
   );
-  const what = `the items of a name after block ${height} do not fit its row`;
+  const what = `the claims and supports of a name after block ${height} do not match its row`;
   intact(items.length === state.alive && active.size === state.claims.length, what);
   intact(
     state.claims.every(({ point }) => active.has(point)),

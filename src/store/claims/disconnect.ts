@@ -75,7 +75,7 @@ async function undoEvents(store: WorkStore, events: readonly LogEvent[]): Promis
   for (const event of events) {
     undoEvent(store, event, (ref) => {
       const item = items.get(refKey(ref));
-      intact(item, `an item of the log of block ${store.work.height} is missing`);
+      intact(item, `a claim or support in the log of block ${store.work.height} is missing`);
       return item;
     });
     if (store.yieldTimer.isDue) await store.yieldTimer.pause();

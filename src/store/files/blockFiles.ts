@@ -267,8 +267,7 @@ export class BlockFiles {
   /** Creates the error for a damaged record. It names the file and what the operator can do. */
   damaged(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
-      `${this.path(kind, position.file)} does not hold what the database expects at ${position.offset}. ` +
-        WHAT_TO_DO,
+      `${this.path(kind, position.file)} does not contain the expected data at byte ${position.offset}. ${WHAT_TO_DO}`,
     );
   }
 

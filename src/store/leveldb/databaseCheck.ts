@@ -218,8 +218,8 @@ class DatabaseCheck {
   private async readManifest(): Promise<Manifest> {
     if (!this.names.has('CURRENT')) this.fail('the file CURRENT is missing');
     const name = /^(MANIFEST-\d{6,})\n$/.exec((await this.read('CURRENT')).toString('latin1'))?.[1];
-    if (name === undefined) this.fail('the file CURRENT names no manifest');
-    if (!this.names.has(name)) this.fail(`${name} is missing, which CURRENT names`);
+    if (name === undefined) this.fail('the file CURRENT contains no name of a manifest');
+    if (!this.names.has(name)) this.fail(`${name}, the manifest in CURRENT, is missing`);
     const manifest = emptyManifest();
     const records = logRecords(await this.read(name));
     let count = 0;
@@ -236,7 +236,7 @@ class DatabaseCheck {
       count++;
     }
     if (count === 0) this.fail(`${name} is empty`);
-    if (manifest.comparator !== COMPARATOR) this.fail(`${name} names an unknown order of keys`);
+    if (manifest.comparator !== COMPARATOR) this.fail(`${name} uses an unknown comparator`);
     return manifest;
   }
 
@@ -264,7 +264,7 @@ class DatabaseCheck {
       const found = tableKeys(file);
       if (found?.first.equals(first) && found.last.equals(last)) continue;
       const damage = tableCorruption(file);
-      this.fail(damage === null ? `${name} is another table` : `${name} has ${damage}`);
+      this.fail(damage === null ? `${name} contains another table` : `${name} has ${damage}`);
     }
   }
 
@@ -295,7 +295,7 @@ class DatabaseCheck {
         else next = batch.sequence + batch.count;
       }
       const later = logs.slice(i + 1);
-      const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} bytes that are whole`;
+      const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} valid bytes`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
       // LevelDB ignores an incomplete last record at the end of the file, but not an incomplete record that is followed by

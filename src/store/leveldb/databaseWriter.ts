@@ -106,7 +106,7 @@ export class DatabaseWriter {
     else if (isHalf) {
       throw new DatabaseCorruptionError(
         this.path,
-        `a crash left it half written, and ${this.journal.path}, which holds the other half, is missing or damaged`,
+        `a crash interrupted a write, and ${this.journal.path}, which contains the rest of it, is missing or corrupt`,
       );
     } else {
       await this.journal.remove();

@@ -104,7 +104,7 @@ export class FlushJournal {
       if (commit) return;
       yield payload;
     }
-    throw new Error('the journal of a flush cannot be read back');
+    throw new Error('the journal of a flush cannot be read');
   }
 
   async remove(): Promise<void> {

@@ -103,7 +103,7 @@ export class DatabaseCorruptionError extends OperatorError {
   /** `what` contains the name of the file and the error in it. */
   constructor(path: string, what: string, options?: ErrorOptions) {
     super(
-      `The database in ${path} is damaged: ${what}. Restart with -reindex to rebuild it from the block files.`,
+      `The database in ${path} is corrupt: ${what}. Restart with -reindex to rebuild it from the block files.`,
       options,
     );
   }

@@ -41,7 +41,7 @@ async function loadPackage(): Promise<typeof ClassicLevel> {
     return (await import('classic-level')).ClassicLevel;
   } catch (error) {
     const reason = (error as Error).message.split('\n')[0];
-    const otherwise = addonRemedy() || 'Use a platform that the package has a prebuilt addon for.';
+    const otherwise = addonRemedy() || 'Use a platform for which the package has a prebuilt addon.';
     throw new NoLevelDbError(
       `No database can be opened: the native addon is not in use, and the package classic-level has no binary for ` +
         `${process.platform} on ${process.arch} (${reason}). ${otherwise}`,

@@ -98,7 +98,7 @@ export class RowStore implements RowReader, TransactionGround {
     const store = new RowStore(db, options);
     try {
       if (options.mark !== undefined && !(await store.disk.bears(options.mark)))
-        throw new ForeignDatabaseError(`${options.path} was made by another program`);
+        throw new ForeignDatabaseError(`${options.path} was created by another program`);
       await store.disk.recover();
     } catch (error) {
       await db.close();

@@ -51,7 +51,7 @@ export class OutageWatch {
     const { sinceMs } = this;
     if (!this.isReported || sinceMs === null) return '';
     const lasted = durationText(this.deps.nowMs() - sinceMs);
-    return `No contact to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
+    return `No connection to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
   }
 
   /** Must be called every few seconds. `isReached`: whether contact exists; null if no contact is wanted. */
@@ -60,9 +60,7 @@ export class OutageWatch {
     const now = deps.nowMs();
     if (isReached !== false) {
       if (this.isReported && isReached)
-        deps.log.info(
-          `There is contact to ${this.options.what} again, after ${durationText(now - this.sinceMs!)}.`,
-        );
+        deps.log.info(`Connected to ${this.options.what} again, after ${durationText(now - this.sinceMs!)}.`);
       this.sinceMs = null;
       this.isReported = false;
       return;

@@ -12,14 +12,14 @@ export class EnvironmentError extends OperatorError {
 
 /** Texts for system error codes: the failure, and what the operator can do. Source: errno(3). */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice: string]>> = {
-  ENOSPC: ['no space is left on its disk', 'Make room there and start again'],
-  EDQUOT: ['the quota of its disk is used up', 'Make room there and start again'],
+  ENOSPC: ['no space is left on its disk', 'Free disk space and start again'],
+  EDQUOT: ['the disk quota is exceeded', 'Free disk space and start again'],
   EFBIG: [
-    'it would grow beyond what is allowed',
+    'it would exceed the maximum file size',
     'Raise the limit of file sizes (ulimit -f) and start again',
   ],
   EIO: ['the disk failed to read or write it', 'Check the disk and the system’s log, then start again'],
-  EROFS: ['its disk can only be read', 'Make the disk writable and start again'],
+  EROFS: ['its disk is read-only', 'Make the disk writable and start again'],
   EACCES: ['access is denied', 'Give the user that runs the node the permission and start again'],
   EPERM: ['access is denied', 'Give the user that runs the node the permission and start again'],
   EMFILE: [
@@ -28,17 +28,17 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice:
   ],
   ENFILE: ['the system has too many files open', 'Close other programs or raise the limit, then start again'],
   ENOMEM: ['the system has no memory left', 'Close other programs or lower -dbcache, then start again'],
-  ENOTDIR: ['a part of its path is not a folder', 'Move away what lies there and start again'],
+  ENOTDIR: ['a part of its path is not a folder', 'Move the file in its path away and start again'],
   EISDIR: ['it is a folder where a file should be', 'Move it away and start again'],
   EFTYPE: ['it is a named pipe, a socket or a device where a file should be', 'Move it away and start again'],
-  EEXIST: ['something else lies there', 'Move it away and start again'],
-  ENOTEMPTY: ['a folder lies there that is not empty', 'Move it away and start again'],
-  ENOENT: ['it is missing', 'Bring it back and start again'],
-  ELOOP: ['its path leads in circles', 'Mend the symbolic links and start again'],
+  EEXIST: ['another file exists there', 'Move it away and start again'],
+  ENOTEMPTY: ['a folder that is not empty exists there', 'Move it away and start again'],
+  ENOENT: ['it is missing', 'Restore it and start again'],
+  ELOOP: ['its path is a loop of symbolic links', 'Correct the symbolic links and start again'],
   ENAMETOOLONG: ['its path is too long', 'Use a shorter -datadir'],
-  ENODEV: ['its disk is gone', 'Attach the disk and start again'],
-  ENXIO: ['its disk is gone', 'Attach the disk and start again'],
-  ESTALE: ['its disk is gone', 'Attach the disk and start again'],
+  ENODEV: ['its disk was removed', 'Attach the disk and start again'],
+  ENXIO: ['its disk was removed', 'Attach the disk and start again'],
+  ESTALE: ['its disk was removed', 'Attach the disk and start again'],
   EBUSY: ['it is in use', 'End the program that uses it and start again'],
   ETXTBSY: ['it is in use', 'End the program that uses it and start again'],
   ETIMEDOUT: ['its disk does not answer', 'Check the disk and start again'],
@@ -98,7 +98,7 @@ export function systemErrorReason(code: string): string {
 /** One sentence about the failure, and one about what the operator can do. `path` is the file. */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;
-  return `${path}: ${happened} (${code}). ${advice}; what was acknowledged is kept.`;
+  return `${path}: ${happened} (${code}). ${advice}; no acknowledged data is lost.`;
 }
 
 /**

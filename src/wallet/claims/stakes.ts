@@ -131,8 +131,8 @@ function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entr
   const expired = node.claims.expirationHeight(height);
   if (expired > followedHeight) return;
   throw new SpendError(
-    `Error: The claim expired at height ${expired}, so that an update would be paid for and have no effect. ` +
-      'Get its amount back with abandonclaim and claim the name again with claimname',
+    `Error: The claim expired at height ${expired}, so that an update would cost a fee and have no ` +
+      'effect. Recover its amount with abandonclaim and claim the name again with claimname',
   );
 }
 
@@ -142,7 +142,7 @@ function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   if (found === null) {
     throw new SpendError(noStakeMessage(kind), SPEND_ERROR.misc);
   }
-  if (found.isSpent) throw new SpendError(`Error: The ${kind} of the given transaction is spent already`);
+  if (found.isSpent) throw new SpendError(`Error: The ${kind} of the given transaction is already spent`);
   return found;
 }
 

@@ -104,7 +104,9 @@ function stretch(passphrase: Bytes, how: Stretching): Promise<Buffer> {
   if (how.method === METHOD.sha512 && how.rounds >= 1 && how.salt.length === SALT_BYTES)
     return stretchSha512(passphrase, how);
   if (how.method === METHOD.scrypt && how.parameters.length === 8) return stretchScrypt(passphrase, how);
-  throw new Error(`The passphrase is stretched by method ${how.method}, which this program does not know`);
+  throw new Error(
+    `The passphrase uses key derivation method ${how.method}, which this version does not support`,
+  );
 }
 
 /** Source: `BytesToKeySHA512AES`. */

@@ -103,7 +103,7 @@ async function findMasterKey(
       const isOpened = await inSlices(isRight(key));
       if (keyring.corruptKeys > known)
         node.warn(
-          `${logName} ${keyring.corruptKeys} private keys are damaged and cannot be used. Restore them from a backup.`,
+          `${logName} ${keyring.corruptKeys} private keys are corrupt and cannot be used. Restore them from a backup.`,
         );
       if (isOpened) return { id, key: Buffer.from(key) };
     } finally {

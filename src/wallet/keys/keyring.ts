@@ -513,7 +513,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {
         // If a wallet contains both unencrypted and encrypted keys, an encryption was interrupted.
-        if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are in clear.');
+        if (isClear) throw new WalletRowError('Some keys of the encrypted wallet are stored unencrypted.');
       }
     }
     for (const id of this.keys.added()) {
@@ -564,7 +564,7 @@ function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer 
   // A row of the old type `wkey` contains the version, the key, two times and a comment.
   const row = kind === 'wkey' ? bytesKey(new Reader(value, 4).varBytes()) : value;
   const secret = parseKeyRecord(row, publicKey);
-  if (secret === null) throw new WalletRowError('A private key in the wallet is damaged.');
+  if (secret === null) throw new WalletRowError('A private key in the wallet is corrupt.');
   return secret;
 }
 
@@ -572,7 +572,7 @@ function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer 
 function publicKeyOf(rest: Bytes): Bytes {
   const key = rest.subarray(1, 1 + rest[0]!);
   if (key.length !== rest[0] || !hasPublicKeySize(key))
-    throw new WalletRowError('A public key in the wallet is damaged.');
+    throw new WalletRowError('A public key in the wallet is corrupt.');
   return key;
 }
 

@@ -68,7 +68,7 @@ async function commitAndSubmit(
     ledger.spendersOf(key).some((other) => isCounted(other) && !isReplaced(other, replaces));
   if (coins.some(({ key }) => isSpent(key))) {
     giveUpTransaction(wallet, created);
-    throw new SpendError('Error: A coin was spent by another transaction meanwhile. Please try again.');
+    throw new SpendError('Error: A selected coin was spent by another transaction. Please try again.');
   }
   await wallet.change((batch) => {
     if (changeKey !== null) keypool.keep(batch, changeKey);

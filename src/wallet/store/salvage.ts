@@ -44,7 +44,9 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   }
   const { rows, lostBytes } = await inSlices(salvageRows(bytes));
   if (rows.size === 0)
-    throw new EnvironmentError(`Salvage found nothing in ${path}. It stays as it is; restore a backup.`);
+    throw new EnvironmentError(
+      `Salvage found no records in ${path}. The file is not changed; restore a backup.`,
+    );
   let kept = `${path}.${nowSec()}.bak`;
   for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
   const fresh = `${path}.salvaged`;
@@ -62,7 +64,7 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   log.info(`The old ${path} is kept as ${kept}`);
   const found = `Salvage of ${path} found ${rows.size} records.`;
   if (lostBytes > 0) warn(`${found} ${lostBytes} bytes could not be read; the old file is ${kept}.`);
-  else log.info(`${found} Nothing was damaged.`);
+  else log.info(`${found} Nothing was corrupt.`);
 }
 
 /** Gives a file a second name: by a hard link, or by a copy if the file system does not support hard links. */

@@ -255,11 +255,13 @@ export class WalletFile {
     readSync(this.fd, start, 0, start.length, 0);
     if (!head.isHead(start))
       throw new WalletFileError(
-        `${this.path} is not a wallet of this program. Move it away and start again, or name another wallet.`,
+        `${this.path} is not a wallet of this program. Move it away and start again, or specify another wallet.`,
       );
     const version = head.versionOf(start);
     if (version > head.VERSION) {
-      throw new WalletFileError(`${this.path} was written by a newer version of this program. Use that one.`);
+      throw new WalletFileError(
+        `${this.path} was written by a newer version of this program. Use that version.`,
+      );
     }
     const synced = head.syncedEnd(start);
     this.marks = synced.generation;
@@ -288,7 +290,9 @@ export class WalletFile {
 
   private damage(offset: number): WalletFileError {
     return new WalletFileError(
-      `${this.path} is damaged at byte ${offset}. Restore it from a backup; nothing in it was changed. Without a backup, start with this wallet alone and -salvagewallet: what can be read goes into a new file.`,
+      `${this.path} is corrupt at byte ${offset}. Restore it from a backup; the file was not changed. ` +
+        'Without a backup, start with only this wallet and -salvagewallet, which copies all readable records ' +
+        'to a new file.',
     );
   }
 
@@ -404,7 +408,7 @@ export class WalletFile {
     const payload = this.records.take();
     if (payload.length === 0) return;
     if (payload.length > MAX_PAYLOAD_BYTES)
-      throw new EnvironmentError(`${this.path} takes no more than ${MAX_PAYLOAD_BYTES} bytes at a time.`);
+      throw new EnvironmentError(`${this.path}: a single write can have at most ${MAX_PAYLOAD_BYTES} bytes.`);
     const commit = makeCommit(payload, this.number);
     payload.fill(0);
     try {

@@ -11,6 +11,6 @@ export class WalletClosedError extends EnvironmentError {
   override readonly name = 'WalletClosedError';
 
   constructor() {
-    super('The wallet was unloaded meanwhile.');
+    super('The wallet was unloaded during the call.');
   }
 }

@@ -74,10 +74,10 @@ class Pages {
 
   /** Returns the page with this number. Throws if the header of the page contains a different number. */
   read(number: number): Buffer {
-    if (number >= this.count) throw new BerkeleyDbError(`Page ${number} lies behind the end of the file`);
+    if (number >= this.count) throw new BerkeleyDbError(`Page ${number} is after the end of the file`);
     const page = this.bytes.subarray(number * this.pageBytes, (number + 1) * this.pageBytes);
     if (this.u32(page, PAGE.number) !== number)
-      throw new BerkeleyDbError(`Page ${number} is not where it should be`);
+      throw new BerkeleyDbError(`Page ${number} is not at its position`);
     return page;
   }
 }
@@ -86,7 +86,7 @@ class Pages {
 function rootOf(pages: Pages, metaNumber: number): { root: number; hasDatabases: boolean } {
   const meta = pages.read(metaNumber);
   if (pages.u32(meta, META.magic) !== MAGIC || meta[META.type] !== TYPE.btreeMeta) {
-    throw new BerkeleyDbError(`Page ${metaNumber} describes no B-tree`);
+    throw new BerkeleyDbError(`Page ${metaNumber} does not describe a B-tree`);
   }
   const version = pages.u32(meta, META.version);
   if (!VERSIONS.includes(version)) throw new BerkeleyDbError(`The file has version ${version} of the format`);
@@ -111,7 +111,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   for (const [key, value] of rowsBelow(pages, root)) {
     if (key.toString('latin1') !== name) continue;
     // The number of the database's meta page is always stored in big endian.
-    if (value.length !== 4) throw new BerkeleyDbError(`The place of the database ${name} is damaged`);
+    if (value.length !== 4) throw new BerkeleyDbError(`The position of the database ${name} is corrupt`);
     yield* rowsBelow(pages, rootOf(pages, value.readUInt32BE(0)).root);
     return;
   }
@@ -128,14 +128,17 @@ function* rowsBelow(pages: Pages, root: number): Generator<BerkeleyDbRow> {
     const page = pages.read(number);
     if (page[PAGE.type] === TYPE.internal) waiting.push(...childrenOf(pages, page).reverse());
     else if (page[PAGE.type] === TYPE.leaf) yield* rowsOf(pages, page);
-    else throw new BerkeleyDbError(`Page ${number} is of type ${page[PAGE.type]}, which belongs in no tree`);
+    else
+      throw new BerkeleyDbError(
+        `Page ${number} has type ${page[PAGE.type]}, which does not occur in a B-tree`,
+      );
   }
 }
 
 /** Offsets of the items of a page. */
 function itemsOf(pages: Pages, page: Buffer, leastBytes: number): number[] {
   const count = pages.u16(page, PAGE.count);
-  if (PAGE.items + 2 * count > page.length) throw new BerkeleyDbError('A page has more items than room');
+  if (PAGE.items + 2 * count > page.length) throw new BerkeleyDbError('A page has more items than fit');
   return Array.from({ length: count }, (_, i) => {
     const offset = pages.u16(page, PAGE.items + 2 * i);
     if (offset < PAGE.items + 2 * count || offset + leastBytes > page.length)
@@ -167,7 +170,7 @@ function itemBytes(pages: Pages, page: Buffer, offset: number): Buffer {
     return page.subarray(offset + 3, end);
   }
   if (type !== ITEM.overflow || offset + OVERFLOW_ITEM_BYTES > page.length)
-    throw new BerkeleyDbError(`An item is of type ${type}, which wallets do not have`);
+    throw new BerkeleyDbError(`An item has type ${type}, which wallets do not have`);
   return overflowBytes(pages, pages.u32(page, offset + 4), pages.u32(page, offset + 8));
 }
 
@@ -179,11 +182,11 @@ function overflowBytes(pages: Pages, first: number, length: number): Buffer {
     const page = pages.read(number);
     const size = pages.u16(page, PAGE.overflowLength);
     if (page[PAGE.type] !== TYPE.overflow || PAGE.items + size > page.length)
-      throw new BerkeleyDbError(`Page ${number} does not hold what it should`);
+      throw new BerkeleyDbError(`Page ${number} has unexpected contents`);
     parts.push(page.subarray(PAGE.items, PAGE.items + size));
     sum += size;
     number = pages.u32(page, PAGE.next);
   }
-  if (sum !== length) throw new BerkeleyDbError('A long item is not as long as it should be');
+  if (sum !== length) throw new BerkeleyDbError('A long item has an unexpected length');
   return Buffer.concat(parts);
 }

@@ -68,7 +68,7 @@ export class Fields {
 
   private take(length: number): number {
     const { at } = this;
-    if (length > this.bytes.length - at) throw new BerkeleyDbError('A record of the log ends too early');
+    if (length > this.bytes.length - at) throw new BerkeleyDbError('A record of the log is truncated');
     this.at += length;
     return at;
   }
@@ -131,7 +131,7 @@ function* recordsOf(file: number, bytes: Buffer): Generator<LogRecord> {
 
 function versionOf(data: Buffer): number {
   const fields = new Fields(data);
-  if (fields.u32() !== MAGIC) throw new BerkeleyDbError('The log is none of a little-endian Berkeley DB');
+  if (fields.u32() !== MAGIC) throw new BerkeleyDbError('The log is not that of a little-endian Berkeley DB');
   const version = fields.u32();
   if (version < VERSIONS.least || version > VERSIONS.most)
     throw new BerkeleyDbError(`The log has version ${version} of its format`);

@@ -316,7 +316,7 @@ class Replay {
     const whole = Buffer.from(fields.data());
     const [leftEntry, rightEntry] = [fields.data(), fields.data()];
     if (whole.length < HEAD_BYTES || whole.length > this.pageBytes)
-      throw new BerkeleyDbError('A split of the log has no page');
+      throw new BerkeleyDbError('A split record of the log has no page');
     const number = whole.readUInt32LE(PAGE.number);
     const isRoot = parent === number;
     const level = whole[PAGE.level]!;
@@ -378,7 +378,7 @@ class Replay {
       default:
         // Only changes of rows are undone. Pages that were allocated for an unfinished transaction stay unused.
         if (this.pages.some((page) => compareLsn(lsnOf(page), lsn) === 0) && TOUCHES_ROWS.has(type))
-          throw new BerkeleyDbError('The file has a part of an unfinished change that cannot be taken back');
+          throw new BerkeleyDbError('The file contains a part of an unfinished change that cannot be undone');
     }
   }
 }

@@ -73,14 +73,14 @@ export async function migrateForeignWallet(from: string, to: string): Promise<Mi
     log = await logOf(from);
     const after = await stat(from);
     if (before.mtimeMs !== after.mtimeMs || bytes.length !== after.size)
-      throw new ForeignWalletError(`${from} changed while it was read. Stop lbrycrd first.`);
+      throw new ForeignWalletError(`${from} changed while it was being read. Stop lbrycrd first.`);
   } catch (error) {
     throw environmentError(error, from);
   }
   let rows = 0;
   const records = function* (database: Buffer): Generator<[key: string, value: Buffer]> {
     for (const [key, value] of readBerkeleyDb(database, DATABASE)) {
-      if (splitKey(key) === null) throw new BerkeleyDbError('A record has no kind');
+      if (splitKey(key) === null) throw new BerkeleyDbError('A record has no type');
       rows++;
       yield [toLatin1(key), value];
     }
@@ -94,8 +94,8 @@ export async function migrateForeignWallet(from: string, to: string): Promise<Mi
   } catch (error) {
     if (!(error instanceof BerkeleyDbError)) throw error;
     throw new ForeignWalletError(
-      `${from} cannot be read: ${error.message}. Start lbrycrd once with this wallet and stop it, which puts the file in ` +
-        'order; or write the keys with its dumpwallet and read them with importwallet.',
+      `${from} cannot be read: ${error.message}. Start lbrycrd once with this wallet and stop it, which ` +
+        'cleans the file up; or export the keys with its dumpwallet and import them with importwallet.',
     );
   }
 }
@@ -133,7 +133,8 @@ function isUnfinished(bytes: Buffer): boolean {
 }
 
 const lackOfLog = (path: string): string =>
-  `${path} was not closed, and its log (${LOG_FOLDER}/${FIRST_LOG} and so on) is not beside it: what lbrycrd wrote last may be missing.`;
+  `${path} was not closed cleanly, and its database log (${LOG_FOLDER}/${FIRST_LOG} and so on) is not ` +
+  'next to it: the last changes by lbrycrd may be missing.';
 
 /** Rejects a wallet that is currently open in the reference, as far as the system shows this. */
 function refuseOpen(path: string): void {

@@ -20,14 +20,14 @@ const ROWS_AT_ONCE = 64;
 
 /** Reason why a backup of this wallet must not overwrite the file at `path`; null if it may. */
 export async function refusalToReplace(path: string, keyring: Keyring): Promise<string | null> {
-  if (isForeignWallet(path)) return 'a wallet of lbrycrd lies there';
+  if (isForeignWallet(path)) return 'there is already a wallet of lbrycrd';
   if (!WalletFile.isOne(path)) return null;
   try {
     const holdsMore = await WalletFile.look(path, (file) => inSlices(hasMore(file, keyring)));
-    return holdsMore ? 'another wallet lies there' : null;
+    return holdsMore ? 'there is already another wallet' : null;
   } catch (error) {
     if (error instanceof EnvironmentError || error instanceof ReadError)
-      return 'a wallet that cannot be read lies there';
+      return 'there is already a wallet that cannot be read';
     throw error;
   }
 }

@@ -44,7 +44,7 @@ const DIFFERENCES: readonly Difference[] = [
     why: 'A backup is not written over a wallet with keys of its own: lbrycrd destroys it.',
     fits: ({ call, ours, theirs }) =>
       isOf(call, 'backupwallet') &&
-      /^-4 .* wallet (of lbrycrd )?lies there$/.test(ours) &&
+      /^-4 .* there is already (a|another) wallet( of lbrycrd)?$/.test(ours) &&
       theirs === 'answered',
   },
   {

@@ -195,7 +195,7 @@ describe('rows of the claim trie that follow from no others', () => {
     await remove();
     const { chain } = world.chain.opened;
     const id = chain.index.headers.find(block.hash);
-    await expect(chain.reconsiderBlock(id)).rejects.toThrow(/is damaged: .*Restart with -reindex-chainstate/);
+    await expect(chain.reconsiderBlock(id)).rejects.toThrow(/is corrupt: .*Restart with -reindex-chainstate/);
     expect(world.warnings.filter((line) => line.includes('invalid block'))).toEqual([]);
     world.chain = await world.chain.reopen({ reindexChainstate: true });
     await world.chain.opened.rebuild?.();
@@ -222,7 +222,7 @@ describe('rows of the claim trie that follow from no others', () => {
     store().del(next);
     await expect(
       claims.checkBeforeVerdict(store(), later, { height: chain.height + 1, transactions: [] }),
-    ).rejects.toThrow(/what is due in block/);
+    ).rejects.toThrow(/the schedule of block/);
   });
 
   it.each(['a claim that waits', 'a claim that came and went'])(

@@ -41,7 +41,7 @@ describe('outputs', () => {
   it('pay to addresses', () => {
     expect(toHex(scriptForAddress(address, network))).toBe(`76a914${toHex(hash)}88ac`);
     expect(toHex(scriptForAddress(segwit, network))).toBe(`0014${toHex(hash)}`);
-    expect(() => scriptForAddress(address, 'main')).toThrow('not an address of network main');
+    expect(() => scriptForAddress(address, 'main')).toThrow('not a valid address of network main');
     expect(paymentOutput(common)).toEqual({ value: 100n, script: scriptForAddress(address, network) });
   });
 
@@ -69,9 +69,9 @@ describe('outputs', () => {
 
   it('refuse what no node would take', () => {
     const name = 'x'.repeat(256);
-    expect(() => claimOutput({ ...common, name, value: '' })).toThrow('a name of 256 bytes');
+    expect(() => claimOutput({ ...common, name, value: '' })).toThrow('the name has 256 bytes');
     expect(() => claimOutput({ ...common, name: '', value: Buffer.alloc(8186) })).toThrow(
-      'a claim script of',
+      'the claim script has',
     );
     expect(claimOutput({ ...common, name: '', value: Buffer.alloc(8185) }).script.length).toBeGreaterThan(
       8184,
@@ -88,7 +88,7 @@ describe('outputs', () => {
     expect(claimIdOf(TXID, 256)).toBe(toHex(Buffer.from(id).reverse()));
     expect(satoshisOf('90071992.54740993')).toBe(9007199254740993n);
     expect(coinsOf(9007199254740993n)).toBe('90071992.54740993');
-    expect(() => satoshisOf('0.000000001')).toThrow('not an amount');
+    expect(() => satoshisOf('0.000000001')).toThrow('not a valid amount');
   });
 });
 
@@ -113,7 +113,7 @@ describe('transactions', () => {
     expect(transactionId(signed.hex)).not.toBe(transactionId(hex));
     expect(virtualSizeOf(signed.hex)).toBeLessThan(signed.hex.length / 2);
     const half = signTransaction({ network, hex, spent: spent.slice(1), privateKeys: [WIF] });
-    expect(half.problems).toEqual([{ input: 0, problem: 'the spent output was not told' }]);
+    expect(half.problems).toEqual([{ input: 0, problem: 'the spent output is missing in the arguments' }]);
   });
 
   it('are signed behind script hashes', () => {
@@ -152,7 +152,7 @@ describe('transactions', () => {
   it('and nothing else', () => {
     const request = { network, spent: [], privateKeys: [] };
     expect(() => signTransaction({ ...request, hex: 'zz' })).toThrow('not hex');
-    expect(() => signTransaction({ ...request, hex: '00' })).toThrow('no transaction');
+    expect(() => signTransaction({ ...request, hex: '00' })).toThrow('not a valid transaction');
     expect(() => signTransaction({ ...request, hex: '', privateKeys: ['x'] })).toThrow(RangeError);
     expect(() => signTransaction({ ...request, hex: '', sighashType: 'x' })).toThrow('hash type');
     expect(() => buildTransaction({ inputs: [{ txid: 'aa', vout: 0 }], outputs: [] })).toThrow(

@@ -29,7 +29,7 @@ describe('keys offline', () => {
     );
     expect(new Set(addresses).size).toBe(3);
     expect(addressOfKey(publicKey, 'regtest')).toBe(addresses[1]);
-    expect(() => addressOfKey('00', 'main')).toThrow('the public key is none');
+    expect(() => addressOfKey('00', 'main')).toThrow('the public key is invalid');
   });
 
   it('are text and bytes, with compressed public keys and without', () => {
@@ -44,7 +44,7 @@ describe('keys offline', () => {
     expect(new Set(addresses).size).toBe(2);
     expect(() => secretOf(makeKey('main').privateKey, 'regtest')).toThrow(RangeError);
     for (const none of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(31, 1)])
-      expect(() => keyOfSecret(none, 'main')).toThrow('the bytes are no private key');
+      expect(() => keyOfSecret(none, 'main')).toThrow('the bytes are not a valid private key');
   });
 
   // Bitcoin's wiki, "Wallet import format", except for the prefix of the network, which is 0x80 there and 0x1c here.
@@ -68,9 +68,9 @@ describe('keys offline', () => {
       privateKey: null,
       publicKey: '03501e454bf00751f24b1b489aa925215d66af2234e3891c3b21a52bedb3cd711c',
     });
-    expect(() => deriveExtendedKey(open, "1'", 'main')).toThrow('hardened steps need a private one');
-    expect(() => deriveExtendedKey(root, 'm/x', 'main')).toThrow('x is not a step of a path');
-    expect(() => deriveExtendedKey(root, 'm', 'regtest')).toThrow('none of this network');
+    expect(() => deriveExtendedKey(open, "1'", 'main')).toThrow('hardened steps require a private key');
+    expect(() => deriveExtendedKey(root, 'm/x', 'main')).toThrow('invalid step of a derivation path: x');
+    expect(() => deriveExtendedKey(root, 'm', 'regtest')).toThrow('belongs to another network');
   });
 
   it('of a seed are those that a wallet derives', () => {

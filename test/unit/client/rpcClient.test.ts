@@ -99,7 +99,7 @@ describe('RpcClient', () => {
       message: 'Work queue depth exceeded',
     });
     const odd = await startOdd((_request, response) => response.end('[]'));
-    await expect(connect(odd).call('uptime')).rejects.toThrow('not a JSON-RPC reply');
+    await expect(connect(odd).call('uptime')).rejects.toThrow('not a JSON-RPC response');
     await expect(connect(odd).batch([{ method: 'uptime' }])).rejects.toThrow('does not match');
     const mute = await startOdd(() => undefined);
     await expect(connect(mute, 'a:b', 200).call('uptime')).rejects.toThrow('did not answer in time');

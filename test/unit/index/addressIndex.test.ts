@@ -241,15 +241,15 @@ describe('the address index', () => {
   it.each([
     ['bad', -5, 'Invalid address: bad'],
     ['', -5, 'Invalid address: '],
-    ['6a', -8, 'The outputs of the script are unspendable: 6a'],
-    [[], -8, 'No addresses given'],
-    [query({}), -8, 'The query has no "addresses"'],
-    [query({ addresses: [ADDRESS], after: '00' }), -8, '"after" is not a page mark: 00'],
+    ['6a', -8, 'Outputs with this script are unspendable and not indexed: 6a'],
+    [[], -8, 'The list of addresses is empty'],
+    [query({}), -8, 'The query object has no member "addresses"'],
+    [query({ addresses: [ADDRESS], after: '00' }), -8, '"after" is not a cursor returned as "next": 00'],
     [query({ addresses: [ADDRESS], mempool: 'yes' }), -1, 'JSON value is not a boolean as expected'],
     [
       Array.from({ length: 1001 }, (_, n) => `51${n.toString(16).padStart(4, '0')}`),
       -8,
-      'More than 1000 addresses',
+      'At most 1000 addresses are allowed in one call',
     ],
   ])('refuses %s', async (value, code, message) => {
     for (const method of [getAddressTxids, getAddressUtxos]) {

@@ -230,7 +230,10 @@ describe('an index filled in the background', () => {
     const last = hashToHex(txidAt((await source.blockAt(20)).parsed, 0));
     expect(await chain.call(getRawTransaction, [last])).toEqual(notYet);
     expect(await chain.call(getAddressBalance, [toHex(OPEN_SCRIPT)])).toEqual({
-      error: { code: -1, message: `The address index is still being filled: block ${height} of 20` },
+      error: {
+        code: -1,
+        message: `The address index is not complete: block ${height} of 20. Retry later; getindexinfo shows the progress`,
+      },
     });
     chain.fill.start((error) => expect.unreachable(String(error)));
     await vi.waitFor(() => expect(told).toBeNull(), { timeout: 60_000 });
@@ -259,7 +262,7 @@ describe('an index filled in the background', () => {
     }
     const { error } = await chain.call(getAddressBalance, [toHex(OPEN_SCRIPT)]);
     expect(error?.message).toMatch(
-      /^The address index could not be filled beyond block 0 of 20\. .*-reindex/,
+      /^The address index stopped at block 0 of 20 because of an error: .*-reindex/,
     );
     await mine(1);
   });
@@ -279,7 +282,7 @@ describe('an index filled in the background', () => {
     flusher.pruned = true;
     core.index.forgetData(core.index.active.at(7));
     await expect(fillOf(addressIndex).prepare()).rejects.toThrow(
-      'Block 7, which -addressindex needs to be filled, was pruned. You need to rebuild the database using -reindex',
+      'Block 7, which -addressindex needs, was pruned. Rebuild the database with -reindex',
     );
   });
 

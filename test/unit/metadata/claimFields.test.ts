@@ -125,7 +125,7 @@ describe('setting fields', () => {
   it('refuses a text that is not a whole number of characters', () => {
     const values = new JsonObject([['title', '\ud800']]);
     expect(() => setClaimFields(newClaim('stream'), values)).toThrow(
-      new MetadataError('title has half of a character'),
+      new MetadataError('title contains an unpaired surrogate character'),
     );
   });
 
@@ -140,21 +140,21 @@ describe('setting fields', () => {
     ],
     ['stream', { fee_currency: 'lbc', fee_amount: '-1' }, 'Value out of range: -100000000'],
     ['stream', { fee_currency: 'lbc', fee_amount: 'x' }, 'fee_amount must be a number'],
-    ['stream', { fee_currency: 'lbc', fee_amount: '1', fee_address: '0' }, "'0' is not an address"],
+    ['stream', { fee_currency: 'lbc', fee_amount: '1', fee_address: '0' }, "'0' is not a valid address"],
     ['stream', { clear_fee: true, fee_amount: '1' }, "A stream has no argument 'fee_amount'"],
     ['stream', { title: null }, "None or null is not valid value for argument 'title'."],
-    ['stream', { title: 5 }, 'title must be a text'],
+    ['stream', { title: 5 }, 'title must be a string'],
     ['stream', { width: -1 }, 'Value out of range: -1'],
     ['stream', { width: 4294967296 }, 'Value out of range: 4294967296'],
     ['stream', { file_size: 1.5 }, 'file_size must be an integer'],
     ['stream', { sd_hash: 'x' }, 'sd_hash must be an even number of hex digits'],
     ['stream', { sd_hash: 'ff', bt_infohash: 'ff' }, "A stream has no argument 'bt_infohash'"],
     ['stream', { email: 'e' }, "A stream has no argument 'email'"],
-    ['stream', { thumbnail_color: 'e' }, "There is no argument 'thumbnail_color'"],
+    ['stream', { thumbnail_color: 'e' }, "Unknown argument 'thumbnail_color'"],
     ['channel', { claims: [] }, "A channel has no argument 'claims'"],
     ['collection', { claims: ['xyz'] }, 'claims must be an even number of hex digits'],
-    ['collection', { claims: { a: 1 } }, 'claims must be a text or a list'],
-    ['repost', { tags: [5] }, 'tag must be a text'],
+    ['collection', { claims: { a: 1 } }, 'claims must be a string or a list'],
+    ['repost', { tags: [5] }, 'tag must be a string'],
     ['repost', { languages: ['xx'] }, "Enum Language has no value defined for name 'xx'"],
   ])('refuses for a %s %j', (kind, values, message) => {
     expect(() => make(kind, values)).toThrow(new MetadataError(message));

@@ -108,7 +108,7 @@ describe('the onion service', () => {
       tor.write('650 SOMETHING HAPPENED\r\n');
       await tor.closed();
     });
-    await logs(new RegExp(`Got onion service ${NEW_NAME}\\.onion:9246\\. It cannot be announced`));
+    await logs(new RegExp(`Got onion service ${NEW_NAME}\\.onion:9246\\. Its address is too long`));
     expect(advertised()).toEqual([]);
     await closing.pop()!();
     expect(readFileSync(keyPath, 'utf8')).toBe(NEW_KEY);
@@ -181,7 +181,7 @@ describe('the onion service', () => {
       await letIn(tor);
       said.push(await tor.readLine());
     });
-    await logs(/holds no private key/);
+    await logs(/contains no private key/);
     await closing.pop()!();
     expect(said).toEqual(['']);
   });

@@ -74,7 +74,7 @@ describe('the options of wallets', () => {
   it.each(Object.entries(OTHER))('-%s=%s makes a difference to wallets', (name, value) => {
     const loaded = load(`-${name}=${value}`);
     expect(toldTo(loaded)).not.toEqual(toldTo(load()));
-    expect(loaded.warnings.filter((warning) => warning.includes('counts for nothing'))).toEqual([]);
+    expect(loaded.warnings.filter((warning) => warning.includes('has no effect'))).toEqual([]);
   });
 
   it.each(Object.entries(ELSEWHERE))('-%s is listened to elsewhere', (name, { file, test }) => {
@@ -84,7 +84,7 @@ describe('the options of wallets', () => {
 
   it.each(NOTHING)('-%s means nothing, and anyone who gives it is told', (name) => {
     const { warnings } = load(`-${name}=1`);
-    expect(warnings.some((warning) => warning.startsWith(`-${name} counts for nothing`))).toBe(true);
+    expect(warnings.some((warning) => warning.startsWith(`-${name} has no effect`))).toBe(true);
   });
 
   it.each(ROWS.filter((name) => name !== 'disablewallet'))('-%s beside -disablewallet is told of', (name) => {
@@ -96,7 +96,7 @@ describe('the options of wallets', () => {
     const { options, warnings } = load(`-walletbroadcast=${word}`, `-walletrbf=${word}`);
     expect([options.walletbroadcast, options.walletrbf]).toEqual([false, false]);
     expect(warnings).toContain(
-      `-walletbroadcast=${word} switches off, as in lbrycrd: write 1 (on) or 0 (off).`,
+      `-walletbroadcast=${word} turns the option off, as in lbrycrd. Write 1 (on) or 0 (off).`,
     );
   });
 

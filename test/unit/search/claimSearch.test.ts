@@ -237,14 +237,16 @@ describe('pages that follow one another', () => {
     const wrong = (message: string) => ({ kind: 'bad-request', message });
     const { next } = await search.walk({ limit: 1, height: 7n }, '');
     expect(next).toMatch(/^[0-9a-f]{32}-1$/);
-    const other = wrong('after: the page before was of other constraints.');
+    const other = wrong('after: the previous page was requested with other constraints.');
     expect(await refusal({ limit: 2, height: 7n }, next!)).toMatchObject(other);
     expect(await refusal({ limit: 1, height: 8n }, next!)).toMatchObject(other);
     expect(await refusal({ limit: 1, height: 7n }, `${next}0`)).toBeNull();
-    const none = wrong('after: the value is no "next" of a page.');
+    const none = wrong('after: the value is not the "next" of a page.');
     for (const after of ['1', `${next} `, `${next!.toUpperCase()}z`, `x${next}`])
       expect(await refusal({}, after), after).toMatchObject(none);
-    const gone = wrong('after: the pages are not kept any more. Begin again with an empty "after".');
+    const gone = wrong(
+      'after: the result of this search is not stored any more. Begin again with an empty "after".',
+    );
     expect(await refusal({}, `${'0'.repeat(32)}-1`)).toMatchObject(gone);
     expect(await refusal({ limit: 0 }, '')).toMatchObject({ kind: 'bad-request' });
     expect(await refusal({ height: 'x' }, '')).toMatchObject({ kind: 'bad-request' });

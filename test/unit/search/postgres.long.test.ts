@@ -72,7 +72,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
 
   it('refuses what is of another chain, of a later version, or no index, and leaves it alone', async () => {
     await createIndexTables(admin, 'other');
-    expect(await refusal()).toContain('holds the search index of another chain');
+    expect(await refusal()).toContain('contains the search index of another chain');
     await expect(newWriter().state()).rejects.toThrow('another chain');
     await admin.query(`UPDATE state SET value = '999' WHERE key = 'version'`);
     expect(await refusal({ chain: 'other' })).toContain('of a later version of lbcnode');

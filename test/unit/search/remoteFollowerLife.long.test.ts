@@ -201,7 +201,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await chain.exclusively(() => store.reopen());
     remote.follower.remake();
     await expect.poll(() => remote.follower.status.isStuck, { timeout: LONG_MS }).toBe(true);
-    expect(remote.follower.status.failure).toMatch(/^The database in .* is damaged: .*\d+\.ldb.*-reindex/);
+    expect(remote.follower.status.failure).toMatch(/^The database in .* is corrupt: .*\d+\.ldb.*-reindex/);
     await expect(remote.search().search({})).rejects.toThrow(
       /cannot be built: The database in .* is damaged/,
     );

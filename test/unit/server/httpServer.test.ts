@@ -177,7 +177,7 @@ describe('RpcHttpServer', () => {
   it('says what is wrong with a cookie that cannot be written', async () => {
     const cookieFile = join(bench.folder, 'absent', 'cookie');
     await expect(bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } })).rejects.toThrow(
-      `The RPC authentication cookie ${cookieFile} cannot be written: it is missing (ENOENT). Its folder must be there and writable: mend -rpccookiefile, or give -rpcuser and -rpcpassword.`,
+      `The RPC authentication cookie ${cookieFile} cannot be written: it is missing (ENOENT). Its folder must exist and be writable: correct -rpccookiefile, or use -rpcuser and -rpcpassword.`,
     );
     // A folder lies where the file should: what was written beside it goes.
     const folder = join(bench.folder, 'taken');
@@ -271,11 +271,11 @@ describe('RpcHttpServer', () => {
     await new Promise<void>((resolve) => blocker.listen({ port: 0, host: '127.0.0.1' }, resolve));
     const taken = (blocker.address() as net.AddressInfo).port;
     await expect(bench.start({ allowIps: ['127.0.0.1'], binds: [`127.0.0.1:${taken}`] })).rejects.toThrow(
-      `Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${taken}: port ${taken} is taken (EADDRINUSE), perhaps by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.`,
+      `Unable to start HTTP server. RPC cannot listen at 127.0.0.1:${taken}: port ${taken} is in use (EADDRINUSE), possibly by another lbcnode. Stop that program, or choose another port with -rpcport=<port>.`,
     );
     const place = `127.0.0.1:${taken}`;
     await expect(bench.start({ allowIps: ['127.0.0.1'], binds: [place, place] })).rejects.toThrow(
-      `RPC cannot listen at ${place} and ${place}: port ${taken} is taken (EADDRINUSE)`,
+      `RPC cannot listen at ${place} and ${place}: port ${taken} is in use (EADDRINUSE)`,
     );
     await new Promise((resolve) => blocker.close(resolve));
   });

@@ -15,7 +15,7 @@ function watch(): { clients: LbrycrdClients; lines: string[] } {
 
 describe('a client of lbrycrd on the default profile', () => {
   it.each([
-    ['chainquery', GO, goCall('getclaimsforname'), 'a program in Go'],
+    ['chainquery', GO, goCall('getclaimsforname'), 'a program written in Go'],
     ['lbrycrd-cli', undefined, cliCall('getvalueforname'), 'lbrycrd-cli'],
   ])('is told once: %s', (_name, agent, body, said) => {
     const { clients, lines } = watch();

@@ -314,7 +314,7 @@ describe('transactions', () => {
     const [code, reason] = await slow.closed;
     // It was told why, if that still reached it, or found the connection cut.
     expect([4000, 1006]).toContain(code);
-    if (code === 4000) expect(reason.toString()).toBe(`too slow: more than ${4 << 20} bytes waited`);
+    if (code === 4000) expect(reason.toString()).toBe(`too slow: more than ${4 << 20} bytes were queued`);
     expect(slow.events().length).toBeLessThan(count);
     await new Client(port).opened();
   });

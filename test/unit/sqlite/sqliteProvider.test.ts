@@ -9,7 +9,7 @@ const absent = (name: string, code: string) => ({
 });
 const builtIn = absent('node:sqlite', 'ERR_UNKNOWN_BUILTIN_MODULE');
 const ADVICE =
-  `-hub needs SQLite, which neither Node ${process.versions.node} nor lbcnode brings for this machine: use Node ` +
+  `-hub needs SQLite, which neither Node ${process.versions.node} nor lbcnode contains for this machine: use Node ` +
   '22.13 or later';
 
 describe('SQLite', () => {

@@ -162,7 +162,7 @@ async function isCorruption(step: () => Promise<void>): Promise<boolean> {
     return false;
   } catch (error) {
     if (!(error instanceof DatabaseCorruptionError)) throw error;
-    expect(error.message).toMatch(/is damaged: .*\d{6}\.ldb.*-reindex/s);
+    expect(error.message).toMatch(/is corrupt: .*\d{6}\.ldb.*-reindex/s);
     return true;
   }
 }

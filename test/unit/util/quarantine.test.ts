@@ -17,7 +17,7 @@ describe('quarantine', () => {
       writeFileSync(path, content);
       const aside = n === 0 ? `${path}.damaged` : `${path}.damaged-${n + 1}`;
       expect(quarantine(path, new Error('no good'), 'Peers are gone.')).toBe(
-        `${path} cannot be used (no good). Peers are gone. It is now at ${aside}.`,
+        `${path} cannot be used (no good). Peers are gone. It was moved to ${aside}.`,
       );
       expect(existsSync(path)).toBe(false);
       expect(readFileSync(aside, 'utf8')).toBe(content);

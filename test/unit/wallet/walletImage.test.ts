@@ -453,7 +453,7 @@ describe('the image of a wallet', () => {
     const bytes = readFileSync(one.path);
     bytes[200] = bytes[200]! ^ 1;
     writeFileSync(one.path, bytes);
-    await expect(WalletFile.open(one.path)).rejects.toThrow(/is damaged at byte/);
+    await expect(WalletFile.open(one.path)).rejects.toThrow(/is corrupt at byte/);
     rmSync(dirname(one.path), { recursive: true });
   });
 });

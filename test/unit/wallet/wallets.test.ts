@@ -92,7 +92,7 @@ describe('Wallets', () => {
     const other = await wallets.create('other');
     await own.file.backup(join(folder, 'copy'));
     const refused =
-      'WalletOpenError: Error loading wallet copy. It is a copy of the wallet own, which is loaded: both would hand out the same addresses. Unload that one first.';
+      'WalletOpenError: Error loading wallet copy. It is a copy of the wallet own, which is loaded: both would give out the same addresses. Unload the other wallet first.';
     expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
     await own.keys.take(false);
     expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
@@ -134,15 +134,15 @@ describe('Wallets', () => {
     const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
     writeFileSync(walletDir, '');
     expect(await open()).toBe(
-      `WalletOpenError: ${join(walletDir, 'one')}: a part of its path is not a folder (ENOTDIR). Move away what lies there and start again; what was acknowledged is kept.`,
+      `WalletOpenError: ${join(walletDir, 'one')}: a part of its path is not a folder (ENOTDIR). Move the file in its path away and start again; no acknowledged data is lost.`,
     );
     rmSync(walletDir);
     symlinkSync(join(folder, 'nowhere', 'else'), walletDir);
-    expect(await open()).toMatch(/^WalletOpenError: .*: something else lies there \(EEXIST\)\. Move it away/);
+    expect(await open()).toMatch(/^WalletOpenError: .*: another file exists there \(EEXIST\)\. Move it away/);
     rmSync(walletDir);
     symlinkSync(walletDir, walletDir);
     expect(await open()).toMatch(
-      /^WalletOpenError: .*: its path leads in circles \(ELOOP\)\. Mend the symbolic/,
+      /^WalletOpenError: .*: its path is a loop of symbolic links \(ELOOP\)\. Correct the symbolic/,
     );
   });
 
@@ -187,7 +187,7 @@ describe('Wallets', () => {
     appendFileSync(file.path, Buffer.alloc(77));
     await wallets.openExisting('one');
     expect(node.warnings).toEqual([
-      expect.stringContaining(`The last 77 bytes of ${file.path} were not whole`),
+      expect.stringContaining(`The last 77 bytes of ${file.path} were incomplete`),
     ]);
     await wallets.unload(wallets.find('one')!);
     await wallets.openExisting('one');

@@ -16,11 +16,11 @@ export const getAddressBalance = defineMethod({
     'Returns the balance of one or more addresses or scripts together (needs -addressindex). Claims and supports count for the address that can spend them.',
   params: [QUERY_PARAM],
   result: t.object({
-    balance: t.sats('what is unspent at the tip'),
-    received: t.sats('what was received in all, change included'),
-    txcount: t.int('transactions in the chain, counted for each address by itself'),
+    balance: t.sats('the unspent amount at the tip'),
+    received: t.sats('the total amount received, including change'),
+    txcount: t.int('number of confirmed transactions, counted separately for each address'),
     unconfirmed: t.sats(
-      'what the transactions in the mempool will add to the balance, or take when negative',
+      'the amount that the mempool adds to the balance; negative if it spends more than it pays',
     ),
   }),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"]}']],

@@ -19,15 +19,15 @@ import {
 
 const MOVES_SCHEMA = t.array(
   t.object({
-    address: t.str('the address or script that was asked for'),
+    address: t.str('the requested address or script'),
     txid: t.hash('the transaction id'),
-    index: t.int('the number of the output, or of the input that spends'),
-    satoshis: t.sats('the amount, negative when it is spent'),
-    timestamp: t.time('when the transaction entered the mempool'),
-    prevtxid: t.optional(t.hash('the transaction whose output is spent'), 'when it is spent'),
-    prevout: t.optional(t.int('the number of that output'), 'when it is spent'),
+    index: t.int('the index of the output, or of the spending input'),
+    satoshis: t.sats('the amount; negative for a spend'),
+    timestamp: t.time('the time at which the transaction entered the mempool'),
+    prevtxid: t.optional(t.hash('the id of the transaction whose output is spent'), 'for a spend'),
+    prevout: t.optional(t.int('the index of that output'), 'for a spend'),
   }),
-  'in the order in which the transactions came',
+  'in the order in which the transactions entered the mempool',
 );
 
 export const getAddressMempool = defineMethod({
@@ -36,7 +36,8 @@ export const getAddressMempool = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns what the transactions in the mempool pay to one or more addresses or scripts and spend from them (needs -addressindex).',
+    'Returns the payments of mempool transactions to one or more addresses or scripts, and their spends ' +
+    '(needs -addressindex).',
   params: [QUERY_PARAM],
   result: pagedSchema('moves', MOVES_SCHEMA),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"], "limit": 100}']],

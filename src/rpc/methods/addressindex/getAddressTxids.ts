@@ -29,13 +29,13 @@ const ENTRIES_SCHEMA = t.array(
       when: 'with "verbose"',
       schema: t.object({
         txid: t.hash('the transaction id'),
-        height: t.optional(t.int('the height of its block'), 'when it is confirmed'),
-        received: t.optional(t.sats('what it paid to the addresses'), 'when it is confirmed'),
-        spent: t.optional(t.sats('what it spent of them'), 'when it is confirmed'),
+        height: t.optional(t.int('the height of the block that contains it'), 'if it is confirmed'),
+        received: t.optional(t.sats('sum of its outputs that pay to the addresses'), 'if it is confirmed'),
+        spent: t.optional(t.sats('sum of the outputs of the addresses that it spends'), 'if it is confirmed'),
       }),
     },
   ]),
-  'the oldest first, each transaction once; unconfirmed ones follow the last confirmed one; with "descending" the other way round',
+  'oldest first, each transaction once, unconfirmed ones last; with "descending" newest first',
 );
 
 /** Entries of a page: confirmed transactions, then unconfirmed ones. */
@@ -86,7 +86,9 @@ export const getAddressTxids = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them (needs -addressindex). With "verbose": true in the query also heights and amounts; with "descending": true the newest first.',
+    'Returns the ids of the transactions that pay to one or more addresses or scripts or spend from them ' +
+    '(needs -addressindex). "verbose": true in the query adds heights and amounts; "descending": true ' +
+    'returns the newest first.',
   params: [QUERY_PARAM],
   result: pagedSchema('txids', ENTRIES_SCHEMA),
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "start": 1000, "end": 2000, "limit": 100}']],

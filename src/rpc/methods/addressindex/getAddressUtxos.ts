@@ -30,18 +30,18 @@ const MEMPOOL_HEIGHT = -1;
 
 const UTXOS_SCHEMA = t.array(
   t.object({
-    address: t.str('the address or script that was asked for'),
-    txid: t.hash('the transaction that made it'),
-    outputIndex: t.int('the output number'),
+    address: t.str('the requested address or script'),
+    txid: t.hash('the id of the transaction that created the output'),
+    outputIndex: t.int('the index of the output'),
     script: t.hex('the output script'),
-    satoshis: t.sats('the amount'),
-    height: t.int('the height of its block, -1 in the mempool'),
+    satoshis: t.sats('the amount of the output'),
+    height: t.int('the height of the block that contains it; -1 in the mempool'),
   }),
-  'the oldest first',
+  'oldest first',
 );
 const PLACE = {
-  hash: t.hash('the tip'),
-  height: t.int('its height'),
+  hash: t.hash('the hash of the tip'),
+  height: t.int('the height of the block'),
 };
 
 interface UnspentOutput {
@@ -119,7 +119,9 @@ export const getAddressUtxos = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the unspent outputs of one or more addresses or scripts (needs -addressindex). With "mempool": true in the query also those made in the mempool, and without those spent there; with "chainInfo": true the tip is told too.',
+    'Returns the unspent outputs of one or more addresses or scripts (needs -addressindex). "mempool": ' +
+    'true in the query adds outputs of mempool transactions and leaves out outputs that mempool ' +
+    'transactions spend; "chainInfo": true adds the hash and height of the tip.',
   params: [QUERY_PARAM],
   result: t.union([
     { when: 'without "limit" and "chainInfo"', schema: UTXOS_SCHEMA },

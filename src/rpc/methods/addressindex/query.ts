@@ -24,7 +24,10 @@ const MAX_SCRIPTS = 1000;
 const MAX_ENTRIES = 100_000;
 
 /** Schema of the field `next`, the cursor of the next page. */
-export const NEXT_SCHEMA = t.optional(t.hex('where the next page begins'), 'when there is one');
+export const NEXT_SCHEMA = t.optional(
+  t.hex('cursor of the next page, to be passed as "after"'),
+  'when there is one',
+);
 
 /** Query parameter that all address index methods share. */
 export const QUERY_PARAM = {
@@ -32,9 +35,10 @@ export const QUERY_PARAM = {
   type: 'textArrayOrObject',
   required: true,
   description:
-    'An address or the hex of an output script, an array of them, or an object: "addresses" (array), and optionally ' +
-    '"start" and "end" (heights, both included), "limit" (entries of a page, the answer is an object with "next" ' +
-    'then), "after" ("next" of the page before), "mempool" (boolean, whether unconfirmed transactions count)',
+    'An address, an output script in hex, an array of these, or an object with the members "addresses" ' +
+    '(array), and optionally "start" and "end" (first and last height, inclusive), "limit" (maximum ' +
+    'entries of a page; the result is then an object with "next"), "after" ("next" of the previous ' +
+    'page), "mempool" (boolean: include unconfirmed transactions)',
 } as const satisfies ParamDecl;
 
 /** Cursor in the mempool: arrival number of a transaction, and number of an element in it. */
@@ -75,8 +79,8 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
     const progress = `block ${status.height} of ${chain.chain.height}`;
     const message =
       status.failure === null
-        ? `The address index is still being filled: ${progress}`
-        : `The address index could not be filled beyond ${progress}. ${status.failure}`;
+        ? `The address index is not complete: ${progress}. Retry later; getindexinfo shows the progress`
+        : `The address index stopped at ${progress} because of an error: ${status.failure}`;
     throw rpcError(RPC_ERROR.MISC_ERROR, message);
   }
   if (addresses) return addresses;
@@ -107,11 +111,11 @@ export async function parseQuery(
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid address: ${text}`);
     }
     const key = scriptKeyOf(destination ? scriptForDestination(destination) : fromHex(text));
-    if (key === null) throw invalid(`The outputs of the script are unspendable: ${text}`);
+    if (key === null) throw invalid(`Outputs with this script are unspendable and not indexed: ${text}`);
     if (!asked.has(key)) asked.set(key, text);
-    if (asked.size > MAX_SCRIPTS) throw invalid(`More than ${MAX_SCRIPTS} addresses`);
+    if (asked.size > MAX_SCRIPTS) throw invalid(`At most ${MAX_SCRIPTS} addresses are allowed in one call`);
   }
-  if (asked.size === 0) throw invalid('No addresses given');
+  if (asked.size === 0) throw invalid('The list of addresses is empty');
   const limit = numberOf(options, 'limit', 1, MAX_ENTRIES) ?? null;
   const mempool = flagOf(options, 'mempool');
   const after = markOf(options, markBytes, mempool || markBytes === null);
@@ -131,7 +135,7 @@ function listOf(value: JsonValue): JsonValue[] {
   if (typeof value === 'string') return [value];
   if (!(value instanceof JsonObject)) return getArray(value);
   const list = value.get('addresses');
-  if (list === undefined) throw invalid('The query has no "addresses"');
+  if (list === undefined) throw invalid('The query object has no member "addresses"');
   return typeof list === 'string' ? [list] : getArray(list);
 }
 
@@ -158,7 +162,8 @@ function markOf(
   const text = getString(value);
   const mark = asBuffer(isHex(text) ? fromHex(text) : new Uint8Array(0));
   if (mark.length === markBytes) return { after: mark, afterMempool: undefined };
-  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES) throw invalid(`"after" is not a page mark: ${text}`);
+  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES)
+    throw invalid(`"after" is not a cursor returned as "next": ${text}`);
   const arrival = Number(mark.readBigUInt64BE());
   return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
 }
@@ -211,5 +216,5 @@ export function pageRequest(query: AddressQuery): PageRequest {
 /** Throws if a result without "limit" is incomplete, because the caller would not notice the missing entries. */
 export function requireWhole(query: AddressQuery, next: Bytes | null): void {
   if (query.limit !== null || next === null) return;
-  throw invalid(`More than ${MAX_ENTRIES} entries: ask for pages with "limit" and "after"`);
+  throw invalid(`The result has more than ${MAX_ENTRIES} entries. Request pages with "limit" and "after"`);
 }

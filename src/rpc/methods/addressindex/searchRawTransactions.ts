@@ -207,29 +207,31 @@ export const searchRawTransactions = defineMethod({
   category: 'addressindex',
   chainUse: 'reads',
   summary:
-    'Returns the transactions that pay to an address or spend from it, the oldest first and those of the mempool last (needs -addressindex).',
+    'Returns the transactions that pay to an address or spend from it, oldest first, those in the ' +
+    'mempool last (needs -addressindex).',
   params: [
     { name: 'address', type: 'string', required: true, description: 'The address' },
     {
       name: 'verbose',
       type: 'integer',
       default: 1,
-      description: '0 for hex encoded transactions, else json objects',
+      description: '0 returns hex-encoded transactions, another value JSON objects',
     },
-    { name: 'skip', type: 'integer', default: 0, description: 'How many to leave out' },
+    { name: 'skip', type: 'integer', default: 0, description: 'Number of transactions to skip' },
     {
       name: 'count',
       type: 'integer',
       default: DEFAULT_COUNT,
-      description: `How many to return, ${MAX_COUNT} at most`,
+      description: `Maximum number of transactions to return, at most ${MAX_COUNT}`,
     },
     {
       name: 'vinextra',
       type: 'integer',
       default: 0,
-      description: 'Whether to tell what inputs spend, if not 0 (needs -txindex)',
+      description:
+        'If not 0, add the address and amount of each spent output to the inputs as prevOut (needs -txindex)',
     },
-    { name: 'reverse', type: 'boolean', default: false, description: 'Whether the latest come first' },
+    { name: 'reverse', type: 'boolean', default: false, description: 'Return the newest transactions first' },
     {
       name: 'filteraddrs',
       type: 'array',
@@ -248,13 +250,11 @@ export const searchRawTransactions = defineMethod({
           size: EMPTY,
           vsize: EMPTY,
           weight: EMPTY,
-          vin: t.any(
-            'the inputs, with prevOut where that was asked for; null for a coinbase with filteraddrs',
-          ),
-          blockhash: t.optional(t.hash('the block'), 'when it is in one'),
-          confirmations: t.optional(t.int('the confirmations'), 'when it is in a block'),
-          time: t.optional(t.time('the block time'), 'when it is in a block'),
-          blocktime: t.optional(t.time('the same'), 'when it is in a block'),
+          vin: t.any('the inputs, with prevOut if requested; null for a coinbase with filteraddrs'),
+          blockhash: t.optional(t.hash('the hash of the block'), 'if it is in a block'),
+          confirmations: t.optional(t.int('the confirmations'), 'if it is in a block'),
+          time: t.optional(t.time('the block time'), 'if it is in a block'),
+          blocktime: t.optional(t.time('the same value as "time"'), 'if it is in a block'),
         }),
       ),
     },
@@ -272,7 +272,11 @@ export const searchRawTransactions = defineMethod({
     const count = args.count < 0 ? 1 : args.count;
     if (count === 0) return null;
     if (count > MAX_COUNT)
-      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `More than ${MAX_COUNT} transactions: skip those you have`);
+      throw rpcError(
+        RPC_ERROR.INVALID_PARAMETER,
+        `A call can return at most ${MAX_COUNT} transactions. Pass the number of transactions that you ` +
+          'already have as skip',
+      );
     const wanted = { skip: Math.max(0, args.skip), count, reverse: args.reverse };
     const places = await atOneTip(services, () => findPlaces(index, key, wanted));
     const shown: Shown = { context: scriptContextOf(services, profile), vinExtra, only };

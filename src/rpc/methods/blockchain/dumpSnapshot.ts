@@ -15,9 +15,9 @@ export async function orRefuse<T>(work: Promise<T>): Promise<T> {
 
 export const PARTS_SCHEMA = t.array(
   t.object({
-    name: t.str('headers, coins, claims or claimindex'),
-    rows: t.int('headers or rows of the database'),
-    hash: t.hex('SHA-256 of its pieces'),
+    name: t.str('name of the section: headers, coins, claims or claimindex'),
+    rows: t.int('number of headers or database rows'),
+    hash: t.hex("SHA-256 of the section's chunks"),
   }),
 );
 
@@ -25,34 +25,39 @@ export const dumpSnapshot = defineMethod({
   name: 'dumpsnapshot',
   category: 'blockchain',
   summary:
-    'Writes a snapshot of the chain state to a file on the server: headers, unspent outputs, claims and the claim index after one block, from which another node starts by -loadsnapshot. Nodes with the same chain write the same bytes. Needs -claimindex. Blocks are connected meanwhile. The file is written under a temporary name and renamed when it is complete.',
+    'Writes a snapshot of the chain state after one block to a file on the server: headers, unspent ' +
+    'outputs, claims and the claim index. Another node can start from it with -loadsnapshot. The file ' +
+    'depends only on the chain: two nodes write identical bytes for the same block. Needs -claimindex. ' +
+    'Blocks continue to be connected meanwhile. The file has a temporary name until it is complete.',
   params: [
     {
       name: 'file',
       type: 'string',
       required: true,
-      description: "The name of the file, absolute or relative to the network's folder. It must not exist",
+      description:
+        "Path of the file, absolute or relative to the network's data folder. The file must not exist",
     },
     {
       name: 'height',
       type: 'integer',
       description:
-        'The height of the block; the tip without it. Blocks above it are taken back in memory, at most 2016',
+        'The height of the block, by default the tip. At most 2016 blocks below the tip; later blocks are ' +
+        'undone in memory',
     },
   ],
   result: t.object({
     height: t.int('the height of the block'),
-    blockhash: t.hash('its id'),
+    blockhash: t.hash('the hash of the block'),
     filename: t.str('the absolute path of the file'),
-    hash: t.hex('SHA-256 of the file, by which others check it (-snapshothash)'),
-    bytes: t.int('the size of the file'),
+    hash: t.hex('SHA-256 of the file, for comparison with other nodes and for -snapshothash'),
+    bytes: t.int('the size of the file in bytes'),
     parts: PARTS_SCHEMA,
   }),
   examples: [['"main.snapshot"'], ['"main.snapshot"', '1000000']],
   async run({ services: { snapshots }, signal }, { file, height }) {
     if (height !== undefined && height < 0)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The height must not be negative');
-    if (file === '') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The name of the file is empty');
+    if (file === '') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The file name is empty');
     const path = snapshots.resolve(file);
     const dumped = await orRefuse(snapshots.dump(path, height ?? null, signal));
     return {

@@ -9,7 +9,7 @@ export const getBestBlock = defineMethod({
   chainUse: 'reads',
   summary: 'Returns the hash and the height of the tip of the active chain.',
   params: [],
-  result: t.object({ hash: t.hash('the block hash'), height: t.int('its height') }),
+  result: t.object({ hash: t.hash('the block hash'), height: t.int('the height of the block') }),
   examples: [[]],
   profiles: ['lbcd'],
   run: ({ services: { chain } }) => ({

@@ -26,7 +26,7 @@ export const getBlockHeader = defineMethod({
   ],
   result: t.union([
     { when: 'for verbose = true', schema: HEADER_SCHEMA },
-    { when: 'for verbose = false', schema: t.hex('the serialized header') },
+    { when: 'for verbose = false', schema: t.hex('the serialized header in hex') },
   ]),
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
   run({ services: { chain, params }, profile }, { blockhash, verbose }): MaybePromise<JsonOut> {

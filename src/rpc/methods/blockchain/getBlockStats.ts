@@ -47,13 +47,13 @@ const FIELDS: SchemaFields = {
   avgfee: t.sats('average fee in the block'),
   avgfeerate: t.int('average fee rate in satoshis per virtual byte'),
   avgtxsize: t.int('average transaction size'),
-  blockhash: t.hash('the block hash, to notice reorganisations'),
+  blockhash: t.hash('the block hash, to detect reorganisations'),
   feerate_percentiles: t.array(
     t.int('satoshis per virtual byte'),
     'fee rates at the 10th, 25th, 50th, 75th and 90th percentile of weight',
   ),
   height: t.int('the height of the block'),
-  ins: t.int('the number of inputs, coinbase left out'),
+  ins: t.int('the number of inputs, excluding the coinbase'),
   maxfee: t.sats('largest fee'),
   maxfeerate: t.int('largest fee rate in satoshis per virtual byte'),
   maxtxsize: t.int('largest transaction size'),
@@ -65,17 +65,19 @@ const FIELDS: SchemaFields = {
   mintxsize: t.int('smallest transaction size'),
   outs: t.int('the number of outputs'),
   subsidy: t.sats('the block subsidy'),
-  swtotal_size: t.int('size of all transactions with witness'),
-  swtotal_weight: t.int('weight of all transactions with witness'),
-  swtxs: t.int('the number of transactions with witness'),
+  swtotal_size: t.int('total size of the transactions with witness data'),
+  swtotal_weight: t.int('total weight of the transactions with witness data'),
+  swtxs: t.int('the number of transactions with witness data'),
   time: t.time('the block time'),
-  total_out: t.sats('amount of all outputs, coinbase left out'),
-  total_size: t.int('size of all transactions, coinbase left out'),
-  total_weight: t.int('weight of all transactions, coinbase left out'),
+  total_out: t.sats('total amount of the outputs, excluding the coinbase'),
+  total_size: t.int('total size of the transactions, excluding the coinbase'),
+  total_weight: t.int('total weight of the transactions, excluding the coinbase'),
   totalfee: t.sats('the fee total'),
-  txs: t.int('the number of transactions, coinbase included'),
-  utxo_increase: t.int('growth of the number of unspent outputs'),
-  utxo_size_inc: t.int('growth of the size of the set of unspent outputs, unspendable ones not discounted'),
+  txs: t.int('the number of transactions, including the coinbase'),
+  utxo_increase: t.int('the increase of the number of unspent outputs'),
+  utxo_size_inc: t.int(
+    'the increase of the size of the set of unspent outputs, including unspendable outputs',
+  ),
 };
 
 /** Names of statistics that need the coins spent by the block. */
@@ -283,7 +285,7 @@ export const getBlockStats = defineMethod({
     Object.fromEntries(
       Object.entries(FIELDS).map(([name, field]) => [
         name,
-        field.kind === 'optional' ? field : t.optional(field, 'unless other values were asked for'),
+        field.kind === 'optional' ? field : t.optional(field, 'absent if other values were requested'),
       ]),
     ),
   ),

@@ -16,10 +16,10 @@ import { retryWhileGone, type QueriedBlock } from '../claimtrie/atBlock.js';
 const WORK_OF_DIFFICULTY_1 = 2 ** 32 / 0xffff;
 
 const METRICS = {
-  difficulty: { unit: 'difficulty, the mean', isOfClaims: false },
-  hashrate: { unit: 'hashes a second, the mean', isOfClaims: false },
-  interval: { unit: 'seconds between blocks, the mean', isOfClaims: false },
-  transactions: { unit: 'transactions a block, the mean', isOfClaims: false },
+  difficulty: { unit: 'mean difficulty', isOfClaims: false },
+  hashrate: { unit: 'mean hashes per second', isOfClaims: false },
+  interval: { unit: 'mean seconds between blocks', isOfClaims: false },
+  transactions: { unit: 'mean transactions per block', isOfClaims: false },
   names: { unit: 'names with an active claim', isOfClaims: true },
   claims: { unit: 'active claims', isOfClaims: true },
   amount: { unit: 'LBC in active claims', isOfClaims: true },
@@ -68,7 +68,8 @@ async function valuesOf(
   if (series === null)
     throw rpcError(
       RPC_ERROR.MISC_ERROR,
-      'The totals of past blocks are still being worked out: an index of an older version is brought up to date in the background',
+      'Totals of past blocks are not available yet: the claim index was written by an older version, and ' +
+        'an upgrade runs in the background. Retry later',
     );
   return series.map(({ names, claims, amount }) =>
     metric === 'names' ? names : metric === 'claims' ? claims : coins(amount),
@@ -89,7 +90,10 @@ async function seriesAt(
 ): Promise<JsonOut> {
   const { chain } = services;
   if (to > height || from > to)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `from and to must be heights up to ${height}, in this order`);
+    throw rpcError(
+      RPC_ERROR.INVALID_PARAMETER,
+      `from and to must be heights of at most ${height}, with from not above to`,
+    );
   const heights = heightsOf(from, to, points);
   const { active } = chain.chain.index;
   const times = heights.map((at) => chain.headers.timeSec(active.at(at)));
@@ -110,8 +114,9 @@ export const getChainSeries = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns how a figure went from one block to another, as points for a chart: of the chain difficulty, hashrate, ' +
-    'interval and transactions, of the claim trie names, claims and amount (these need -claimindex).',
+    'Returns the development of a metric over a range of blocks, as points for a chart. Metrics of the ' +
+    'chain: difficulty, hashrate, interval, transactions. Metrics of the claim trie: names, claims, ' +
+    'amount (need -claimindex).',
   params: [
     {
       name: 'metric',
@@ -138,22 +143,22 @@ export const getChainSeries = defineMethod({
       type: 'integer',
       default: DEFAULT_POINTS,
       range: { min: 2, max: MAX_POINTS },
-      description: 'Most points; fewer when there are fewer blocks',
+      description: 'Maximum number of points; there are fewer if the range has fewer blocks',
     },
   ],
   result: t.object({
     metric: t.str('the metric'),
-    unit: t.str('what values are'),
+    unit: t.str('the unit of the values'),
     from: t.int('the first block'),
-    to: t.int('the last block'),
+    to: t.int('the last block of the range'),
     ...OF_BLOCK_FIELDS,
     points: t.array(
       t.object({
-        height: t.int('a block'),
-        time: t.time('its time'),
-        value: t.num('a mean over the blocks since the point before, or what is after this block'),
+        height: t.int('the height of the block'),
+        time: t.time('the time of the block'),
+        value: t.num('the mean over the blocks since the previous point, or the value after this block'),
       }),
-      'by height',
+      'in order of height',
     ),
   }),
   examples: [['"difficulty"'], ['"claims"', '0', '1000', '100']],

@@ -113,9 +113,14 @@ export const getChainTips = defineMethod({
     t.object({
       height: t.int('height of the tip'),
       hash: t.hash('block hash of the tip'),
-      branchlen: t.int('blocks between the tip and the main chain, 0 for the main chain'),
-      branchhash: t.optional(t.hash('the block where the branch left the main chain'), 'for a branch'),
-      branchhashNext: t.optional(t.hash('the first block of the branch'), 'for a branch'),
+      branchlen: t.int(
+        'number of blocks on the branch, from the main chain to the tip; 0 for the main chain',
+      ),
+      branchhash: t.optional(
+        t.hash('the hash of the last block that the branch shares with the main chain'),
+        'for a branch',
+      ),
+      branchhashNext: t.optional(t.hash('the hash of the first block of the branch'), 'for a branch'),
       status: t.oneOf(STATUSES),
     }),
   ),

@@ -29,15 +29,15 @@ export const getChainTxStats = defineMethod({
   ],
   result: t.object({
     time: t.time('the time of the final block of the window'),
-    txcount: t.int('the number of transactions in the chain up to it'),
+    txcount: t.int('the number of transactions in the chain up to the final block'),
     window_final_block_hash: t.hash('the hash of the final block'),
     window_block_count: t.int('the size of the window in blocks'),
-    window_tx_count: t.optional(t.int('transactions in the window'), 'when the window has blocks'),
+    window_tx_count: t.optional(t.int('transactions in the window'), 'if the window has blocks'),
     window_interval: t.optional(
-      t.int('seconds between the median times of its ends'),
-      'when the window has blocks',
+      t.int('seconds between the median times of the first and last block of the window'),
+      'if the window has blocks',
     ),
-    txrate: t.optional(t.num('transactions per second in the window'), 'when the interval is positive'),
+    txrate: t.optional(t.num('transactions per second in the window'), 'if the interval is positive'),
   }),
   examples: [[], ['2016']],
   run({ services: { chain, params } }, { nblocks, blockhash }) {

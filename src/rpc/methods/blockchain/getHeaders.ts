@@ -66,19 +66,21 @@ export const getHeaders = defineMethod({
   category: 'blockchain',
   chainUse: 'reads',
   summary:
-    'Returns the serialized headers of the active chain that follow the first of the given blocks that is in it, 2,000 at most.',
+    'Returns the serialized headers of the active chain after the first of the given blocks that is in ' +
+    'it, at most 2,000.',
   params: [
     {
       name: 'blocklocators',
       type: 'array',
       required: true,
-      description: 'Block hashes, the latest first; none to get the header of hashstop alone',
+      description:
+        'Block hashes (a block locator), latest first; an empty list returns only the header of hashstop',
     },
     {
       name: 'hashstop',
       type: 'string',
       required: true,
-      description: 'The last block whose header is wanted; empty for as many as there are',
+      description: 'Hash of the last header to return; empty returns as many headers as possible',
     },
   ],
   result: t.array(t.hex('a serialized header')),

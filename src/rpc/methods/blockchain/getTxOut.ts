@@ -53,7 +53,7 @@ export const getTxOut = defineMethod({
   category: 'blockchain',
   explorer: 'console',
   follows: 'chainAndMempool',
-  summary: 'Returns details about an unspent transaction output; nothing when there is none.',
+  summary: 'Returns details about an unspent transaction output; null if there is none.',
   params: [
     { name: 'txid', type: 'looseHash', required: true, description: 'The transaction id' },
     { name: 'n', type: 'integer', required: true, description: 'The output number' },
@@ -62,20 +62,20 @@ export const getTxOut = defineMethod({
       type: 'boolean',
       default: true,
       description:
-        'Whether to include the mempool. An unspent output that is spent in the mempool does not appear then, but in the lbcd ' +
-        'profile',
+        'Include the mempool. An output that a mempool transaction spends is then not returned, except in ' +
+        'the lbcd profile',
     },
   ],
   result: t.union([
-    { when: 'when there is no such unspent output', schema: t.none() },
+    { when: 'if there is no such unspent output', schema: t.none() },
     {
       when: 'otherwise',
       schema: t.object({
         bestblock: t.hash('the tip of the chain'),
         confirmations: t.int('the number of confirmations'),
-        value: t.coins('the amount'),
+        value: t.coins('the amount of the output'),
         scriptPubKey: SCRIPT_SCHEMA,
-        coinbase: t.bool('whether a coinbase made it'),
+        coinbase: t.bool('whether the output is of a coinbase transaction'),
       }),
     },
   ]),

@@ -61,11 +61,12 @@ export const getTxOutProof = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns a hex-encoded proof that "txid" was included in a block.\nWithout a block hash it works only when there ' +
-    'is an unspent output of one of the transactions, or with -txindex.',
+    'Returns a hex-encoded proof that "txid" was included in a block.\n' +
+    'Without a block hash this works only if one of the transactions has an unspent output, or with ' +
+    '-txindex.',
   params: [
     { name: 'txids', type: 'array', required: true, description: 'A json array of txids to filter' },
-    { name: 'blockhash', type: 'looseHash', description: 'Looks for the txids in the block with this hash' },
+    { name: 'blockhash', type: 'looseHash', description: 'Hash of the block in which to look for the txids' },
   ],
   result: t.hex('the serialized proof'),
   examples: [['["mytxid"]'], ['["mytxid"]', '"blockhash"']],

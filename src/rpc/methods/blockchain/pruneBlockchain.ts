@@ -37,9 +37,7 @@ export const pruneBlockchain = defineMethod({
         'block time is at least 2 hours older than the provided timestamp',
     },
   ],
-  result: t.int(
-    'height of the last block pruned, -1 when none is; in the lbrycrd profile the height asked for',
-  ),
+  result: t.int('height of the last pruned block, -1 for none; in the lbrycrd profile the requested height'),
   examples: [['1000']],
   async run({ services, profile }, args) {
     const { pruner, chain, params } = services;

@@ -144,32 +144,32 @@ export const scanTxOutSet = defineMethod({
       type: 'array',
       strict: true,
       description:
-        'What to look for: output descriptors, each by itself or as "desc" of an object which may have a "range" too, ' +
-        'up to which child index keys are derived',
+        'Output descriptors, each a string or an object with the members "desc" and, optionally, "range" ' +
+        '(the highest child index up to which keys are derived)',
     },
   ],
   result: t.union([
     {
       when: 'for action "start"',
       schema: t.object({
-        success: t.bool('whether the scan reached its end'),
-        searched_items: t.int('the number of outputs looked at'),
+        success: t.bool('whether the scan was completed'),
+        searched_items: t.int('the number of scanned outputs'),
         unspents: t.array(
           t.object({
             txid: t.hash('the transaction id'),
-            vout: t.int('the output number'),
-            scriptPubKey: t.hex('the script'),
-            amount: t.coins('the amount'),
+            vout: t.int('the index of the output'),
+            scriptPubKey: t.hex('the script in hex'),
+            amount: t.coins('the amount of the output'),
             height: t.int('the height of the transaction'),
           }),
         ),
         total_amount: t.coins('the total amount of all found outputs'),
       }),
     },
-    { when: 'for action "abort"', schema: t.bool('whether a scan was under way') },
+    { when: 'for action "abort"', schema: t.bool('whether a scan was running') },
     {
-      when: 'for action "status" while a scan is under way',
-      schema: t.object({ progress: t.int('percent done') }),
+      when: 'for action "status" while a scan is running',
+      schema: t.object({ progress: t.int('progress in percent') }),
     },
     { when: 'for action "status" otherwise', schema: t.none() },
   ]),

@@ -13,8 +13,8 @@ export const verifyChain = defineMethod({
       type: 'integer',
       defaultText: '-checklevel, 3',
       description:
-        'How thorough the block verification is, 0 to 4: 0 blocks are read, 1 their rules are checked, 2 their undo ' +
-        'data is read, 3 they are disconnected in memory, 4 and connected again',
+        'How thorough the block verification is, 0 to 4: 0 reads blocks, 1 checks their rules, 2 reads their ' +
+        'undo data, 3 disconnects them in memory, 4 connects them again',
     },
     {
       name: 'nblocks',
@@ -23,7 +23,7 @@ export const verifyChain = defineMethod({
       description: 'The number of blocks to check, 0 for all',
     },
   ],
-  result: t.bool('whether all is well'),
+  result: t.bool('whether the check succeeded'),
   examples: [[], ['4', '10']],
   async run({ services, signal }, { checklevel, nblocks }) {
     const { chain, options } = services;

@@ -10,26 +10,29 @@ export const verifySnapshot = defineMethod({
   name: 'verifysnapshot',
   category: 'blockchain',
   summary:
-    'Reads a snapshot on the server to its end and checks it: checksums, network and rules, the proof of work of its headers, and its claims against the claim root of its block. Whether the unspent outputs are right shows the hash alone: compare it with one that you trust, or with that of dumpsnapshot at the same height.',
+    'Reads a whole snapshot file on the server and checks its checksums, network and rules, the proof of ' +
+    'work of the headers, and the claims against the claim trie root of its block. The unspent outputs ' +
+    'can only be checked by the hash: compare it with a hash that you trust, or with that of ' +
+    'dumpsnapshot at the same height.',
   params: [
     {
       name: 'file',
       type: 'string',
       required: true,
-      description: "The name of the file, absolute or relative to the network's folder",
+      description: "Path of the file, absolute or relative to the network's data folder",
     },
   ],
   result: t.object({
-    height: t.int('the height of its block'),
-    blockhash: t.hash('its id'),
+    height: t.int('the height of the block'),
+    blockhash: t.hash('the hash of the block'),
     hash: t.hex('SHA-256 of the file'),
-    bytes: t.int('the size of the file'),
+    bytes: t.int('the size of the file in bytes'),
     inmainchain: t.bool("whether the block is in this node's active chain"),
     parts: PARTS_SCHEMA,
   }),
   examples: [['"main.snapshot"']],
   async run({ services: { snapshots, chain }, signal }, { file }) {
-    if (file === '') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The name of the file is empty');
+    if (file === '') throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'The file name is empty');
     const { head, hash, sizeBytes, parts } = await orRefuse(
       snapshots.verify(snapshots.resolve(file), signal),
     );

@@ -43,7 +43,7 @@ export const verifyTxOutProof = defineMethod({
   ],
   result: t.array(
     t.hash('a txid that the proof commits to'),
-    'the proved transactions, none when the proof cannot be validated',
+    'the ids of the proved transactions; empty if the proof is invalid',
   ),
   examples: [['"proof"']],
   run({ services: { chain } }, { proof }) {

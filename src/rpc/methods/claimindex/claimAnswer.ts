@@ -19,45 +19,58 @@ const CLAIM_ID = '(40 hex digits)';
 
 const CLAIM_FIELDS: SchemaFields = {
   claim_id: t.str(`the claim id ${CLAIM_ID}`),
-  name: t.str('the name as the latest output has it'),
-  normalized_name: t.str('the name with which all its spellings are filed'),
-  txid: t.hash('the transaction of the latest output'),
-  nout: t.int('the number of that output'),
-  height: t.int('the height of its block; 0 in the mempool'),
-  timestamp: t.time('the time of that block; in the mempool, the time of arrival'),
+  name: t.str('the name in the latest output'),
+  normalized_name: t.str('the normalized name, by which the claim trie stores the claim'),
+  txid: t.hash('the transaction that contains the latest output'),
+  nout: t.int('the index of that output'),
+  height: t.int('the height of the block with the latest output; 0 in the mempool'),
+  timestamp: t.time('the time of that block; in the mempool the time of arrival'),
   is_waiting: t.optional(
-    t.bool('true: the latest output is in the mempool'),
-    'in the mempool; then the heights of activation and expiration are absent',
+    t.bool('true if the latest output is in the mempool'),
+    'in the mempool; the heights of activation and expiration are then absent',
   ),
   amount: t.coins('the amount of that output'),
-  creation_height: t.int('the height of the block of the first output; 0 in the mempool'),
+  creation_height: t.int('the height of the block with the first output of the claim; 0 in the mempool'),
   creation_timestamp: t.time('the time of that block'),
-  activation_height: t.int('the height at which the latest output became active, or will'),
-  expiration_height: t.int('the height at which it expires'),
-  takeover_height: t.int('the height of the last takeover of the name; 0 when nothing controls it'),
-  is_controlling: t.bool('whether it controls the name'),
-  effective_amount: t.coins('the amount with all active supports; 0 until it is active'),
-  support_amount: t.coins('all unspent supports, active or not'),
-  reposted: t.int('how many live claims repost it'),
-  claims_in_channel: t.int('how many live claims the key that it has signed'),
-  short_url: t.str('the name with the fewest digits of the id that lead here'),
-  canonical_url: t.str('the same behind the short URL of its channel, when that signed it validly'),
-  permanent_url: t.str('the name with the whole id'),
-  channel_id: t.optional(t.str(`the channel that the value names ${CLAIM_ID}`), 'when it is signed'),
-  is_channel_signature_valid: t.optional(
-    t.bool('whether the channel lives, and the signature is right for the key that it has'),
-    'when it is signed',
+  activation_height: t.int('the height at which the latest output becomes or became active'),
+  expiration_height: t.int('the height at which the claim or support expires'),
+  takeover_height: t.int('the height of the last takeover of the name; 0 if no claim controls the name'),
+  is_controlling: t.bool('whether the claim controls the name'),
+  effective_amount: t.coins('the amount with that of all active supports; 0 until the claim is active'),
+  support_amount: t.coins('the sum of all unspent supports, active or not'),
+  reposted: t.int('the number of existing claims that are reposts of this claim'),
+  claims_in_channel: t.int(
+    'the number of existing claims that are signed with the current key of this channel; 0 for other claims',
   ),
-  reposted_claim_id: t.optional(t.str(`the claim that it reposts ${CLAIM_ID}`), 'when it is a repost'),
+  short_url: t.str(
+    'the shortest URL that resolves to the claim: the name and as few digits of the claim id as needed',
+  ),
+  canonical_url: t.str(
+    "the short URL of the channel followed by that of the claim if the channel's signature is valid, " +
+      'otherwise the short URL of the claim',
+  ),
+  permanent_url: t.str('the URL with the whole claim id'),
+  channel_id: t.optional(
+    t.str(`the id of the channel that the value names as its signer ${CLAIM_ID}`),
+    'if the value is signed',
+  ),
+  is_channel_signature_valid: t.optional(
+    t.bool('whether that channel exists and the signature is valid for its current key'),
+    'if the value is signed',
+  ),
+  reposted_claim_id: t.optional(
+    t.str(`the id of the claim that this claim reposts ${CLAIM_ID}`),
+    'if the claim is a repost',
+  ),
   is_reposted_claim_gone: t.optional(
-    t.bool('whether that claim does not live: it was abandoned, has expired, or never was'),
-    'when it is a repost',
+    t.bool('whether the reposted claim does not exist: it was abandoned, has expired, or never existed'),
+    'if the claim is a repost',
   ),
   value_type: t.optional(
     t.str('"stream", "channel", "collection" or "repost"'),
-    'when the value can be decoded',
+    'if the value can be decoded',
   ),
-  value: t.optional(t.any('the metadata, decoded'), 'when it can be decoded and shown'),
+  value: t.optional(t.any('the decoded value'), 'if the value can be decoded and represented as JSON'),
 };
 
 /** Schema of a claim without its channel and repost target. */
@@ -72,7 +85,7 @@ export const FULL_CLAIM = t.named(
     signing_channel: CHANNEL_FIELD,
     reposted_claim: t.optional(
       t.named('RepostedClaim', t.object({ ...CLAIM_FIELDS, signing_channel: CHANNEL_FIELD })),
-      'when it is a repost of a claim that lives',
+      'if the claim is a repost and the reposted claim exists',
     ),
   }),
 );
@@ -87,8 +100,8 @@ export function requireClaimIndex({ claimIndex, chain, indexes }: RpcServices): 
   throw rpcError(
     RPC_ERROR.MISC_ERROR,
     status.failure === null
-      ? `The claim index is still being filled: ${progress}. Ask getclaimindexinfo how far it is`
-      : `The claim index could not be filled beyond ${progress}. ${status.failure}`,
+      ? `The claim index is not complete: ${progress}. Retry later; getclaimindexinfo shows the progress`
+      : `The claim index stopped at ${progress} because of an error: ${status.failure}`,
   );
 }
 

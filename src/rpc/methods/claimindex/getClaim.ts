@@ -13,7 +13,8 @@ export const getClaim = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns a claim that exists after the latest block, active or not, or is in the mempool, with its decoded value, its channel and the claim that it reposts (needs -claimindex).',
+    'Returns a claim that exists after the latest block, active or pending, or in the mempool, with its ' +
+    'decoded value, its channel and the claim that it reposts (needs -claimindex).',
   params: [
     { name: 'claimid', type: 'claimIdDigits', required: true, description: 'The claim id, 40 hex digits' },
     CONFIRMED_ONLY,

@@ -108,39 +108,48 @@ export const getClaimStatus = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns a claim by its id whether it lives or has ended, with the last output that was there after a block, and of ' +
-    'one that ended when and how ' +
-    '(needs -claimindex). A folder of an older version is gone through once, in the background, for claims that ended ' +
-    'long ago.',
+    'Returns the state of a claim: its last output as of the latest block and, if the claim was spent or ' +
+    'has expired, the block in which that happened (needs -claimindex). In a data folder of an older ' +
+    'version, claims that ended long ago are available only after an upgrade of the index in the ' +
+    'background.',
   params: [CLAIM_ID_PARAM],
   result: t.object({
-    claimId: t.claimId('the claim'),
+    claimId: t.claimId('the claim id'),
     ...OF_BLOCK_FIELDS,
     state: t.oneOf(
       ['active', 'pending', 'spent', 'expired'],
-      'spent: abandoned, or updated in a way that does not count',
+      'spent: abandoned, or spent by an invalid update',
     ),
-    name: t.str('the name as the last output has it'),
-    normalized_name: t.str('the name as it is or was filed'),
+    name: t.str('the name in the last output'),
+    normalized_name: t.str('the normalized name, by which the claim trie stores or stored the claim'),
     namehex: NAME_HEX,
-    txid: t.hash('the transaction with the last output'),
-    n: t.int('the number of that output'),
-    amount: t.coins('its amount'),
-    outputHeight: t.int('the height of its block'),
-    validAtHeight: t.int('the height at which it entered or was due'),
-    expirationHeight: t.int('the height at which it expires'),
-    isControlling: t.optional(t.bool('whether it controls its name'), 'while it lives'),
-    effectiveAmount: t.optional(t.coins('its amount with active supports'), 'while it lives'),
-    endedHeight: t.optional(t.int('the height at which it ended'), 'when it has'),
-    endedBlockhash: t.optional(t.hash('that block'), 'when it has'),
-    spentBy: t.optional(
-      t.hash('the transaction that spent it'),
-      'when it was spent and that block is on disk',
+    txid: t.hash('the transaction that contains the last output'),
+    n: t.int('the index of that output'),
+    amount: t.coins('the amount of the output'),
+    outputHeight: t.int('the height of the block that contains the output'),
+    validAtHeight: t.int('the activation height'),
+    expirationHeight: t.int('the height at which the claim or support expires'),
+    isControlling: t.optional(t.bool('whether it controls its name'), 'if the claim is active or pending'),
+    effectiveAmount: t.optional(
+      t.coins('the effective amount: the amount with that of the active supports'),
+      'if the claim is active or pending',
     ),
-    address: t.optional(t.str('the address that the output pays to'), 'when it shows one'),
+    endedHeight: t.optional(
+      t.int('the height at which it was spent or expired'),
+      'if the claim was spent or has expired',
+    ),
+    endedBlockhash: t.optional(t.hash('the hash of that block'), 'if the claim was spent or has expired'),
+    spentBy: t.optional(
+      t.hash('the transaction that spent the output'),
+      'if it was spent and that block is on disk',
+    ),
+    address: t.optional(t.str('the address to which the output pays'), 'if the script has one'),
     ...BRIEF_VALUE_FIELDS,
-    value: t.optional(t.hex('the value'), 'unless it is pruned'),
-    pruned: t.optional(t.bool('true: value and address are not known any more'), 'when they are pruned'),
+    value: t.optional(t.hex('the value of the claim'), 'if it is not pruned'),
+    pruned: t.optional(
+      t.bool('true if the block is pruned, so that value and address are unknown'),
+      'if they are pruned',
+    ),
   }),
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
   run({ services }, { claimid }) {
@@ -157,7 +166,8 @@ export const getClaimStatus = defineMethod({
       if (isKnown) throw claimNotFound(claimid);
       throw rpcError(
         RPC_ERROR.MISC_ERROR,
-        'Ended claims are still being looked for: an index of an older version is brought up to date in the background',
+        'Claims that ended are not available yet: the claim index was written by an older version, and an ' +
+          'upgrade runs in the background. Retry later',
       );
     });
   },

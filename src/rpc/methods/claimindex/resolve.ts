@@ -39,26 +39,29 @@ export const resolve = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the claims that lbry:// URLs lead to after the latest block (needs -claimindex). A URL names a channel, a claim, or a claim in a channel; "#" or ":" with digits of its id, or "$" with its place by amount, tells claims of one name apart. Updates in the mempool are shown; new claims in the mempool are shown if no confirmed claim matches.',
+    'Resolves lbry:// URLs to claims as of the latest block (needs -claimindex). A URL names a channel, ' +
+    'a claim, or a claim in a channel. Claims with the same name are distinguished by "#" or ":" and the ' +
+    'first digits of the claim id, or by "$" and the position in the order of amounts. Updates in the ' +
+    'mempool are included; new claims in the mempool only if no confirmed claim matches.',
   params: [
     {
       name: 'urls',
       type: 'textOrArray',
       required: true,
-      description: 'A URL, with or without lbry://, or an array of them',
+      description: 'A URL, with or without lbry://, or an array of URLs',
     },
     CONFIRMED_ONLY,
   ],
   result: t.map(
     'url',
     t.union([
-      { when: 'a claim was found', schema: FULL_CLAIM },
+      { when: 'if a claim was found', schema: FULL_CLAIM },
       {
-        when: 'none was',
+        when: 'otherwise',
         schema: t.object({
           error: t.object({
             name: t.str('"NOT_FOUND", or "INVALID" for an invalid URL'),
-            text: t.str('what was not found'),
+            text: t.str('description of the error'),
           }),
         }),
       },

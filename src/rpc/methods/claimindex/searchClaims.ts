@@ -24,38 +24,48 @@ export const searchClaims = defineMethod({
   explorer: 'page',
   chainUse: 'reads',
   summary:
-    'Returns a page of the claims that satisfy all constraints (needs -claimsearch). Constraints, orders and the language of ' +
-    'texts are those of the hub’s claim search. A page by offset shows the state at the time of the call. Pages by after, with ' +
-    'the same constraints, are consistent even if blocks arrive: all of them show the result of the first search in its ' +
-    'order, with the current data of each claim, without claims that were abandoned since. Claims in the mempool are at the ' +
-    'beginning of the first page, and updates replace their claims.',
+    'Returns a page of the claims that match all constraints (needs -claimsearch). Constraints, sort ' +
+    'orders and the syntax of texts are those of claim_search of the hub. A page requested by "offset" ' +
+    'shows the state at the time of the call. Pages requested by "after", with the same constraints, are ' +
+    'consistent even if new blocks are connected: they contain the result of the first search in its ' +
+    'order, with the current data of each claim, without claims that were abandoned since. Claims in the ' +
+    'mempool are at the beginning of the first page; updates replace the confirmed claim.',
   params: [
     {
       name: 'constraints',
       type: 'object',
       required: true,
       description:
-        'What claims must satisfy, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, claim_type, release_time, is_reposted_claim_gone, confirmed_only (without claims in the mempool). order_by, limit (10), offset, remove_duplicates and limit_claims_per_channel (for all pages together) select what is shown',
+        'Constraints, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, ' +
+        'claim_type, release_time, is_reposted_claim_gone, confirmed_only (excludes claims in the mempool). ' +
+        'The following members select the part of the result: order_by, limit (default 10), offset, and ' +
+        'remove_duplicates and limit_claims_per_channel (applied to all pages together)',
     },
     {
       name: 'after',
       type: 'string',
-      defaultText: 'a page by itself',
+      defaultText: 'a single page',
       description:
-        'Behind which page this one is: "next" of that one, empty for the first. The node keeps what was found for the latest 1,000 such searches, until it stops',
+        'Cursor of the page: "next" of the previous page, or an empty string for the first page. The node ' +
+        'keeps the results of the latest 1,000 such searches until it stops',
     },
   ],
   result: t.object({
-    height: t.int('the height of the block at which claims were found'),
-    total: t.int('how many claims all pages show; at most 1000'),
+    height: t.int('the height of the block for which the search was run'),
+    total: t.int('the number of claims in all pages; at most 1000'),
     claims: t.array(FULL_CLAIM),
     blocked: t.array(
       t.object({
-        channel_id: t.str('the claim id of a channel that keeps claims out (40 hex digits)'),
-        count: t.int('how many transactions of this page, or of all that follow one another, it keeps out'),
+        channel_id: t.str('the claim id of a channel whose reposts block claims (40 hex digits)'),
+        count: t.int(
+          'the number of transactions that it removes from this page, or from all pages of a search with "after"',
+        ),
       }),
     ),
-    next: t.optional(t.str('what leads to the page behind this one'), 'with after, when there are more'),
+    next: t.optional(
+      t.str('cursor of the next page, to be passed as "after"'),
+      'with "after", if there is a next page',
+    ),
   }),
   examples: [['{"text": "satoshi", "order_by": "release_time", "limit": 5}']],
   async run({ services }, { constraints, after }): Promise<JsonOut> {
@@ -64,16 +74,19 @@ export const searchClaims = defineMethod({
       throw rpcError(
         RPC_ERROR.MISC_ERROR,
         claimIndex === null
-          ? 'Searching is not enabled. Start with -claimsearch, which turns -claimindex on, to use it'
-          : 'Searching is not enabled. Start with -claimsearch to use it',
+          ? 'Claim search is not enabled. Start with -claimsearch, which also turns on -claimindex'
+          : 'Claim search is not enabled. Start with -claimsearch',
       );
     const index = requireClaimIndex(services);
     if (constraints.entries.length > MOST_CONSTRAINTS)
-      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A search has at most ${MOST_CONSTRAINTS} constraints.`);
+      throw rpcError(
+        RPC_ERROR.INVALID_PARAMETER,
+        `A search can have at most ${MOST_CONSTRAINTS} constraints.`,
+      );
     const wanted = givenConstraints(constraints);
     const { limit } = wanted;
     if ((typeof limit === 'number' || typeof limit === 'string') && Number(limit) > MOST_CLAIMS)
-      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit: a page has at most ${MOST_CLAIMS} claims.`);
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, `limit must be at most ${MOST_CLAIMS}.`);
     const find = async (): Promise<SearchPage & { readonly next?: string | null }> => {
       refuseUnknownNames(constraints.keys());
       return after === undefined ? claimSearch.search(wanted) : claimSearch.walk(wanted, after);

@@ -18,7 +18,7 @@ export function blockParam(label: string) {
     type: 'hash',
     label,
     defaultText: 'the tip',
-    description: 'The block after which the claim trie is looked at; any block of the active chain',
+    description: 'Hash of the block of the active chain after which the state of the claim trie is returned',
   } as const;
 }
 
@@ -27,7 +27,8 @@ export const BLOCK_PARAM = {
   name: 'block',
   type: 'hashOrHeight',
   defaultText: 'the tip',
-  description: 'The hash or the height of the block after which the claim trie is looked at',
+  description:
+    'Hash or height of the block of the active chain after which the state of the claim trie is returned',
 } as const;
 
 /** Returns the block of the active chain with the given hash or height, or the tip if neither is given. */
@@ -111,7 +112,7 @@ export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<
   async function* pieces(): AsyncGenerator<T> {
     for await (const piece of found) {
       if (active.disconnects !== disconnects)
-        throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'Blocks were taken back meanwhile; ask again');
+        throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'Blocks were disconnected during the call. Retry');
       yield piece;
     }
   }

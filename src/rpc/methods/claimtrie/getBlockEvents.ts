@@ -84,33 +84,37 @@ export const getBlockEvents = defineMethod({
   follows: 'chain',
   keepsLong: true,
   summary:
-    'Returns what a block of the active chain did to claims, supports and names, in the form and order of the claim ' +
-    'notifications: first what its transactions did, then activations, expirations and takeovers. The block that ' +
-    'files all names under their normalized form is told without events. Needs the block and its undo data on disk.',
+    'Returns the changes that a block of the active chain made to claims, supports and names, in the ' +
+    'form and order of the claim notifications: first the changes by transactions, then activations, ' +
+    'expirations and takeovers. The block of the normalization fork, which moves all names to their ' +
+    'normalized form, has no events for that. Needs the block and its undo data on disk.',
   params: [
     {
       ...BLOCK_PARAM,
       description: 'The hash or the height of the block',
     },
-    pageParam('Most events of the page'),
+    pageParam('Maximum number of events of the page'),
     {
       name: 'after',
       type: 'integer',
       range: { min: 0, max: 0x7fffffff },
       defaultText: 'the first page',
-      description: 'The number of the event behind which the page begins: "next" of the page before',
+      description: 'Index of the event after which the page begins: "next" of the previous page',
     },
   ],
   result: t.object({
     ...OF_BLOCK_FIELDS,
-    total: t.int('how many events the block has'),
+    total: t.int('the number of events of the block'),
     counts: t.object(
       Object.fromEntries(
-        CLAIM_EVENT_TYPES.map((type) => [type, t.int(`how many of them are of kind ${type}`)]),
+        CLAIM_EVENT_TYPES.map((type) => [type, t.int(`the number of events of type ${type}`)]),
       ),
     ),
     events: t.array(CLAIM_EVENT_SCHEMA, 'the events of the page'),
-    next: t.optional(t.int('the number of the last event'), 'when there are more'),
+    next: t.optional(
+      t.int('index of the last event of this page, to be passed as "after"'),
+      'if there are more',
+    ),
   }),
   examples: [['300'], ['300', '100', '99']],
   run({ services }, { block, count, after }) {

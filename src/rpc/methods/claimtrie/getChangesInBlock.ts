@@ -17,14 +17,15 @@ export const getChangesInBlock = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns the list of claims and supports that entered the trie in a block, and of those that expired in it. Use it ' +
-    'to determine which of them went live in a given block. Each one is named by the id that a claim made at its ' +
-    'output would have: for an update or a support that is not the claim id which it carries.',
+    'Returns the claims and supports that a block added to the claim trie, and those that expired in it. ' +
+    'Compare with their activation height to determine which of them became active in the block. Each ' +
+    'entry has the id that a new claim in its output would have; for an update or a support this differs ' +
+    'from the claim id in its script.',
   params: [blockParam('blockhash (optional parameter)')],
   result: t.object({
-    claimsAddedOrUpdated: t.array(t.claimId('a claim'), 'claims that entered'),
-    claimsRemoved: t.array(t.claimId('a claim'), 'claims that expired'),
-    supportsAddedOrUpdated: t.array(t.claimId('a support'), 'supports that entered'),
+    claimsAddedOrUpdated: t.array(t.claimId('the id of a claim'), 'claims that were added'),
+    claimsRemoved: t.array(t.claimId('the id of a claim'), 'claims that expired'),
+    supportsAddedOrUpdated: t.array(t.claimId('a support'), 'supports that were added'),
     supportsRemoved: t.array(t.claimId('a support'), 'supports that expired'),
   }),
   examples: [[]],

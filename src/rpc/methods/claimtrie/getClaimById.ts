@@ -19,7 +19,7 @@ export const getClaimById = defineMethod({
       type: 'claimIdDigits',
       required: true,
       label: 'claimId (parameter 1)',
-      description: 'The claim id, or at least the first three digits of it',
+      description: 'The claim id, or at least its first three digits',
     },
   ],
   result: ONE_CLAIM_SCHEMA,

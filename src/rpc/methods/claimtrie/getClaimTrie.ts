@@ -7,7 +7,7 @@ export const getClaimTrie = defineMethod({
   name: 'getclaimtrie',
   category: 'hidden',
   chainUse: 'reads',
-  summary: 'Was removed from the reference in v0.17; use getnamesintrie. Always answers with an error.',
+  summary: 'Removed from the reference in v0.17; always returns an error. Use getnamesintrie.',
   params: [],
   maxArgs: Infinity,
   result: t.none(),

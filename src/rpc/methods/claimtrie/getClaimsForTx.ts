@@ -15,30 +15,30 @@ import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
 const WHEN_CLAIM = 'for a claim';
 const WHEN_SUPPORT = 'for a support';
 const IN_TRIE = t.optional(t.bool('whether the claim is active'), WHEN_CLAIM);
-const CONTROLLING = t.optional(t.bool('whether the claim controls its name'), 'for an active claim');
+const CONTROLLING = t.optional(t.bool('whether the claim controls its name'), 'if the claim is active');
 const IN_MAP = t.optional(t.bool('whether the support is active'), WHEN_SUPPORT);
-const IN_QUEUE = t.optional(t.bool('whether it waits to become active'), 'while it is not active');
-const BLOCKS = t.optional(t.int('blocks until it becomes active'), 'while it waits');
+const IN_QUEUE = t.optional(t.bool('whether it is pending'), 'if it is not active');
+const BLOCKS = t.optional(t.int('number of blocks until it becomes active'), 'while it is pending');
 const DEPTH = t.int('the depth of the transaction in the main chain');
-const VALUE = t.optional(t.hex('the value'), 'when there is one');
+const VALUE = t.optional(t.hex('the value of the claim'), 'when there is one');
 
 const RESULT = t.array(
   t.union([
     {
       when: 'in the documented profile',
       schema: t.object({
-        nOut: t.int('the number of the output'),
+        nOut: t.int('the index of the output'),
         'claim type': t.oneOf(['claim', 'support']),
         name: t.str('the name claimed or supported'),
         claimId: t.optional(t.claimId('the claim id'), WHEN_CLAIM),
         value: VALUE,
         metadata: METADATA,
-        'supported claimId': t.optional(t.claimId('the id that it supports'), WHEN_SUPPORT),
+        'supported claimId': t.optional(t.claimId('the id of the supported claim'), WHEN_SUPPORT),
         'supported txid': t.optional(
-          t.hash('the transaction that holds the supported claim now'),
-          'for a support of a claim that is alive',
+          t.hash('the transaction that contains the current output of the supported claim'),
+          'for a support of an existing claim',
         ),
-        'supported nout': t.optional(t.int('the number of its output'), 'likewise'),
+        'supported nout': t.optional(t.int('the index of its output'), 'for a support of an existing claim'),
         depth: DEPTH,
         'in claim trie': IN_TRIE,
         'is controlling': CONTROLLING,
@@ -50,9 +50,9 @@ const RESULT = t.array(
     {
       when: 'in the other profiles',
       schema: t.object({
-        n: t.int('the number of the output; always 0'),
+        n: t.int('the index of the output; always 0'),
         name: t.str('the name claimed or supported'),
-        claimId: t.claimId('the claim id, or the one that is supported'),
+        claimId: t.claimId('the id of the claim, or of the supported claim'),
         value: VALUE,
         metadata: METADATA,
         depth: DEPTH,
@@ -178,7 +178,7 @@ export const getClaimsForTx = defineMethod({
       type: 'hash',
       required: true,
       label: 'txId (parameter 1)',
-      description: 'The transaction to look into',
+      description: 'The id of the transaction',
     },
   ],
   result: RESULT,

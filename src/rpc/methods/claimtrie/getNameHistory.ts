@@ -46,12 +46,13 @@ export const getNameHistory = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns the life of a name: each block that did something to it, the oldest or the newest first, with claims and supports that ' +
-    'came, were updated, entered, were abandoned, expired or moved, who controlled it then, and the effective amounts ' +
-    'that changed. All of it is kept from the first block on, on a pruned node too; only what a block made and spent ' +
-    'again is in no history. A name is looked up as it is filed after the last block: the life of another spelling ' +
-    'before the normalization fork is told when the last block is below the fork. Pages fit together whatever is ' +
-    'connected meanwhile; the blockhash of the first as to keeps them at the same last block.',
+    'Returns the history of a name: each block that changed it, with the claims and supports that were ' +
+    'created, updated, activated, abandoned, moved or expired, the controlling claim after the block, ' +
+    'and the effective amounts that changed. The history starts with the first block and is complete on ' +
+    'a pruned node too; outputs that were created and spent in the same block are left out. Names are ' +
+    'normalized as of the last block: to get the history of another spelling before the normalization ' +
+    'fork, pass a last block below the fork. Pages are consistent even if blocks are connected between ' +
+    'calls, if each call has the blockhash of the first page as "to".',
   params: [
     NAME_PARAM,
     {
@@ -59,7 +60,7 @@ export const getNameHistory = defineMethod({
       type: 'integer',
       default: 0,
       range: { min: 0, max: 0x7fffffff },
-      description: 'The height of the first block; for another page "next" of the one before',
+      description: 'The height of the first block; for the next page "next" of the previous page',
     },
     {
       name: 'to',
@@ -67,15 +68,15 @@ export const getNameHistory = defineMethod({
       defaultText: 'the tip',
       description: 'The hash or the height of the last block',
     },
-    countParam('The page ends with the block that brings so many events'),
+    countParam('The page ends with the block that reaches this number of events'),
     hexParam('name'),
     {
       name: 'order',
       type: 'string',
       default: ORDERS[0],
       description:
-        'oldest: from the first block on; newest: from the last block back, the latest event first, and exactly so ' +
-        'many events',
+        '"oldest" begins with the first block; "newest" begins with the latest event of the last block, and ' +
+        'a page then has exactly "count" events',
     },
     {
       name: 'skip',
@@ -83,21 +84,26 @@ export const getNameHistory = defineMethod({
       default: 0,
       range: { min: 0, max: 0x7fffffff },
       description:
-        'With newest, how many of the latest events of the last block are left out; for another page "skip" of the ' +
-        'one before',
+        'For "newest": number of the latest events of the last block to skip; for the next page "skip" of ' +
+        'the previous page',
     },
   ],
   result: t.object({
-    name: t.str('the name as it was asked for'),
-    normalized_name: t.str('the name as it is filed after the last block'),
+    name: t.str('the requested name'),
+    normalized_name: t.str('the normalized name, as of the last block'),
     namehex: NAME_HEX,
     ...OF_BLOCK_FIELDS,
-    blocks: t.array(NAME_BLOCK_SCHEMA, 'the blocks, in the order asked for'),
+    blocks: t.array(NAME_BLOCK_SCHEMA, 'the blocks, in the requested order'),
     next: t.optional(
-      t.int('the height from which on there is more; with newest, the height up to which there may be more'),
-      'when there is more',
+      t.int(
+        'the height from which to continue; for "newest" the height down from which there may be more events',
+      ),
+      'if there is more',
     ),
-    skip: t.optional(t.int('events of that block that were on this page'), 'with newest, when there are any'),
+    skip: t.optional(
+      t.int('number of events of that block in this page'),
+      'for "newest", if this page ends within a block',
+    ),
   }),
   examples: [['"mindblown"'], ['"mindblown"', '100', '200']],
   run({ services }, { name, from, to, count, hex, order, skip }) {
@@ -105,11 +111,15 @@ export const getNameHistory = defineMethod({
     const isNewest = ORDERS.indexOf(order as (typeof ORDERS)[number]) === 1;
     if (!isNewest && order !== ORDERS[0])
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `order must be one of ${ORDERS.join(', ')}`);
-    if (skip > 0 && !isNewest) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'skip needs the order newest');
+    if (skip > 0 && !isNewest)
+      throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'skip is only allowed with order "newest"');
     const find = () => blockOfHashOrHeight(services, to);
     return retryWhileGone(services, find, async ({ id, height }) => {
       if (from > height && to !== undefined) {
-        throw rpcError(RPC_ERROR.INVALID_PARAMETER, `from is above the last block, which is at ${height}`);
+        throw rpcError(
+          RPC_ERROR.INVALID_PARAMETER,
+          `from is above the last block, whose height is ${height}`,
+        );
       }
       const span = { from, to: height, count };
       const history = await (isNewest

@@ -9,7 +9,7 @@ export function hexParam(label: string) {
     name: 'hex',
     type: 'boolean',
     default: false,
-    description: `Whether ${label} is given as the hex of its bytes, which need not be UTF-8`,
+    description: `${label} is the hex encoding of its bytes, which need not be valid UTF-8`,
   } as const;
 }
 

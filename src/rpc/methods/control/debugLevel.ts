@@ -78,17 +78,19 @@ export const debugLevel = defineMethod({
   category: 'control',
   chainUse: 'none',
   summary:
-    'Switches the debug log: with "trace" or "debug" on, with "info", "warn", "error", "critical" or "off" off, for all parts ' +
-    `of the node or for some of them (<part>=<level>,...). With "show" the parts are listed.\nThe parts are: ${ALL.join(', ')}.`,
+    'Sets the debug log level: "trace" or "debug" turn debug logging on, and "info", "warn", "error", ' +
+    '"critical" or "off" turn it off, for all subsystems or for some of them (<subsystem>=<level>,...). ' +
+    '"show" lists the subsystems.\n' +
+    `The subsystems are: ${ALL.join(', ')}.`,
   params: [
     {
       name: 'levelspec',
       type: 'string',
       required: true,
-      description: 'A level, pairs of part and level, or "show"',
+      description: 'A level, a comma-separated list of <subsystem>=<level>, or "show"',
     },
   ],
-  result: t.str('"Done.", or the parts'),
+  result: t.str('"Done.", or the list of subsystems'),
   examples: [['"debug"'], ['"PEER=debug,TXMP=off"']],
   profiles: ['lbcd'],
   run({ services: { logging } }, { levelspec }) {

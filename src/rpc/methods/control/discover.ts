@@ -12,7 +12,7 @@ export const discover = defineMethod({
   summary: 'Returns the OpenRPC document that describes the methods of the profile in use.',
   params: [],
   result: t.openObject({
-    openrpc: t.str('version of the document format'),
+    openrpc: t.str('version of the OpenRPC format'),
     info: t.openObject({ title: t.str(), version: t.str('the version of the program') }),
     methods: t.array(t.openObject({ name: t.str('the name of the method') }, 'a method')),
   }),

@@ -18,12 +18,13 @@ export const getMemoryInfo = defineMethod({
       type: 'string',
       default: 'stats',
       description:
-        'What to return: "stats" figures of the process, "mallocinfo" an XML string describing the state of the heap',
+        'Type of the result: "stats" memory statistics of the process, "mallocinfo" an XML string that ' +
+        'describes the state of the heap',
     },
   ],
   result: t.union([
     {
-      when: 'mode "stats"',
+      when: 'for mode "stats"',
       schema: t.object({
         locked: t.object(
           {
@@ -34,44 +35,46 @@ export const getMemoryInfo = defineMethod({
             chunks_used: t.int('allocated chunks'),
             chunks_free: t.int('unused chunks'),
           },
-          'the memory that keys of wallets lie in; the runtime cannot lock it against swapping',
+          'the memory that holds private keys of wallets; the runtime cannot lock it against swapping',
         ),
         process: t.object(
           {
-            rss: t.int('resident bytes'),
-            heap_used: t.int('bytes in use on the JavaScript heap'),
-            heap_total: t.int('bytes of the JavaScript heap'),
-            external: t.int('bytes outside the heap that objects hold on to'),
-            array_buffers: t.int('those of them in buffers'),
+            rss: t.int('resident set size in bytes'),
+            heap_used: t.int('used bytes of the JavaScript heap'),
+            heap_total: t.int('size of the JavaScript heap in bytes'),
+            external: t.int('bytes outside the heap that JavaScript objects own'),
+            array_buffers: t.int('bytes of these in ArrayBuffers'),
           },
-          'the process; heap, external and buffers are those of the main thread',
+          'the process; the values of the heap, external memory and buffers are those of the main thread',
         ),
         native: t.optional(
           t.object(
             {
-              used: t.int('bytes in use in the arenas of the C library'),
-              free: t.int('bytes that are free in them; pages that were given back to the system count too'),
-              mapped: t.int('bytes of large blocks, which lie outside the arenas; all are in use'),
+              used: t.int('used bytes in the arenas of the C library'),
+              free: t.int('free bytes in these arenas, including pages that were returned to the system'),
+              mapped: t.int('bytes of large blocks outside the arenas; all are in use'),
             },
-            'memory of LevelDB, SQLite, the addon, V8 and buffers; with glibc 2.33 or newer and the addon',
+            'memory of LevelDB, SQLite, the addon, V8 and buffers; available with glibc 2.33 or newer and the native addon',
           ),
         ),
         threads: t.array(
           t.object({
-            name: t.str('what the thread does'),
-            heap_used: t.int('bytes in use on its JavaScript heap'),
-            heap_total: t.int('bytes of its JavaScript heap'),
-            external: t.int('bytes outside the heap that objects hold on to'),
+            name: t.str('the purpose of the thread'),
+            heap_used: t.int('used bytes of its JavaScript heap'),
+            heap_total: t.int('size of its JavaScript heap in bytes'),
+            external: t.int('bytes outside the heap that JavaScript objects own'),
           }),
           'the worker threads',
         ),
         caches: t.array(
           t.object({
-            name: t.str('what it holds; with the thread before a slash if that is not the main thread'),
-            bytes: t.int('bytes that it holds'),
-            bound: t.optional(t.int('the most that it holds; left out for what grows with the chain alone')),
+            name: t.str(
+              'the contents of the cache, preceded by the name of the thread and a slash if it is not in the main thread',
+            ),
+            bytes: t.int('current size in bytes'),
+            bound: t.optional(t.int('maximum size in bytes; absent if the size depends only on the chain')),
           }),
-          'the caches; "coins" and "unwritten_rows" share their bound',
+          'the caches; "coins" and "unwritten_rows" share one maximum',
         ),
       }),
     },

@@ -12,19 +12,19 @@ export const logging = defineMethod({
   category: 'control',
   chainUse: 'none',
   summary:
-    'Gets and sets the logging configuration: without arguments, every category with whether it is being debug logged; ' +
-    'with arguments, categories are switched first. What is to be included is applied before what is to be excluded, so ' +
-    'that an item in both ends up excluded.\n' +
+    'Gets and sets the logging configuration. Without arguments, returns for every category whether its ' +
+    'debug messages are logged; with arguments, categories are switched first. Included categories are ' +
+    'applied before excluded ones, so that a category in both lists is excluded.\n' +
     `The categories are: ${LOG_CATEGORIES.join(', ')}.\n` +
-    'Special names: "all" and "1" stand for all categories, "none" and "0" for no category.',
+    'Special names: "all" and "1" mean all categories, "none" and "0" mean no category.',
   params: [
     // The type is not `array`, because the reference silently ignores values of other types.
     { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
     { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
   ],
   result: t.union([
-    { when: '', schema: t.map('category', t.int('1 when the category is being debug logged, else 0')) },
-    { when: 'in the lbrycrd profile', schema: t.map('category', t.bool('whether it is being debug logged')) },
+    { when: '', schema: t.map('category', t.int('1 if the category is logged, otherwise 0')) },
+    { when: 'in the lbrycrd profile', schema: t.map('category', t.bool('whether the category is logged')) },
   ]),
   examples: [[], ['["all"]', '["http"]']],
   async run(ctx, args) {

@@ -10,7 +10,7 @@ export const stop = defineMethod({
   params: [],
   // The reference accepts one argument, formerly "detach", and ignores it.
   maxArgs: 1,
-  result: t.str('a farewell'),
+  result: t.str('a message that the server is stopping'),
   examples: [[]],
   run(ctx) {
     ctx.services.lifecycle.requestStop();

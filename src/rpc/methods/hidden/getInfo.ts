@@ -12,16 +12,16 @@ export const getInfo = defineMethod({
   category: 'hidden',
   chainUse: 'reads',
   summary:
-    'Returns an object containing various state info.\nKept for mining pools; getblockchaininfo, getnetworkinfo and ' +
-    'getwalletinfo say more.',
+    'Returns an object containing various state info.\n' +
+    'Provided for mining pools; use getblockchaininfo, getnetworkinfo and getwalletinfo instead.',
   params: [],
   result: t.object({
     version: t.int('the version of the node'),
     protocolversion: t.int('the protocol version'),
     blocks: t.int('the current number of blocks processed'),
-    timeoffset: t.int('seconds that the peers are ahead'),
+    timeoffset: t.int('offset of the clocks of peers in seconds'),
     connections: t.int('the number of connections'),
-    proxy: t.str('the proxy, empty without one'),
+    proxy: t.str('the proxy; empty if there is none'),
     difficulty: t.num('the current difficulty'),
     testnet: t.bool('whether this is the test network'),
     relayfee: t.coins('minimum relay fee per 1,000 virtual bytes'),

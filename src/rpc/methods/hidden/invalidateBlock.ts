@@ -24,7 +24,8 @@ export const invalidateBlock = defineMethod({
     if (pruned !== NO_HEADER) {
       throw new RpcError(
         RPC_ERROR.DATABASE_ERROR,
-        `The chain cannot be taken back below height ${chain.headers.height(pruned)}: data of that block was pruned or is not there yet`,
+        `Blocks below height ${chain.headers.height(pruned)} cannot be disconnected: the data of that block ` +
+          'was pruned or has not been downloaded',
       );
     }
     return null;

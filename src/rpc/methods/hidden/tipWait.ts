@@ -12,7 +12,10 @@ export const TIMEOUT_PARAM = {
   description: 'Time in milliseconds to wait for a response. 0 indicates no timeout',
 } as const;
 
-export const TIP_SCHEMA = t.named('Tip', t.object({ hash: t.hash('the tip'), height: t.int('its height') }));
+export const TIP_SCHEMA = t.named(
+  'Tip',
+  t.object({ hash: t.hash('the hash of the tip'), height: t.int('the height of the block') }),
+);
 
 /**
  * Waits until `isReached` is true for the tip, the timeout expires, the client disconnects or the node stops. Returns the

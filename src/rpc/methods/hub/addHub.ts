@@ -10,16 +10,17 @@ export const addHub = defineMethod({
   category: 'hub',
   chainUse: 'none',
   summary:
-    'Adds another hub to those that are announced to clients, or removes one (needs -hub).\n' +
-    'Clients that subscribed to them are notified of a new one at once. It lasts until the node stops; see -hubpeers.',
+    'Adds a hub to those that are announced to clients, or removes one (needs -hub).\n' +
+    'Subscribed clients are notified of a new hub at once. The change lasts until the node stops; see ' +
+    '-hubpeers.',
   params: [
     {
       name: 'hub',
       type: 'string',
       required: true,
-      description: 'The hub, as host:port, or as a host for port 50001',
+      description: 'The hub as host:port; the port is 50001 by default',
     },
-    { name: 'command', type: 'string', default: 'add', description: "'add' or 'remove'" },
+    { name: 'command', type: 'string', default: 'add', description: '"add" or "remove"' },
   ],
   result: t.none(),
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],

@@ -32,7 +32,7 @@ function refuseReserved(name: string): void {
 
 export const createNewAccount = lbcwalletMethod({
   name: 'createnewaccount',
-  summary: 'Creates a new account. Its addresses are those that are requested with its name.',
+  summary: 'Creates a new account. Addresses belong to an account if they are requested with its name.',
   params: [{ name: 'account', type: 'string', required: true, description: 'The name of the account' }],
   result: t.none(),
   async run(ctx, { account }) {
@@ -53,8 +53,8 @@ export const renameAccount = lbcwalletMethod({
   name: 'renameaccount',
   summary: 'Renames an account.',
   params: [
-    { name: 'oldaccount', type: 'string', required: true, description: 'Its name' },
-    { name: 'newaccount', type: 'string', required: true, description: 'Its new name' },
+    { name: 'oldaccount', type: 'string', required: true, description: 'The current name of the account' },
+    { name: 'newaccount', type: 'string', required: true, description: 'The new name of the account' },
   ],
   result: t.none(),
   async run(ctx, { oldaccount, newaccount }) {
@@ -103,7 +103,8 @@ function addressesOf(wallet: Wallet, number: number): string[] {
 
 export const getAccountAddress = lbcwalletMethod({
   name: 'getaccountaddress',
-  summary: 'Returns the latest address of an account that nothing was paid to yet, or a new one.',
+  summary:
+    'Returns the latest address of an account if it has not received a payment, otherwise a new address.',
   params: [ACCOUNT_PARAM, { ...ADDRESS_TYPE_PARAM, default: 'legacy' }],
   result: t.str('the address'),
   run(ctx, { account, addresstype }) {
@@ -138,9 +139,12 @@ export const getAddressesByAccount = lbcwalletMethod({
 
 export const listAccounts = lbcwalletMethod({
   name: 'listaccounts',
-  summary: 'Returns the balances of all accounts, claims and supports not counted.',
+  summary: 'Returns the balances of all accounts, without claims and supports.',
   params: [MINCONF_PARAM, ADDRESS_TYPE_PARAM],
-  result: t.map('account', t.map("kind of address by its path, or 'total'", t.coins('the balance'))),
+  result: t.map(
+    'account',
+    t.map("key scope (type and path of addresses), or 'total'", t.coins('the balance')),
+  ),
   run(ctx, { minconf, addresstype }) {
     const wallet = walletOf(ctx);
     const accounts = new LbcdAccounts(wallet);

@@ -30,8 +30,8 @@ import {
 
 /** Parameters that lbcwallet accepts and ignores. */
 const IGNORED_PARAMS = [
-  { name: 'includeempty', type: 'boolean', default: false, description: 'Not looked at' },
-  { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+  { name: 'includeempty', type: 'boolean', default: false, description: 'Ignored' },
+  { name: 'includewatchonly', type: 'boolean', default: false, description: 'Ignored' },
 ] as const;
 
 /** Returns the total and the spendable amount of one account in satoshis. */
@@ -44,7 +44,7 @@ function accountBalance(wallet: Wallet, account: string, minDepth: number) {
 
 export const getBalance = lbcwalletMethod({
   name: 'getbalance',
-  summary: 'Returns the balance of an account, or of all (*), claims and supports not counted.',
+  summary: 'Returns the balance of an account, or of all accounts ("*"), without claims and supports.',
   params: [ACCOUNT_PARAM, MINCONF_PARAM, ADDRESS_TYPE_PARAM],
   result: t.coins('the balance'),
   run(ctx, { account, minconf }) {
@@ -67,7 +67,8 @@ export const getUnconfirmedBalance = lbcwalletMethod({
 
 export const getReceivedByAccount = lbcwalletMethod({
   name: 'getreceivedbyaccount',
-  summary: 'Returns all that the addresses of an account ever received, change and stakes included.',
+  summary:
+    'Returns the total amount received by the addresses of an account, including change, claims and supports.',
   params: [ACCOUNT_PARAM, MINCONF_PARAM],
   result: t.coins('the sum'),
   async run(ctx, { account, minconf }) {
@@ -81,7 +82,7 @@ export const getReceivedByAccount = lbcwalletMethod({
 
 export const getReceivedByAddress = lbcwalletMethod({
   name: 'getreceivedbyaddress',
-  summary: 'Returns all that an address ever received.',
+  summary: 'Returns the total amount received by an address.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address' }, MINCONF_PARAM],
   result: t.coins('the sum'),
   run(ctx, { address, minconf }) {
@@ -99,12 +100,12 @@ export const getReceivedByAddress = lbcwalletMethod({
 
 export const listReceivedByAccount = lbcwalletMethod({
   name: 'listreceivedbyaccount',
-  summary: 'Returns all that the addresses of each account ever received.',
+  summary: 'Returns the total amount received by the addresses of each account.',
   params: [MINCONF_PARAM, ...IGNORED_PARAMS],
   result: t.array(
     t.object({
       account: t.str('the account'),
-      amount: t.coins('what its addresses received'),
+      amount: t.coins('the total amount received by its addresses'),
       confirmations: t.int('confirmations of the latest transaction'),
     }),
   ),
@@ -121,14 +122,15 @@ export const listReceivedByAccount = lbcwalletMethod({
 
 export const listReceivedByAddress = lbcwalletMethod({
   name: 'listreceivedbyaddress',
-  summary: 'Returns all that each address of the wallet ever received, addresses without anything included.',
+  summary:
+    'Returns the total amount received by each address of the wallet, including addresses that received nothing.',
   params: [MINCONF_PARAM, ...IGNORED_PARAMS],
   result: t.array(
     t.object({
       address: t.str('the address'),
-      amount: t.coins('what it received'),
+      amount: t.coins('the total amount received'),
       confirmations: t.int('confirmations of the latest transaction'),
-      txids: t.optional(t.array(t.hash('a transaction')), 'when there are any'),
+      txids: t.optional(t.array(t.hash('a transaction id')), 'when there are any'),
     }),
   ),
   async run(ctx, { minconf }) {
@@ -164,24 +166,28 @@ function newestFirst(a: LbcdCoin, b: LbcdCoin): number {
 
 export const listUnspent = lbcwalletMethod({
   name: 'listunspent',
-  summary: 'Returns the unspent outputs of the wallet that are mature and not locked, the newest first.',
+  summary: 'Returns the unspent outputs of the wallet that are mature and not locked, newest first.',
   params: [
     MINCONF_PARAM,
-    { name: 'maxconf', type: 'integer', default: 9_999_999, description: 'The most confirmations' },
-    { name: 'addresses', type: 'array', description: 'Nothing: addresses cannot be chosen any more' },
+    { name: 'maxconf', type: 'integer', default: 9_999_999, description: 'Maximum number of confirmations' },
+    {
+      name: 'addresses',
+      type: 'array',
+      description: 'Not supported: filtering by addresses was removed, and a value is refused',
+    },
   ],
   result: t.array(
     t.object({
       txid: t.hash('the transaction'),
-      vout: t.int('the number of the output'),
-      address: t.str('the address, empty without one'),
-      account: t.str('its account'),
-      scriptPubKey: t.hex('the script'),
-      amount: t.coins('the amount'),
+      vout: t.int('the index of the output'),
+      address: t.str('the address; empty if there is none'),
+      account: t.str('the account of the address'),
+      scriptPubKey: t.hex('the script in hex'),
+      amount: t.coins('the amount of the output'),
       confirmations: t.int('the confirmations'),
       solvable: t.bool('always false'),
-      spendable: t.bool('whether the wallet can spend it'),
-      isstake: t.bool('whether it holds a claim or support'),
+      spendable: t.bool('whether the wallet has the key to spend it'),
+      isstake: t.bool('whether it is a claim or support'),
     }),
   ),
   run(ctx, { minconf, maxconf, addresses }) {

@@ -69,14 +69,14 @@ export const MINCONF_PARAM = {
   name: 'minconf',
   type: 'integer',
   default: 1,
-  description: 'The least confirmations',
+  description: 'Minimum number of confirmations',
 } as const;
 
 export const ADDRESS_TYPE_PARAM = {
   name: 'addresstype',
   type: 'string',
   default: '*',
-  description: 'The kind of address: legacy, p2sh-segwit, bech32, or * for any',
+  description: 'Type of the address: legacy, p2sh-segwit, bech32, or * for any',
 } as const;
 
 /** Parses an address type; null means any type. Source: `lookupKeyScope`. */

@@ -25,7 +25,7 @@ const COMMENT_PARAM = {
   name: 'comment',
   type: 'string',
   default: '',
-  description: 'Nothing: a comment is refused',
+  description: 'Not supported: a comment is refused',
 } as const;
 const COMMENT_TO_PARAM = { ...COMMENT_PARAM, name: 'commentto' } as const;
 
@@ -62,7 +62,7 @@ async function send(
 
 export const sendFrom = lbcwalletMethod({
   name: 'sendfrom',
-  summary: 'Pays to an address with the coins of an account.',
+  summary: 'Sends an amount from an account to an address.',
   params: [
     { name: 'fromaccount', type: 'string', required: true, description: 'The account' },
     { name: 'toaddress', type: 'string', required: true, description: 'The address' },
@@ -84,10 +84,15 @@ export const sendFrom = lbcwalletMethod({
 
 export const sendMany = lbcwalletMethod({
   name: 'sendmany',
-  summary: 'Pays to several addresses with the coins of an account, in one transaction.',
+  summary: 'Sends amounts from an account to several addresses in one transaction.',
   params: [
     { name: 'fromaccount', type: 'string', required: true, description: 'The account' },
-    { name: 'amounts', type: 'object', required: true, description: 'Amounts by address' },
+    {
+      name: 'amounts',
+      type: 'object',
+      required: true,
+      description: 'Object with an amount for each address',
+    },
     MINCONF_PARAM,
     ADDRESS_TYPE_PARAM,
     COMMENT_PARAM,
@@ -110,7 +115,7 @@ export const sendMany = lbcwalletMethod({
 
 export const sendToAddress = lbcwalletMethod({
   name: 'sendtoaddress',
-  summary: 'Pays to an address with confirmed coins of the first account.',
+  summary: 'Sends an amount to an address, using confirmed coins of the default account.',
   params: [
     { name: 'address', type: 'string', required: true, description: 'The address' },
     { name: 'amount', type: 'number', required: true, description: 'The amount' },
@@ -129,8 +134,10 @@ export const sendToAddress = lbcwalletMethod({
 
 export const setTxFee = lbcwalletMethod({
   name: 'settxfee',
-  summary: 'Does nothing: payments of this port have a fee of their own.',
-  params: [{ name: 'amount', type: 'number', required: true, description: 'An amount, not below 0' }],
+  summary: 'Has no effect: payments through this port use a fixed fee rate.',
+  params: [
+    { name: 'amount', type: 'number', required: true, description: 'An amount of at least 0; it is ignored' },
+  ],
   result: t.bool('true'),
   run(_ctx, { amount }) {
     if (amount < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'amount must be positive');
@@ -140,17 +147,17 @@ export const setTxFee = lbcwalletMethod({
 
 export const signRawTransaction = lbcwalletMethod({
   name: 'signrawtransaction',
-  summary: "Signs a transaction with the wallet's keys, or with those that are given.",
+  summary: 'Signs a transaction with the keys of the wallet, or with the given keys.',
   params: [
     { name: 'rawtx', type: 'string', required: true, description: 'The transaction, in hexadecimal' },
-    { name: 'inputs', type: 'array', description: 'Outputs that it spends and that are not known' },
-    { name: 'privkeys', type: 'array', description: "Keys instead of the wallet's" },
-    { name: 'flags', type: 'string', default: 'ALL', description: 'What signatures are about' },
+    { name: 'inputs', type: 'array', description: 'Spent outputs that the node does not know' },
+    { name: 'privkeys', type: 'array', description: "Private keys to use instead of the wallet's keys" },
+    { name: 'flags', type: 'string', default: 'ALL', description: 'The signature hash type' },
   ],
   result: t.object({
     hex: t.hex('the transaction'),
-    complete: t.bool('whether all is signed'),
-    errors: t.optional(t.array(t.any('what an input lacks')), 'when there are any'),
+    complete: t.bool('whether the transaction is completely signed'),
+    errors: t.optional(t.array(t.any('the error of an input')), 'when there are any'),
   }),
   run(ctx, { rawtx, inputs = [], privkeys = [], flags }) {
     return privkeys.length > 0

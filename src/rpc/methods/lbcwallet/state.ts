@@ -17,13 +17,13 @@ const LONGEST_SEC = 100_000_000;
 
 export const getBestBlock = lbcwalletMethod({
   name: 'getbestblock',
-  summary: 'Returns the block to which the wallet has followed the chain.',
+  summary: 'Returns the block up to which the wallet has processed the chain.',
   params: [],
-  result: t.object({ hash: t.hash('the block'), height: t.int('its height') }),
+  result: t.object({ hash: t.hash('the hash of the block'), height: t.int('the height of the block') }),
   run(ctx) {
     const { node, followedHeight: height } = walletOf(ctx);
     const hash = node.chain.hashAt(height);
-    if (hash === null) throw rpcError(RPC_ERROR.WALLET_ERROR, 'the wallet has followed no block yet');
+    if (hash === null) throw rpcError(RPC_ERROR.WALLET_ERROR, 'the wallet has not processed any block yet');
     return { hash: hashToHex(hash), height };
   },
 });
@@ -36,11 +36,11 @@ export const getInfo = lbcwalletMethod({
     version: t.int('the version of the node'),
     protocolversion: t.int('the protocol version'),
     walletversion: t.int('the version of the wallet'),
-    balance: t.coins('the balance, claims and supports not counted'),
+    balance: t.coins('the balance without claims and supports'),
     blocks: t.int('the height of the chain'),
-    timeoffset: t.int('seconds that the peers are ahead'),
+    timeoffset: t.int('offset of the clocks of peers in seconds'),
     connections: t.int('the number of connections'),
-    proxy: t.str('the proxy, empty without one'),
+    proxy: t.str('the proxy; empty if there is none'),
     difficulty: t.num('the current difficulty'),
     testnet: t.bool('whether this is the test network'),
     keypoololdest: t.int('always 0'),
@@ -49,7 +49,7 @@ export const getInfo = lbcwalletMethod({
     paytxfee: t.coins('always 0'),
     relayfee: t.coins('minimum relay fee per 1,000 virtual bytes'),
     errors: t.str('network and blockchain warnings'),
-    staked: t.coins('what claims and supports hold'),
+    staked: t.coins('the sum of claims and supports'),
   }),
   async run(ctx) {
     const wallet = walletOf(ctx);
@@ -82,7 +82,7 @@ export const walletIsLocked = lbcwalletMethod({
   name: 'walletislocked',
   summary: 'Returns whether the wallet is locked.',
   params: [],
-  result: t.bool('whether it is'),
+  result: t.bool('whether the wallet is locked'),
   run: (ctx) => walletOf(ctx).isLocked,
 });
 
@@ -106,7 +106,7 @@ export const walletPassphrase = lbcwalletMethod({
       name: 'timeout',
       type: 'integer',
       required: true,
-      description: 'For how many seconds; 0 for the longest',
+      description: 'Number of seconds until the wallet is locked again; 0 for the maximum',
     },
   ],
   result: t.none(),
@@ -123,7 +123,7 @@ export const walletPassphraseChange = lbcwalletMethod({
   summary: 'Changes the passphrase of the wallet.',
   params: [
     { name: 'oldpassphrase', type: 'string', required: true, description: 'The passphrase' },
-    { name: 'newpassphrase', type: 'string', required: true, description: 'The new one' },
+    { name: 'newpassphrase', type: 'string', required: true, description: 'The new passphrase' },
   ],
   result: t.none(),
   run(ctx, { oldpassphrase, newpassphrase }) {
@@ -138,7 +138,7 @@ export const walletPassphraseChange = lbcwalletMethod({
 function refusal(name: string, message: string): RpcMethod {
   return lbcwalletMethod({
     name,
-    summary: `Refused: ${message}.`,
+    summary: `Always returns the error: ${message}.`,
     params: [],
     maxArgs: 100,
     result: t.none(),
@@ -153,5 +153,5 @@ const UNIMPLEMENTED = ['backupwallet', 'dumpwallet', 'getwalletinfo', 'importwal
 export const REFUSED: readonly RpcMethod[] = [
   ...UNIMPLEMENTED.map((name) => refusal(name, 'Method unimplemented')),
   refusal('encryptwallet', 'Request unsupported by lbcwallet'),
-  refusal('stop', 'The wallet stops with its node, which is stopped on its own port'),
+  refusal('stop', "The wallet is part of the node and stops with it. Call stop on the node's own RPC port"),
 ];

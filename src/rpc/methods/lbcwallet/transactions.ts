@@ -28,27 +28,27 @@ const ITEMS_AT_ONCE = 256;
 /** Number of entries skipped between two yields to the event loop. */
 const ENTRIES_AT_ONCE = 1024;
 
-const IN_BLOCK = 'when it is in a block';
+const IN_BLOCK = 'if it is in a block';
 const CATEGORY = t.oneOf(['send', 'receive', 'generate', 'immature']);
 const ITEM = t.named(
   'LbcwalletTransaction',
   t.object({
-    abandoned: t.bool('always false: what was given up is not listed'),
-    account: t.str('the account, empty for what is not of the wallet'),
+    abandoned: t.bool('always false: abandoned transactions are not listed'),
+    account: t.str('the account; empty if the item is not of the wallet'),
     address: t.optional(t.str('the address'), 'when there is one'),
-    amount: t.coins('the amount, below 0 for what was sent'),
-    blockhash: t.optional(t.hash('the block'), IN_BLOCK),
-    blocktime: t.optional(t.time('of the block'), IN_BLOCK),
+    amount: t.coins('the amount; negative for "send"'),
+    blockhash: t.optional(t.hash('the hash of the block'), IN_BLOCK),
+    blocktime: t.optional(t.time('the time of the block'), IN_BLOCK),
     category: CATEGORY,
     confirmations: t.int('the confirmations'),
-    fee: t.optional(t.coins('the fee, not above 0'), 'for what was sent'),
+    fee: t.optional(t.coins('the fee; 0 or negative'), 'for "send"'),
     generated: t.optional(t.bool('true'), 'for a coinbase'),
-    time: t.time('when the wallet knew of it'),
-    timereceived: t.time('the same'),
+    time: t.time('the time at which the wallet first saw it'),
+    timereceived: t.time('the same value as "time"'),
     trusted: t.bool('always false'),
     txid: t.hash('the transaction'),
-    vout: t.int('the number of the output'),
-    walletconflicts: t.array(t.hash('nothing')),
+    vout: t.int('the index of the output'),
+    walletconflicts: t.array(t.hash('a transaction id'), 'always empty'),
   }),
 );
 
@@ -143,12 +143,12 @@ function* latestItems(wallet: Wallet, account: string, count: number, from: numb
 
 export const listTransactions = lbcwalletMethod({
   name: 'listtransactions',
-  summary: 'Returns the latest items of an account, or of all (*), the oldest first.',
+  summary: 'Returns the latest transaction items of an account, or of all accounts ("*"), oldest first.',
   params: [
     ACCOUNT_PARAM,
-    { name: 'count', type: 'integer', default: 10, description: 'How many items' },
-    { name: 'from', type: 'integer', default: 0, description: 'How many transactions to pass over' },
-    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+    { name: 'count', type: 'integer', default: 10, description: 'Maximum number of items' },
+    { name: 'from', type: 'integer', default: 0, description: 'Number of transactions to skip' },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Ignored' },
   ],
   result: t.array(ITEM),
   async run(ctx, { account, count, from }): Promise<JsonOut> {
@@ -169,7 +169,7 @@ function* oldestFirst(wallet: Wallet, latest: readonly LbcdItem[]): Generator<Js
 
 export const listAllTransactions = lbcwalletMethod({
   name: 'listalltransactions',
-  summary: 'Returns all items of an account, or of all (*), the newest first.',
+  summary: 'Returns all transaction items of an account, or of all accounts ("*"), newest first.',
   params: [ACCOUNT_PARAM],
   result: t.array(ITEM),
   run(ctx, { account }) {
@@ -192,7 +192,7 @@ async function* itemsOf(wallet: Wallet, entries: Iterable<Entry>, account: strin
 
 export const listAddressTransactions = lbcwalletMethod({
   name: 'listaddresstransactions',
-  summary: 'Returns the items of all transactions that paid to one of the addresses, the oldest first.',
+  summary: 'Returns the items of all transactions that paid to one of the addresses, oldest first.',
   params: [{ name: 'addresses', type: 'array', required: true, description: 'The addresses' }, ACCOUNT_PARAM],
   result: t.array(ITEM),
   async run(ctx, { addresses, account }): Promise<JsonOut> {
@@ -219,20 +219,25 @@ function* entriesAfter(wallet: Wallet, after: number): Slices<Entry[]> {
 
 export const listSinceBlock = lbcwalletMethod({
   name: 'listsinceblock',
-  summary: 'Returns the items of all transactions in blocks after a block, and of those in none.',
+  summary:
+    'Returns the items of all transactions in blocks after the given block, and of unconfirmed transactions.',
   params: [
-    { name: 'blockhash', type: 'string', description: 'The block; all items without' },
+    {
+      name: 'blockhash',
+      type: 'string',
+      description: 'The hash of the block; without it all items are returned',
+    },
     {
       name: 'targetconfirmations',
       type: 'integer',
       default: 1,
-      description: 'The confirmations of the block that is answered as the last',
+      description: 'Number of confirmations of the block that is returned as lastblock',
     },
-    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Ignored' },
   ],
   result: t.object({
     transactions: t.array(ITEM),
-    lastblock: t.hash('where the next such call may begin'),
+    lastblock: t.hash('the block to pass to the next call'),
   }),
   async run(ctx, { blockhash, targetconfirmations }): Promise<JsonOut> {
     const wallet = walletOf(ctx);
@@ -257,12 +262,12 @@ export const listSinceBlock = lbcwalletMethod({
 });
 
 const DETAIL = t.object({
-  account: t.str('the account, empty for what was sent'),
-  address: t.optional(t.str('the address'), 'for what was received'),
-  amount: t.coins('the amount, below 0 for what was sent'),
+  account: t.str('the account; empty for "send"'),
+  address: t.optional(t.str('the address'), 'for received amounts'),
+  amount: t.coins('the amount; negative for "send"'),
   category: CATEGORY,
-  fee: t.optional(t.coins('the fee'), 'for what was sent'),
-  vout: t.int('the number of the output, 0 for what was sent'),
+  fee: t.optional(t.coins('the fee'), 'for "send"'),
+  vout: t.int('the index of the output; 0 for "send"'),
 });
 
 export const getTransaction = lbcwalletMethod({
@@ -270,21 +275,21 @@ export const getTransaction = lbcwalletMethod({
   summary: 'Returns a transaction of the wallet.',
   params: [
     { name: 'txid', type: 'string', required: true, description: 'The transaction' },
-    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Not looked at' },
+    { name: 'includewatchonly', type: 'boolean', default: false, description: 'Ignored' },
   ],
   result: t.object({
-    amount: t.coins('what it paid to the wallet, change not counted'),
-    fee: t.optional(t.coins('the fee'), 'when the wallet paid it'),
+    amount: t.coins('the amount paid to the wallet, without change'),
+    fee: t.optional(t.coins('the fee'), 'if the wallet paid the fee'),
     confirmations: t.int('the confirmations'),
-    blockhash: t.str('the block, empty without one'),
+    blockhash: t.str('the hash of the block; empty if there is none'),
     blockindex: t.int('always 0'),
-    blocktime: t.int('the time of the block, 0 without one'),
+    blocktime: t.int('the time of the block; 0 if there is none'),
     txid: t.hash('the transaction'),
-    walletconflicts: t.array(t.hash('nothing')),
-    time: t.time('when the wallet knew of it'),
-    timereceived: t.time('the same'),
+    walletconflicts: t.array(t.hash('a transaction id'), 'always empty'),
+    time: t.time('the time at which the wallet first saw it'),
+    timereceived: t.time('the same value as "time"'),
     details: t.array(DETAIL),
-    hex: t.hex('the transaction, serialized'),
+    hex: t.hex('the serialized transaction'),
     generated: t.bool('whether it is a coinbase'),
   }),
   run(ctx, { txid }) {

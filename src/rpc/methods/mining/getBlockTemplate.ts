@@ -31,10 +31,11 @@ export const getBlockTemplate = defineMethod({
       name: 'template_request',
       type: 'object',
       description:
-        'What is wanted: mode ("template", "proposal" with the block as hex in data, or omitted), capabilities (a list ' +
-        'of "longpoll", "coinbasetxn", "coinbasevalue", "proposal", "serverlist", "workid", "coinbase/append"), rules ' +
-        '(names of supported deployments; "segwit" must be among them once it is in force, but for the lbcd profile), ' +
-        'longpollid (answers when there is better work than that of the template it came with)',
+        'Object with the members mode ("template", "proposal" with the block as hex in data, or omitted), ' +
+        'capabilities (a list of "longpoll", "coinbasetxn", "coinbasevalue", "proposal", "serverlist", ' +
+        '"workid", "coinbase/append"), rules (names of supported deployments; "segwit" is required once it ' +
+        'is active, except in the lbcd profile), longpollid (the call returns when there is better work than ' +
+        'the template with this id)',
     },
   ],
   result: t.union([
@@ -43,8 +44,8 @@ export const getBlockTemplate = defineMethod({
     {
       when: 'for another proposal',
       schema: t.str(
-        '"duplicate", "duplicate-invalid" or "duplicate-inconclusive" the block is known, ' +
-          '"inconclusive-not-best-prevblk" it does not follow the tip, or the reason for which it would be refused',
+        '"duplicate", "duplicate-invalid" or "duplicate-inconclusive": the block is known; ' +
+          '"inconclusive-not-best-prevblk": it does not follow the tip; otherwise the reason of the rejection',
       ),
     },
   ]),

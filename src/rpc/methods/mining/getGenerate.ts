@@ -10,7 +10,8 @@ export const getGenerate = defineMethod({
   category: 'mining',
   chainUse: 'none',
   summary:
-    'Returns whether the node mines by itself. It does not: blocks come from miners, or from generatetoaddress.',
+    'Returns whether the node mines by itself. This is always false: blocks come from miners or from ' +
+    'generatetoaddress.',
   params: [],
   result: t.bool('whether it mines'),
   examples: [[]],

@@ -16,23 +16,22 @@ export const getMiningInfo = defineMethod({
   params: [],
   result: t.object({
     blocks: t.int('the current block'),
-    currentblocksize: t.optional(t.int('bytes of the latest block'), 'in the lbcd profile'),
-    currentblockweight: t.int(
-      'weight of the last block put together here; in the lbcd profile of the latest block',
-    ),
+    currentblocksize: t.optional(t.int('size in bytes of the latest block'), 'in the lbcd profile'),
+    currentblockweight: t.int('weight of the last block template; in the lbcd profile of the latest block'),
     currentblocktx: t.int(
-      'transactions of that block, coinbase left out; in the lbcd profile all of the latest block',
+      'number of transactions of the last block template, excluding the coinbase; in the lbcd profile all ' +
+        'of the latest block',
     ),
     difficulty: t.num('the current difficulty'),
     networkhashps: t.num('the network hashes per second'),
     pooledtx: t.int('the size of the mempool'),
     chain: t.str('the name of the network'),
     warnings: t.str('network and blockchain warnings'),
-    errors: t.optional(t.str('the same'), 'in the lbcd profile'),
+    errors: t.optional(t.str('the same value as "warnings"'), 'in the lbcd profile'),
     testnet: t.optional(t.bool('whether this is the test network'), 'in the lbcd profile'),
-    generate: t.optional(t.bool('whether the node mines by itself: it does not'), 'in the lbcd profile'),
-    genproclimit: t.optional(t.int('how many threads do: none'), 'in the lbcd profile'),
-    hashespersec: t.optional(t.int('hashes a second of theirs'), 'in the lbcd profile'),
+    generate: t.optional(t.bool('whether the node mines by itself; always false'), 'in the lbcd profile'),
+    genproclimit: t.optional(t.int('number of mining threads; always 0'), 'in the lbcd profile'),
+    hashespersec: t.optional(t.int('hash rate of the mining threads; always 0'), 'in the lbcd profile'),
   }),
   examples: [[]],
   async run({ services, profile }): Promise<JsonOut> {

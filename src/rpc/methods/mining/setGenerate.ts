@@ -11,15 +11,20 @@ export const setGenerate = defineMethod({
   category: 'mining',
   chainUse: 'none',
   summary:
-    'Turns mining by the node itself on or off. The node does not mine by itself: turning it on is an error, and ' +
-    'generatetoaddress makes blocks.',
+    'Turns mining by the node itself on or off. Turning it on returns an error, because the node does ' +
+    'not mine by itself; generatetoaddress generates blocks.',
   params: [
-    { name: 'generate', type: 'boolean', required: true, description: 'Whether to mine' },
+    {
+      name: 'generate',
+      type: 'boolean',
+      required: true,
+      description: 'Whether to mine; true returns an error',
+    },
     {
       name: 'genproclimit',
       type: 'integer',
       default: -1,
-      description: 'Processors to mine with; 0 turns mining off, -1 sets no limit',
+      description: 'Number of processors for mining: 0 turns mining off, -1 sets no limit',
     },
   ],
   result: t.none(),
@@ -31,7 +36,7 @@ export const setGenerate = defineMethod({
       throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'No payment addresses specified via --miningaddr');
     throw rpcError(
       RPC_ERROR.INTERNAL_ERROR,
-      'This node does not mine by itself; call generatetoaddress, or let a miner ask for getblocktemplate',
+      'The node does not mine by itself. Call generatetoaddress, or connect a miner to getblocktemplate',
     );
   },
 });

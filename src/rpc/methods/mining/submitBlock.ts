@@ -25,13 +25,13 @@ export const submitBlock = defineMethod({
     },
   ],
   result: t.union([
-    { when: 'when the block is accepted and the tip', schema: t.none() },
+    { when: 'if the block is accepted and is the new tip', schema: t.none() },
     {
       when: 'otherwise',
       schema: t.str(
-        '"duplicate" it is known already, "duplicate-invalid" and known to be wrong, "inconclusive" stored but not on ' +
-          'the active chain, "invalid" refused, or the reason for which it could not be connected; in the lbcd profile ' +
-          'with "rejected: " before it, and nothing for "inconclusive"',
+        '"duplicate": already known; "duplicate-invalid": known and invalid; "inconclusive": stored but not ' +
+          'on the active chain; "invalid": rejected; otherwise the reason why it could not be connected. In ' +
+          'the lbcd profile the text begins with "rejected: ", and "inconclusive" is null',
       ),
     },
   ]),

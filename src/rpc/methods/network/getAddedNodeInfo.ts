@@ -24,9 +24,9 @@ export const getAddedNodeInfo = defineMethod({
       addresses: t.array(
         t.object({
           address: t.str('the address that we are connected to'),
-          connected: t.oneOf(['inbound', 'outbound'], 'who connected'),
+          connected: t.oneOf(['inbound', 'outbound'], 'direction of the connection'),
         }),
-        'only when connected',
+        'if connected',
       ),
     }),
   ),

@@ -7,7 +7,8 @@ export const getCurrentNet = defineMethod({
   name: 'getcurrentnet',
   category: 'network',
   chainUse: 'none',
-  summary: 'Returns the four bytes that messages of the network begin with, as a little-endian number.',
+  summary:
+    'Returns the four magic bytes at the beginning of P2P messages of the network, as a little-endian number.',
   params: [],
   result: t.int('the number'),
   examples: [[]],

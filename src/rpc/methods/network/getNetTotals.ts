@@ -16,7 +16,7 @@ export const getNetTotals = defineMethod({
     timemillis: t.int('current time in milliseconds since 1970'),
     uploadtarget: t.object({
       timeframe: t.int('length of the measuring timeframe in seconds'),
-      target: t.int('target in bytes; 0 for none'),
+      target: t.int('the target in bytes; 0 for no limit'),
       target_reached: t.bool('whether the target is reached'),
       serve_historical_blocks: t.bool('whether historical blocks are served'),
       bytes_left_in_cycle: t.int('bytes left in the current cycle'),

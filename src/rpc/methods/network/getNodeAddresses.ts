@@ -19,7 +19,7 @@ export const getNodeAddresses = defineMethod({
   ],
   result: t.array(
     t.object({
-      time: t.time('when the node was last heard of'),
+      time: t.time('the time at which the node was last seen'),
       services: t.int('the services offered'),
       address: t.str('the address'),
       port: t.int('the port'),

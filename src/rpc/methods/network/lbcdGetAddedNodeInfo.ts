@@ -27,9 +27,9 @@ export const lbcdGetAddedNodeInfo = defineMethod({
   name: 'getaddednodeinfo',
   category: 'network',
   chainUse: 'none',
-  summary: 'Returns the added nodes: their names, or with dns also their connections.',
+  summary: 'Returns the added nodes: only their names, or with dns also their connections.',
   params: [
-    { name: 'dns', type: 'boolean', required: true, description: 'Whether to tell of connections' },
+    { name: 'dns', type: 'boolean', required: true, description: 'Include the connections' },
     {
       name: 'node',
       type: 'string',
@@ -46,8 +46,11 @@ export const lbcdGetAddedNodeInfo = defineMethod({
           connected: t.bool('whether it is connected'),
           addresses: t.array(
             t.object({
-              address: t.str('its address'),
-              connected: t.oneOf(['false', 'inbound', 'outbound'], 'who connected, if it is connected'),
+              address: t.str('the address of the node'),
+              connected: t.oneOf(
+                ['false', 'inbound', 'outbound'],
+                'direction of the connection if the node is connected',
+              ),
             }),
           ),
         }),

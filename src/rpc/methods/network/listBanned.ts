@@ -12,9 +12,9 @@ export const listBanned = defineMethod({
   result: t.array(
     t.object({
       address: t.str('the address or subnet'),
-      banned_until: t.time('until when'),
-      ban_created: t.time('since when'),
-      ban_reason: t.str('node misbehaving, or manually added'),
+      banned_until: t.time('end of the ban'),
+      ban_created: t.time('start of the ban'),
+      ban_reason: t.str('reason: "node misbehaving" or "manually added"'),
     }),
   ),
   examples: [[]],

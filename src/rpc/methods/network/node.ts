@@ -55,8 +55,7 @@ export const node = defineMethod({
       name: 'command',
       type: 'string',
       required: true,
-      description:
-        "'connect', 'disconnect' for a peer that is not wanted for good, or 'remove' for one that is wanted for good",
+      description: '"connect", "disconnect" for a temporary peer, or "remove" for a permanent peer',
     },
     {
       name: 'target',
@@ -68,7 +67,7 @@ export const node = defineMethod({
       name: 'connecttype',
       type: 'string',
       default: 'temp',
-      description: "Of connect: 'perm' keeps the connection up, 'temp' tries once",
+      description: 'For "connect": "perm" keeps the connection up, "temp" tries once',
     },
   ],
   result: t.none(),

@@ -18,7 +18,7 @@ export const setBan: RpcMethod = defineMethod({
       description:
         'The IP/Subnet (see getpeerinfo for nodes IP) with an optional netmask (default is /32 = single IP)',
     },
-    { name: 'command', type: 'string', required: true, description: "'add' or 'remove'" },
+    { name: 'command', type: 'string', required: true, description: '"add" or "remove"' },
     {
       name: 'bantime',
       type: 'int64',

@@ -16,7 +16,7 @@ export const setNetworkActive = defineMethod({
       description: 'true to enable networking, false to disable',
     },
   ],
-  result: t.bool('the state now'),
+  result: t.bool('whether P2P networking is enabled now'),
   examples: [['true']],
   run({ services }, { state }) {
     const peers = requirePeers(services);

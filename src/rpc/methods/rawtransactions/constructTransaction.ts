@@ -43,15 +43,17 @@ export const CONSTRUCT_PARAMS = [
     required: true,
     strict: 'nullable',
     description:
-      'The outputs to spend, each an object of "txid" (string), "vout" (numeric) and, if wanted, "sequence" (numeric)',
+      'The outputs to spend: objects with the members "txid" (string), "vout" (numeric) and, optionally, ' +
+      '"sequence" (numeric)',
   },
   {
     name: 'outputs',
     type: 'arrayOrObject',
     required: true,
     description:
-      'The outputs to make, each an object of one pair: an address and its amount in coins (numeric or string), or ' +
-      '"data" and hex. No address and no "data" may come twice. One object with all the pairs is accepted too',
+      'The outputs to create: objects with one member each, either an address with its amount in coins ' +
+      '(numeric or string), or "data" with hex. Each address and "data" may occur once. A single object ' +
+      'with all members is also accepted',
   },
   {
     name: 'locktime',
@@ -66,7 +68,7 @@ export const CONSTRUCT_PARAMS = [
     strict: 'nullable',
     defaultText: 'false',
     description:
-      'Marks this transaction as BIP125 replaceable. It is an error if explicit sequence numbers contradict what is given',
+      'Marks this transaction as BIP125 replaceable. It is an error if explicit sequence numbers contradict it',
   },
 ] as const;
 

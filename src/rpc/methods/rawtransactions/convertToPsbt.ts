@@ -33,7 +33,7 @@ export const convertToPsbt = defineMethod({
       name: 'iswitness',
       type: 'boolean',
       strict: 'nullable',
-      defaultText: 'whatever fits',
+      defaultText: 'whichever form can be decoded',
       description:
         'Whether the transaction hex is a serialized witness transaction. Only has an effect if permitsigdata is true',
     },

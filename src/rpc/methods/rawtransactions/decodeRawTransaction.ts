@@ -24,9 +24,9 @@ export const decodeRawTransaction = defineMethod({
       name: 'iswitness',
       type: 'boolean',
       strict: true,
-      defaultText: 'whatever fits',
+      defaultText: 'whichever form can be decoded',
       description:
-        'Whether the transaction hex is a serialized witness transaction. If it is not present, both forms are tried',
+        'Whether the transaction hex is a serialized witness transaction. By default both forms are tried',
     },
   ],
   result: TRANSACTION_SCHEMA,

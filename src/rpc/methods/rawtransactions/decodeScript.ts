@@ -57,10 +57,13 @@ export const decodeScript = defineMethod({
   ],
   result: t.object({
     ...SCRIPT_FIELDS,
-    p2sh: t.optional(t.str('address of the P2SH script wrapping it'), 'when the script is not P2SH'),
+    p2sh: t.optional(t.str('address of the P2SH script wrapping it'), 'if the script is not P2SH'),
     segwit: t.optional(
-      t.object({ ...SCRIPT_FIELDS, 'p2sh-segwit': t.str('address of the P2SH script wrapping the program') }),
-      'when a witness program can wrap the script',
+      t.object({
+        ...SCRIPT_FIELDS,
+        'p2sh-segwit': t.str('address of the P2SH script that wraps the witness program'),
+      }),
+      'if a witness program can wrap the script',
     ),
   }),
   examples: [['"hexstring"']],

@@ -46,7 +46,8 @@ export function transactionNotFound(services: RpcServices, block: number): RpcEr
   const older =
     snapshotHeight < 0
       ? ''
-      : ` The node was started from a snapshot of block ${snapshotHeight}: transactions up to it are found once its blocks are validated.`;
+      : ` The node was started from a snapshot of block ${snapshotHeight}: earlier transactions are ` +
+        'available once the background validation of the blocks has finished.';
   const what =
     block !== NO_HEADER
       ? 'No such transaction found in the provided block'
@@ -126,14 +127,14 @@ export const getRawTransaction = defineMethod({
       schema: t.object({
         in_active_chain: t.optional(
           t.bool('whether the given block is in the active chain'),
-          'when a blockhash was given',
+          'if a blockhash was given',
         ),
         ...TRANSACTION_FIELDS,
         hex: t.hex('the serialized transaction'),
-        blockhash: t.optional(t.hash('the block'), 'when it is in one'),
-        confirmations: t.optional(t.int('the confirmations'), 'when it is in a block'),
-        time: t.optional(t.time('the block time'), 'when it is in a block of the active chain'),
-        blocktime: t.optional(t.time('the same'), 'likewise'),
+        blockhash: t.optional(t.hash('the hash of the block'), 'if it is in a block'),
+        confirmations: t.optional(t.int('the confirmations'), 'if it is in a block'),
+        time: t.optional(t.time('the block time'), 'if it is in a block of the active chain'),
+        blocktime: t.optional(t.time('the same value as "time"'), 'if it is in a block of the active chain'),
       }),
     },
   ]),

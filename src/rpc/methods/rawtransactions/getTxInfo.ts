@@ -173,9 +173,10 @@ export const getTxInfo = defineMethod({
   follows: 'chainAndMempool',
   keepsLong: true,
   summary:
-    'Returns a transaction of the mempool or of a block (needs -txindex, unless an output is unspent) with the amounts ' +
-    'and scripts that its inputs spend, its fee, and of each output the claim operation, what became of it, and who ' +
-    'spends it (in blocks needs -spendindex). Values of claims are left out: see getrawtransaction.',
+    'Returns a transaction of the mempool or of a block (needs -txindex, unless one of its outputs is ' +
+    'unspent) with the amounts and scripts of the spent outputs, the fee, and for each output the claim ' +
+    'operation, its current state, and the spending transaction (for confirmed spenders needs ' +
+    '-spendindex). Values of claims are left out: see getrawtransaction.',
   params: [
     {
       name: 'txid',
@@ -189,9 +190,9 @@ export const getTxInfo = defineMethod({
       type: 'integer',
       default: 0,
       range: { min: 0, max: 0x7fffffff },
-      description: 'The number of the first input and output; for another page "next" of the one before',
+      description: 'The index of the first input and output; for the next page "next" of the previous page',
     },
-    pageParam('Most inputs, and most outputs, of the page'),
+    pageParam('Maximum number of inputs, and of outputs, of the page'),
   ],
   result: TX_INFO_SCHEMA,
   examples: [['"mytxid"'], ['"mytxid"', '100', '100']],

@@ -20,56 +20,62 @@ import {
 import { t, type SchemaFields } from '../../../schema/schema.js';
 
 const PSBT_SCRIPT_FIELDS: SchemaFields = {
-  asm: t.str('the script as operations'),
-  hex: t.hex('the script'),
+  asm: t.str('the script in assembly notation'),
+  hex: t.hex('the script in hex'),
   isclaim: t.optional(
-    t.bool('whether it makes or updates a claim'),
-    'when the script opens with a claim operation; always in the lbcd profile',
+    t.bool('whether the output creates or updates a claim'),
+    'if the script begins with a claim operation; always in the lbcd profile',
   ),
-  issupport: t.optional(t.bool('whether it supports a claim'), 'likewise'),
-  subtype: t.optional(t.oneOf([...SCRIPT_TYPES, ''], 'shape of the script behind the claim'), 'likewise'),
-  type: t.oneOf(SCRIPT_TYPES, 'shape of the script; nonstandard for claims and supports'),
+  issupport: t.optional(
+    t.bool('whether the output is a support of a claim'),
+    'if the script begins with a claim operation; always in the lbcd profile',
+  ),
+  subtype: t.optional(
+    t.oneOf([...SCRIPT_TYPES, ''], 'type of the script after the claim operation'),
+    'if the script begins with a claim operation; always in the lbcd profile',
+  ),
+  type: t.oneOf(SCRIPT_TYPES, 'type of the script; nonstandard for claims and supports'),
 };
 
 const SCRIPT = t.object(PSBT_SCRIPT_FIELDS);
-const UNKNOWN = t.map('key', t.hex('the value'), 'fields of unknown type');
+const UNKNOWN = t.map('key', t.hex('the value of the field'), 'fields of unknown type');
 const KEY_PATHS = t.array(
   t.object({
     pubkey: t.hex('the public key'),
     master_fingerprint: t.hex('the fingerprint of the master key'),
-    path: t.str('the path'),
+    path: t.str('the derivation path'),
   }),
-  'where public keys come from',
+  'the derivation paths of public keys',
 );
 
 const INPUT_SCHEMA = t.object({
   witness_utxo: t.optional(
     t.object({
-      amount: t.coins('the amount'),
+      amount: t.coins('the amount of the output'),
       scriptPubKey: t.object({
         ...PSBT_SCRIPT_FIELDS,
         address: t.optional(t.str('the address'), 'if there is one'),
       }),
     }),
-    'when the spent output of a witness input is there',
+    'if the spent output of a witness input is present',
   ),
-  non_witness_utxo: t.optional(TRANSACTION_SCHEMA, 'when the spent transaction is there'),
-  partial_signatures: t.optional(t.map('pubkey', t.hex('its signature')), 'when there are any'),
-  sighash: t.optional(t.str('the sighash type to be used'), 'when it is given'),
-  redeem_script: t.optional(SCRIPT, 'when it is known'),
-  witness_script: t.optional(SCRIPT, 'when it is known'),
+  non_witness_utxo: t.optional(TRANSACTION_SCHEMA, 'if the spent transaction is present'),
+  partial_signatures: t.optional(t.map('pubkey', t.hex('the signature for that key')), 'when there are any'),
+  sighash: t.optional(t.str('the sighash type to be used'), 'if it is present'),
+  redeem_script: t.optional(SCRIPT, 'if it is known'),
+  witness_script: t.optional(SCRIPT, 'if it is known'),
   bip32_derivs: t.optional(KEY_PATHS, 'when there are any'),
   final_scriptSig: t.optional(
-    t.object({ asm: t.str('the script as operations'), hex: t.hex('the script') }),
-    'when it is there',
+    t.object({ asm: t.str('the script in assembly notation'), hex: t.hex('the script in hex') }),
+    'if it is present',
   ),
-  final_scriptwitness: t.optional(t.array(t.hex('a witness item')), 'when it is there'),
+  final_scriptwitness: t.optional(t.array(t.hex('a witness item')), 'if it is present'),
   unknown: t.optional(UNKNOWN, 'when there are any'),
 });
 
 const OUTPUT_SCHEMA = t.object({
-  redeem_script: t.optional(SCRIPT, 'when it is known'),
-  witness_script: t.optional(SCRIPT, 'when it is known'),
+  redeem_script: t.optional(SCRIPT, 'if it is known'),
+  witness_script: t.optional(SCRIPT, 'if it is known'),
   bip32_derivs: t.optional(KEY_PATHS, 'when there are any'),
   unknown: t.optional(UNKNOWN, 'when there are any'),
 });
@@ -77,9 +83,9 @@ const OUTPUT_SCHEMA = t.object({
 export const PSBT_SCHEMA = t.object({
   tx: TRANSACTION_SCHEMA,
   unknown: UNKNOWN,
-  inputs: t.array(INPUT_SCHEMA, 'what is known of each input'),
-  outputs: t.array(OUTPUT_SCHEMA, 'what is known of each output'),
-  fee: t.optional(t.coins('the fee'), 'when all spent outputs are there'),
+  inputs: t.array(INPUT_SCHEMA, 'the data of each input'),
+  outputs: t.array(OUTPUT_SCHEMA, 'the data of each output'),
+  fee: t.optional(t.coins('the fee'), 'if all spent outputs are present'),
 });
 
 function* mapped<T, R>(items: readonly T[], make: (item: T) => R): Generator<R> {

@@ -57,12 +57,12 @@ export const SIGNED_SCHEMA = t.named(
     errors: t.optional(
       t.array(
         t.object({
-          txid: t.hash('the transaction whose output is spent'),
-          vout: t.int('the number of that output'),
+          txid: t.hash('the id of the transaction whose output is spent'),
+          vout: t.int('the index of that output'),
           witness: t.array(t.hex('a witness item')),
           scriptSig: t.hex('the signature script'),
           sequence: t.int('the sequence number'),
-          error: t.str('what is wrong with the input'),
+          error: t.str('the error of the input'),
         }),
       ),
       'if there are any',

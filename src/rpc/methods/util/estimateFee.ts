@@ -7,7 +7,7 @@ export const estimateFee = defineMethod({
   name: 'estimatefee',
   category: 'hidden',
   chainUse: 'none',
-  summary: 'Was removed: always fails with a hint to estimatesmartfee.',
+  summary: 'Removed: always returns an error that suggests estimatesmartfee.',
   params: [],
   maxArgs: Infinity,
   result: t.none(),

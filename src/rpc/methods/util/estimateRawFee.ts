@@ -11,19 +11,19 @@ import { requireConfirmTarget } from './estimateSmartFee.js';
 const RANGE_SCHEMA = t.object({
   startrange: t.num('start of the range of fee rates'),
   endrange: t.num('end of the range of fee rates'),
-  withintarget: t.num('transactions that confirmed within the target, over the horizon'),
-  totalconfirmed: t.num('transactions that confirmed at all, over the horizon'),
-  inmempool: t.num('transactions that have been waiting for at least the target'),
-  leftmempool: t.num('transactions that left unconfirmed after the target, over the horizon'),
+  withintarget: t.num('transactions over the horizon that confirmed within the target'),
+  totalconfirmed: t.num('transactions over the horizon that confirmed at any time'),
+  inmempool: t.num('unconfirmed transactions that have waited for at least the target'),
+  leftmempool: t.num('transactions over the horizon that left the mempool unconfirmed after the target'),
 });
 
 const HORIZON_SCHEMA = t.object({
   feerate: t.optional(t.coins('estimated fee per 1,000 virtual bytes'), 'when there is an estimate'),
-  decay: t.num('what is left of an observation a block later'),
-  scale: t.int('blocks by which targets are told apart'),
-  pass: t.optional(RANGE_SCHEMA, 'the lowest fee rates that meet the threshold'),
-  fail: t.optional(RANGE_SCHEMA, 'the highest fee rates that do not'),
-  errors: t.optional(t.array(t.str('what went wrong')), 'when there is no estimate'),
+  decay: t.num('exponential decay factor of an observation per block'),
+  scale: t.int('the resolution of confirmation targets in blocks'),
+  pass: t.optional(RANGE_SCHEMA, 'the lowest range of fee rates that meets the threshold'),
+  fail: t.optional(RANGE_SCHEMA, 'the highest range of fee rates that does not meet the threshold'),
+  errors: t.optional(t.array(t.str('description of the error')), 'if there is no estimate'),
 });
 
 /**

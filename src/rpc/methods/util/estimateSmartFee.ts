@@ -50,8 +50,8 @@ export const estimateSmartFee = defineMethod({
   ],
   result: t.object({
     feerate: t.optional(t.coins('estimated fee per 1,000 virtual bytes'), 'when there is an estimate'),
-    errors: t.optional(t.array(t.str('what went wrong')), 'when there is none'),
-    blocks: t.int('the target for which the estimate holds'),
+    errors: t.optional(t.array(t.str('description of the error')), 'if there is no estimate'),
+    blocks: t.int('the confirmation target for which the estimate is valid'),
   }),
   examples: [['6']],
   run({ services: { fees } }, { conf_target, estimate_mode = 'UNSET' }) {

@@ -15,7 +15,7 @@ export const getIndexInfo = defineMethod({
   result: t.map(
     'index name',
     t.object({
-      synced: t.bool('whether the index is at the tip; else it is being filled in the background'),
+      synced: t.bool('whether the index is at the tip; otherwise it is being built in the background'),
       best_block_height: t.int('the block height to which the index is synced'),
     }),
   ),

@@ -11,7 +11,7 @@ export const lbcdEstimateFee = defineMethod({
   summary:
     'Estimates the fee per kilobyte needed for a transaction to begin confirmation within numblocks blocks.',
   params: [
-    { name: 'numblocks', type: 'int64', required: true, description: 'Blocks until the confirmation' },
+    { name: 'numblocks', type: 'int64', required: true, description: 'Number of blocks until confirmation' },
   ],
   result: t.coins('estimated fee per 1,000 virtual bytes'),
   examples: [['6']],

@@ -29,7 +29,7 @@ export const verifyMessage = defineMethod({
     },
     { name: 'message', type: 'string', required: true, description: 'The message that was signed' },
   ],
-  result: t.bool('whether the signature is right'),
+  result: t.bool('whether the signature is valid'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '"signature"', '"my message"']],
   async run({ services: { params } }, { address, signature, message }) {
     const destination = decodeDestination(address, addressPrefixes(params));

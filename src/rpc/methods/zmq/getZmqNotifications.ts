@@ -10,7 +10,7 @@ export const getZmqNotifications = defineMethod({
   params: [],
   result: t.array(
     t.object({
-      type: t.str('the type of notification, as pubhashtx'),
+      type: t.str('the type of notification, such as pubhashtx'),
       address: t.str('the address of the publisher'),
     }),
   ),

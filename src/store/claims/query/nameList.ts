@@ -112,7 +112,7 @@ export async function describePresentNames(rows: RowReader, names: readonly stri
     some.forEach((name, i) => {
       const owner = owners[i]!;
       const row = items[i];
-      intact(row, 'a controlling claim has no item');
+      intact(row, 'a controlling claim has no row');
       const { rawName } = parseItemRow(name, owner.since, owner.point, row);
       listed.push({
         name: fromLatin1(name),

@@ -109,7 +109,7 @@ export function parseNodeNote(bytes: Bytes): NodeNote {
   const slotsAt = whole ? 1 : row[0] === PART ? PART_HEAD + row[1]! : NaN;
   const slots = row.subarray(slotsAt);
   if (!(slotsAt <= row.length) || !areSlots(slots))
-    throw new ReadError('a note of a node of the claim trie is damaged');
+    throw new ReadError('a note of a node of the claim trie is corrupt');
   return { whole, gone: whole ? NONE : row.subarray(PART_HEAD, slotsAt), slots };
 }
 

@@ -22,7 +22,7 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
   const row = asBuffer(bytes);
   const slotsAt = row[0] === FLAG_CLAIMS ? 1 + HASH_BYTES : 1;
   const slots = row.subarray(slotsAt);
-  if (row.length < slotsAt || !areSlots(slots)) throw new ReadError('a node of the claim trie is damaged');
+  if (row.length < slotsAt || !areSlots(slots)) throw new ReadError('a node of the claim trie is corrupt');
   return { slots, claimsHash: slotsAt > 1 ? row.subarray(1, slotsAt) : null };
 }
 

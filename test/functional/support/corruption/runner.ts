@@ -109,7 +109,7 @@ export class CorruptedNode {
   /** Whether it answers and has read what it was told to read. */
   private get isLoaded(): boolean {
     const { output } = this;
-    const begun = output.includes('Importing blocks, calls are answered meanwhile');
+    const begun = output.includes('Importing blocks; RPC calls are answered meanwhile');
     return output.includes('Done loading') && begun === output.includes('All blocks are imported');
   }
 

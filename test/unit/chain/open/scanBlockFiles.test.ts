@@ -37,7 +37,7 @@ it('blocks that a wrong clock takes for future ones are reported, and found agai
     expect(height).toBe(5);
     expect(said).toHaveLength(1);
     expect(said[0]).toContain(join(folder, 'blocks', 'blk00000.dat'));
-    expect(said[0]).toMatch(/date and time right, if they are not, and start again/);
+    expect(said[0]).toMatch(/date and time of this computer are wrong, correct them and start again/);
   }
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
   // Nothing is left to be read again.
@@ -65,5 +65,5 @@ it('the last block is reported when a bit of its header flipped, so that it lack
   const { height, said } = await look(folder, START_TIME_SEC);
   expect(height).toBe(4);
   expect(said).toHaveLength(1);
-  expect(said[0]).toContain(`${path} holds no whole block from byte ${record} to ${bytes.length}`);
+  expect(said[0]).toContain(`${path} contains no complete block from byte ${record} to ${bytes.length}`);
 });

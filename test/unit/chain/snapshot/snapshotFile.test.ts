@@ -121,22 +121,22 @@ describe('a file', () => {
   it('is refused where it is cut, wherever that is', async () => {
     for (const start of pieces()) {
       for (const end of [start, start + 5, start + PIECE_HEAD_BYTES + 1])
-        expect(await refusal(copyOf(whole.subarray(0, end)))).toContain('the file ends early');
+        expect(await refusal(copyOf(whole.subarray(0, end)))).toContain('the file is truncated');
     }
-    expect(await refusal(copyOf(whole.subarray(0, whole.length - 1)))).toContain('the file ends early');
-    expect(await refusal(copyOf(Buffer.alloc(0)))).toContain('the file ends early');
+    expect(await refusal(copyOf(whole.subarray(0, whole.length - 1)))).toContain('the file is truncated');
+    expect(await refusal(copyOf(Buffer.alloc(0)))).toContain('the file is truncated');
   });
 
   it('is refused where a bit is flipped, wherever that is', async () => {
     for (let at = 3; at < whole.length; at += Math.ceil(whole.length / 60)) {
       const flipped = Buffer.from(whole);
       flipped[at]! ^= 1 << (at % 8);
-      expect(await refusal(copyOf(flipped))).toMatch(/is damaged near byte|is not a snapshot/);
+      expect(await refusal(copyOf(flipped))).toMatch(/is corrupt near byte|is not a snapshot/);
     }
   });
 
   it('is refused with something behind its end', async () => {
-    expect(await refusal(copyOf(Buffer.concat([whole, Buffer.of(0)])))).toContain('follows its end');
+    expect(await refusal(copyOf(Buffer.concat([whole, Buffer.of(0)])))).toContain('data after its end');
   });
 
   it('is refused when pieces are left out or in another order', async () => {
@@ -145,19 +145,19 @@ describe('a file', () => {
     const [head, headers, coins, claims, ...rest] = parts;
     const join_ = (list: readonly (Buffer | undefined)[]): Buffer =>
       Buffer.concat([SNAPSHOT_MAGIC, ...list.map((part) => part!)]);
-    expect(await refusal(copyOf(join_([head, headers, claims, coins, ...rest])))).toContain('damaged');
+    expect(await refusal(copyOf(join_([head, headers, claims, coins, ...rest])))).toContain('corrupt');
     expect(await refusal(copyOf(join_([head, headers, claims, ...rest])))).toContain(
       'does not match its contents',
     );
     expect(await refusal(copyOf(join_([head, coins, claims, ...rest])))).toContain(
-      'do not lead to its block',
+      'last header is not that of its block',
     );
     expect(await refusal(copyOf(join_([headers, coins, claims, ...rest])))).toContain('not a header');
   });
 
   it('is refused for another network, other rules, a newer format and other versions of rows', async () => {
     expect(await refusal(path, { network: 'main' })).toContain('of the network regtest, not main');
-    expect(await refusal(path, { rules: 'others' })).toContain('under other fork heights');
+    expect(await refusal(path, { rules: 'others' })).toContain('with other fork heights');
     expect(await refusal(withText('"format":1', '"format":2'))).toContain('has format 2');
     expect(await refusal(withText(`"version":${CLAIM_INDEX_VERSION}`, '"version":9'))).toContain(
       'another version of lbcnode',
@@ -166,13 +166,13 @@ describe('a file', () => {
 
   it('is refused when claims or headers are not those of the chain', async () => {
     const claims = await refusal(withText('nname', 'nmane'));
-    expect(claims).toMatch(/give the root [0-9a-f]{64}, and the header of block/);
+    expect(claims).toMatch(/have the root [0-9a-f]{64}, but the header of block/);
     const { merkleRoot } = (await chain.blockAt(50)).header;
     const root = Buffer.from(merkleRoot).toString('latin1');
     const header = await refusal(
       withText(root, `${String.fromCharCode(root.charCodeAt(0) ^ 1)}${root.slice(1)}`),
     );
-    expect(header).toMatch(/The header at height 5\d of .* is not valid|do not lead to its block/);
+    expect(header).toMatch(/The header at height 5\d of .* is invalid|last header is not that of its block/);
     expect(await refusal(path, { minimumChainWork: 1n << 60n })).toContain('less work');
   });
 

@@ -142,7 +142,7 @@ describe.skipIf(!canMount)('on a small disk', () => {
       expect.stringMatching(/no space is left/),
     ]);
     spawnSync('mount', ['-o', 'remount,ro', disk]);
-    await expect(file.save({})).rejects.toThrow(/can only be read \(EROFS\)/);
+    await expect(file.save({})).rejects.toThrow(/read-only \(EROFS\)/);
     await file.save({ directory: join(base, 'elsewhere') });
     await file.settled();
     expect(readFileSync(join(base, 'elsewhere', file.row.fileName!)).equals(bytes)).toBe(true);

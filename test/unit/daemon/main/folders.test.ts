@@ -55,7 +55,7 @@ it('a folder or a pipe in place of a file is told', () => {
 it('a file in place of a folder is told', () => {
   writeFileSync(at('file'), '');
   expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(
-    /cannot be written to: something else lies there \(EEXIST\)\. Mend that, or name .*--data-dir/,
+    /cannot be written to: another file exists there \(EEXIST\)\. Mend that, or name .*--data-dir/,
   );
   expect(() => ensureFolder(at('file/more'), 'wallet_dir')).toThrow(
     /a part of its path is not a folder \(ENOTDIR\)\. Mend that, or name .*--wallet-dir/,
@@ -63,7 +63,7 @@ it('a file in place of a folder is told', () => {
   expect(() => ensureFolder(at('a\0b'), 'wallet_dir')).toThrow(/null bytes.* Mend that/);
   const open = (): HeaderFile => new HeaderFile(at('file/headers.dat'), Buffer.alloc(112));
   expect(open).toThrow(EnvironmentError);
-  expect(open).toThrow(/file: something else lies there \(EEXIST\)/);
+  expect(open).toThrow(/file: another file exists there \(EEXIST\)/);
 });
 
 it('a new folder is announced, once', () => {

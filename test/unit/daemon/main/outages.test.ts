@@ -34,16 +34,16 @@ it('reports each part of the network that cannot be reached, until it is', () =>
   expect([outages.warnings, lines]).toEqual([[], []]);
   contact.dht = false;
   pass(5);
-  expect(outages.warnings).toEqual(['No contact to a hub for 1 minute. Check lbryum_servers.']);
+  expect(outages.warnings).toEqual(['No connection to a hub for 1 minute. Check lbryum_servers.']);
   pass(60);
   expect(outages.warnings).toEqual([
-    'No contact to a hub for 2 minutes. Check lbryum_servers.',
-    'No contact to the DHT for 1 minute. Check known_dht_nodes.',
+    'No connection to a hub for 2 minutes. Check lbryum_servers.',
+    'No connection to the DHT for 1 minute. Check known_dht_nodes.',
   ]);
   contact.hub = true;
   pass(5);
   expect(outages.warnings).toHaveLength(1);
-  expect(lines.at(-1)).toBe('There is contact to a hub again, after 2 minutes.');
+  expect(lines.at(-1)).toBe('Connected to a hub again, after 2 minutes.');
   outages.stop();
   expect(due).toBeNull();
 });

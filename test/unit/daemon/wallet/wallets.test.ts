@@ -82,7 +82,7 @@ describe('opening', () => {
   it('says so where a file is in place of the folder', async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
-    await expect(open()).rejects.toThrow(/: something else lies there \(EEXIST\)\. Move it away/);
+    await expect(open()).rejects.toThrow(/: another file exists there \(EEXIST\)\. Move it away/);
   });
 
   it('refuses a default wallet of another chain, and leaves out accounts of others beside its own', async () => {
@@ -175,7 +175,7 @@ describe('opening', () => {
     await expect(wallets.add('default_wallet')).rejects.toThrow('where nothing is');
     expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
     link('default_wallet');
-    await expect(open()).rejects.toThrow(/default_wallet: its path leads in circles \(ELOOP\)/);
+    await expect(open()).rejects.toThrow(/default_wallet: its path is a loop of symbolic links \(ELOOP\)/);
     expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
   });
 

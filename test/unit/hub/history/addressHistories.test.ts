@@ -229,7 +229,7 @@ describe('AddressHistories', () => {
           for await (const chunk of jsonChunks(history)) text += chunk;
         };
         const error: unknown = await read().catch((caught: unknown) => caught);
-        if (error !== undefined) expect(String(error)).toContain('blocks were taken back');
+        if (error !== undefined) expect(String(error)).toContain('a reorganisation disconnected blocks');
         else expect(new Set((JSON.parse(text) as Shown[]).map(({ tx_hash }) => tx_hash))).toEqual(before);
       }
       world.mine();
@@ -247,7 +247,7 @@ describe('AddressHistories', () => {
       for await (const _entry of history.items)
         if (++count === 3500) for (let n = 0; n < 3; n++) world.disconnect();
     };
-    await expect(read()).rejects.toThrow('blocks were taken back');
+    await expect(read()).rejects.toThrow('a reorganisation disconnected blocks');
     expect(count).toBeLessThan(5000);
   });
 });

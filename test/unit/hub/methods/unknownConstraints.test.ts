@@ -16,12 +16,12 @@ describe('constraints that the hub does not know', () => {
     ms += 59_999;
     noted.note(['second', 'limit']);
     expect(lines).toEqual([
-      'A search was answered without constraints that the hub does not know: "nobody\\nknows"',
+      'A search was answered without these constraints, which the hub does not support: "nobody\\nknows"',
     ]);
     ms += 1;
     noted.note(['first', 'x'.repeat(100)]);
     expect(lines.slice(1)).toEqual([
-      `3 searches were answered without constraints that the hub does not know: "first", "second", "${'x'.repeat(64)}"`,
+      `3 searches were answered without these constraints, which the hub does not support: "first", "second", "${'x'.repeat(64)}"`,
     ]);
     for (let n = 0; n < 100; n++) noted.note([`name ${n}`]);
     ms += 60_000;

@@ -52,7 +52,7 @@ describe('a claim index with a short way back', () => {
     expect(await chain.call(resolve, ['a'])).toEqual({
       error: {
         code: -1,
-        message: `The claim index is still being filled: block 0 of ${height}. Ask getclaimindexinfo how far it is`,
+        message: `The claim index is not complete: block 0 of ${height}. Retry later; getclaimindexinfo shows the progress`,
       },
     });
     expect(await chain.call(getClaimIndexInfo)).toMatchObject({ result: { synced: false, height: 0 } });

@@ -81,7 +81,7 @@ describe('beside a mempool', () => {
       false,
     ]);
     expect(warnings).toEqual([
-      'The mempool has more claims than can be shown; the others are shown in blocks',
+      'The mempool has more claims than searches and resolve can include; the others appear when they are confirmed',
     ]);
     // What a block takes out makes place for new claims.
     world.chain.timeSec += 3600;

@@ -122,7 +122,7 @@ describe('a branch with too little work', () => {
     const peer = world.connectQuiet();
     // Two questions for the first pass, and one that the change answers.
     const questions = await serve(peer, (question) => (question % 3 < 2 ? honest : other));
-    expect([questions, peer.goneReason]).toEqual([6, 'its headers are another chain than before']);
+    expect([questions, peer.goneReason]).toEqual([6, 'its headers are a different chain than before']);
     expect(count()).toBe(1);
     // The next connection is a new start.
     const next = world.connectQuiet();

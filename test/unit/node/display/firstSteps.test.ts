@@ -28,13 +28,13 @@ describe('what is said of the next steps', () => {
   it('names places, credentials and commands', () => {
     expect(steps(['-regtest'])).toEqual([
       `RPC listens on [::1]:29245 and 127.0.0.1:29245, cookie in ${home}/.lbcnode/regtest/.cookie`,
-      'Ask it: lbcnode-cli -regtest getblockchaininfo',
+      'Call a method: lbcnode-cli -regtest getblockchaininfo',
       'Stop it: Ctrl-C, or type: lbcnode-cli -regtest stop',
     ]);
-    expect(steps([])[1]).toBe('Ask it: lbcnode-cli getblockchaininfo');
+    expect(steps([])[1]).toBe('Call a method: lbcnode-cli getblockchaininfo');
     expect(steps(['-testnet', '-rpcuser=u', '-rpcpassword=secret'])).toEqual([
       'RPC listens on [::1]:29245 and 127.0.0.1:29245, with the user and password of -rpcuser and -rpcpassword',
-      'Ask it: lbcnode-cli -testnet -rpcuser=u -stdinrpcpass getblockchaininfo',
+      'Call a method: lbcnode-cli -testnet -rpcuser=u -stdinrpcpass getblockchaininfo',
       'Stop it: Ctrl-C, or type: lbcnode-cli -testnet -rpcuser=u -stdinrpcpass stop',
     ]);
   });
@@ -43,31 +43,33 @@ describe('what is said of the next steps', () => {
     const file = join(home, 'with password.conf');
     writeFileSync(file, 'rpcuser=u\nrpcpassword=secret\n');
     expect(steps(['-regtest', `-conf=${file}`])[1]).toBe(
-      `Ask it: lbcnode-cli -regtest '-conf=${file}' getblockchaininfo`,
+      `Call a method: lbcnode-cli -regtest '-conf=${file}' getblockchaininfo`,
     );
   });
 
   it('repeats what the command needs to find this node, fit for a shell', () => {
     const words = ['-regtest', `-datadir=${home}`, '-rpcport=0', '-rpccookiefile=/tmp/cookie'];
     expect(steps(words, [{ host: '127.0.0.1', port: 4567 }])[1]).toBe(
-      `Ask it: lbcnode-cli -regtest '-datadir=${home}' -rpcport=4567 -rpccookiefile=/tmp/cookie getblockchaininfo`,
+      `Call a method: lbcnode-cli -regtest '-datadir=${home}' -rpcport=4567 -rpccookiefile=/tmp/cookie getblockchaininfo`,
     );
     expect(steps([], [{ host: '10.1.2.3', port: 9245 }])[1]).toBe(
-      'Ask it: lbcnode-cli -rpcconnect=10.1.2.3 getblockchaininfo',
+      'Call a method: lbcnode-cli -rpcconnect=10.1.2.3 getblockchaininfo',
     );
   });
 
   it('names the command of a bundle by its path', () => {
     const of = (launcher: string): string =>
       steps([], LOOPBACK, '/cache/app/dist/bin/lbcnode.js', launcher)[1]!;
-    expect(of('/opt/lbc/lbcnode')).toBe('Ask it: /opt/lbc/lbcnode-cli getblockchaininfo');
-    expect(of('./lbcnode')).toBe('Ask it: ./lbcnode-cli getblockchaininfo');
-    expect(of('/srv/lbcnode/my bundle/lbcnode')).toBe("Ask it: './my bundle/lbcnode-cli' getblockchaininfo");
+    expect(of('/opt/lbc/lbcnode')).toBe('Call a method: /opt/lbc/lbcnode-cli getblockchaininfo');
+    expect(of('./lbcnode')).toBe('Call a method: ./lbcnode-cli getblockchaininfo');
+    expect(of('/srv/lbcnode/my bundle/lbcnode')).toBe(
+      "Call a method: './my bundle/lbcnode-cli' getblockchaininfo",
+    );
   });
 
   it('names the command by its path where it was not installed', () => {
     expect(steps(['-regtest'], LOOPBACK, '/srv/lbcnode/dist/bin/lbcnode.js')[1]).toBe(
-      'Ask it: node dist/bin/lbcnode-cli.js -regtest getblockchaininfo',
+      'Call a method: node dist/bin/lbcnode-cli.js -regtest getblockchaininfo',
     );
   });
 

@@ -18,20 +18,20 @@ function levelError(code: string, message: string): Error {
 
 describe('describeFailure', () => {
   it.each([
-    ['ENOSPC', /no space is left on its disk \(ENOSPC\)\. Make room/],
+    ['ENOSPC', /no space is left on its disk \(ENOSPC\)\. Free disk space/],
     ['EDQUOT', /quota/],
     ['EFBIG', /ulimit -f/],
     ['EIO', /the disk failed to read or write it \(EIO\)\. Check the disk/],
-    ['EROFS', /its disk can only be read \(EROFS\)\. Make the disk writable/],
+    ['EROFS', /its disk is read-only \(EROFS\)\. Make the disk writable/],
     ['EACCES', /access is denied \(EACCES\)\. Give the user/],
     ['EPERM', /access is denied/],
     ['EMFILE', /too many files open \(EMFILE\)\. Raise the limit of open files \(ulimit -n\)/],
     ['ENFILE', /the system has too many files open/],
-    ['ENOTDIR', /a part of its path is not a folder \(ENOTDIR\)\. Move away/],
+    ['ENOTDIR', /a part of its path is not a folder \(ENOTDIR\)\. Move the file/],
     ['EISDIR', /it is a folder where a file should be \(EISDIR\)\. Move it away/],
-    ['ENOTEMPTY', /a folder lies there that is not empty/],
-    ['ENOENT', /it is missing \(ENOENT\)\. Bring it back/],
-    ['ESTALE', /its disk is gone/],
+    ['ENOTEMPTY', /a folder that is not empty exists there/],
+    ['ENOENT', /it is missing \(ENOENT\)\. Restore it/],
+    ['ESTALE', /its disk was removed/],
   ])('tells of %s in one line that names the file and what to do', (code, expected) => {
     for (const [error, named] of [
       [systemError(code), FOLDER],
@@ -58,7 +58,7 @@ describe('describeFailure', () => {
     const damaged = levelError('LEVEL_CORRUPTION', 'Corruption: block checksum mismatch: 000007.ldb');
     const told = describeFailure(damaged, FOLDER);
     expect(told.isBug).toBe(false);
-    expect(told.text).toMatch(/in \/data\/regtest is damaged: .*000007\.ldb.* Restart with -reindex /);
+    expect(told.text).toMatch(/in \/data\/regtest is corrupt: .*000007\.ldb.* Restart with -reindex /);
     expect(describeFailure(levelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open'), FOLDER).isBug).toBe(
       true,
     );

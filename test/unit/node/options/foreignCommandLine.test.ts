@@ -52,9 +52,9 @@ describe('a command line of lbcd', () => {
       blocksonly: true,
     });
     expect(warnings.map((text) => text.split(':')[1]!.trim())).toEqual([
-      'debuglevel is passed over',
-      'logdir is passed over',
-      'rpcquirks is passed over',
+      'debuglevel is ignored',
+      'logdir is ignored',
+      'rpcquirks is ignored',
     ]);
   });
 

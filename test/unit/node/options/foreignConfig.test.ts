@@ -95,10 +95,10 @@ describe('the file of lbcd', () => {
   it('has what is nothing here explained, with the place', () => {
     const file = put('lbcd.conf', 'debuglevel=info\nlogdir=/logs\nnosuch=1\nprofile=6060\n');
     expect(load(`-conf=${file}`).warnings).toEqual([
-      `debuglevel is passed over: use -debug=<category> (${file}, line 1).`,
-      `logdir is passed over: the log is named by -debuglogfile (${file}, line 2).`,
-      `nosuch is passed over: it is not an option of lbcd or lbcnode (${file}, line 3).`,
-      `profile is passed over: use node --inspect (${file}, line 4).`,
+      `debuglevel is ignored: use -debug=<category> (${file}, line 1).`,
+      `logdir is ignored: use -debuglogfile (${file}, line 2).`,
+      `nosuch is ignored: neither lbcd nor lbcnode has this option (${file}, line 3).`,
+      `profile is ignored: use node --inspect (${file}, line 4).`,
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('the file of lbcd', () => {
       for (const network of ['simnet', 'signet']) {
         const file = put(name, `txindex=1\n${network}=1\n`);
         expect(() => load(`-conf=${file}`)).toThrow(
-          `The network ${network} of lbcd does not exist here: there are main, -testnet and -regtest alone (${file}, line 2).`,
+          `The network ${network} of lbcd does not exist here: only the main network, -testnet and -regtest are supported (${file}, line 2).`,
         );
       }
       expect(load(`-conf=${put(name, 'txindex=1\nsimnet=0\n')}`).network).toBe('main');
@@ -142,7 +142,7 @@ describe('the file of lbcd', () => {
       addnode: ['a', 'b'],
       claimindex: true,
     });
-    expect(warnings).toEqual([expect.stringMatching(/^conf is passed over: .*line 10\)\.$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^conf is ignored: .*line 10\)\.$/)]);
   });
 
   it.each([
@@ -179,15 +179,15 @@ describe('the file of lbrycrd', () => {
     const { options, warnings } = load(`-conf=${file}`, '-regtest');
     expect(options).toMatchObject({ txindex: true, rpcport: 1234 });
     expect(warnings).toEqual([
-      `gen is passed over: the node does not mine by itself: getblocktemplate serves those outside, generatetoaddress regtest (${file}, line 5).`,
-      `alerts is passed over: the network has no alerts any more (${file}, line 6).`,
+      `gen is ignored: the node does not mine by itself; connect a miner to getblocktemplate, or use generatetoaddress on regtest (${file}, line 5).`,
+      `alerts is ignored: the network has no alert messages any more (${file}, line 6).`,
     ]);
   });
 
   it('has names of lbcd refused, with ours', () => {
     const file = put('lbrycrd.conf', '\nrpcpass=x\n');
     expect(() => load(`-conf=${file}`)).toThrow(
-      `Error reading configuration file: Invalid configuration value rpcpass (${file}, line 2). lbcd's rpcpass is rpcpassword here`,
+      `Error reading configuration file: Invalid configuration value rpcpass (${file}, line 2). The option rpcpass of lbcd is rpcpassword here`,
     );
     expect(foreignOption('nosuch')).toBeNull();
     expect(foreignOption('constructor')).toBeNull();
@@ -210,8 +210,8 @@ describe('files that lie there', () => {
     const blocks = put('.lbrycrd/blocks/blk00000.dat', '');
     const lbcd = put('.lbcd/lbcd.conf', '');
     expect(load().hints).toEqual([
-      `${join(home, '.lbrycrd')} is the data folder of lbrycrd and is not used; take over its settings with -conf=${conf}, its blocks with -loadblock=${blocks} and so on`,
-      `${join(home, '.lbcd')} is the data folder of lbcd and is not used; take over its settings with -conf=${lbcd}`,
+      `${join(home, '.lbrycrd')} is the data folder of lbrycrd and is not used; to use it, take its settings with -conf=${conf}, its blocks with -loadblock=${blocks} and so on`,
+      `${join(home, '.lbcd')} is the data folder of lbcd and is not used; to use it, take its settings with -conf=${lbcd}`,
     ]);
     put('data/lbcnode.conf', '');
     expect(load().hints).toEqual([]);

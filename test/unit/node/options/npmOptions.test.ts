@@ -9,8 +9,8 @@ describe('options in front of the dashes of npm', () => {
     const env = { ...START, npm_config_regtest: 'true', npm_config_dbcache: '500', npm_config_listen: '' };
     expect(() => refuseSwallowed(env)).toThrow(OptionError);
     expect(() => refuseSwallowed(env)).toThrow(
-      'npm took --dbcache=500 --nolisten --regtest for options of its own, so that nothing was started. ' +
-        'Put them behind two dashes: npm start -- --dbcache=500 --nolisten --regtest',
+      'npm interpreted --dbcache=500 --nolisten --regtest as its own options, and nothing was started. ' +
+        'Put them after two dashes: npm start -- --dbcache=500 --nolisten --regtest',
     );
     expect(() => refuseSwallowed({ ...START, npm_config_reindex_chainstate: 'true' })).toThrow(
       '-- --reindex-chainstate',
@@ -24,7 +24,7 @@ describe('options in front of the dashes of npm', () => {
     ['tesnet', 'testnet'],
   ])('are refused when --%s was meant for a network', (word, network) => {
     expect(() => refuseSwallowed({ ...START, [`npm_config_${word}`]: 'true' })).toThrow(
-      `npm took --${word} for an option of its own, so that nothing was started. Did you mean npm start -- --${network}?`,
+      `npm interpreted --${word} as its own option, and nothing was started. Did you mean npm start -- --${network}?`,
     );
   });
 

@@ -81,10 +81,10 @@ describe('-esplora', () => {
   });
 
   it('is refused without what it needs, and with origins that are none', () => {
-    expect(() => load('-esplora', '-spendindex=0')).toThrow('-esplora cannot do without -spendindex.');
+    expect(() => load('-esplora', '-spendindex=0')).toThrow('-esplora requires -spendindex.');
     expect(() => load('-esplora', '-prune=600')).toThrow('Prune mode is incompatible with -esplora');
     expect(() => load('-esploraorigin=wallet.example')).toThrow(
-      "-esploraorigin takes an origin such as https://wallet.example, or *: 'wallet.example'",
+      "-esploraorigin must be an origin such as https://wallet.example, or *, not 'wallet.example'",
     );
   });
 });
@@ -103,16 +103,14 @@ describe('-hub', () => {
   });
 
   it('is refused without what it needs', () => {
-    expect(() => load('-hub', '-txindex=0')).toThrow('-hub cannot do without -txindex.');
-    expect(() => load('-hub', '-noaddressindex')).toThrow('-hub cannot do without -addressindex.');
+    expect(() => load('-hub', '-txindex=0')).toThrow('-hub requires -txindex.');
+    expect(() => load('-hub', '-noaddressindex')).toThrow('-hub requires -addressindex.');
     expect(() => load('-hub', '-prune=600')).toThrow('Prune mode is incompatible with -hub');
   });
 
   it('has its search refused without the index of claims', () => {
     expect(load('-claimsearch').options).toMatchObject({ claimsearch: true, claimindex: true });
-    expect(() => load('-claimsearch', '-claimindex=0')).toThrow(
-      '-claimsearch cannot do without -claimindex.',
-    );
+    expect(() => load('-claimsearch', '-claimindex=0')).toThrow('-claimsearch requires -claimindex.');
   });
 
   it('has addresses of the network', () => {

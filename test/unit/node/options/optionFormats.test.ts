@@ -189,12 +189,12 @@ describe('the table', () => {
     for (const { name, clamp } of ROWS) {
       if (!clamp) continue;
       for (const [given, used, side] of [
-        [clamp[0] - 1, clamp[0], 'below the smallest'],
-        [clamp[1] + 1, clamp[1], 'above the largest'],
+        [clamp[0] - 1, clamp[0], 'below the minimum'],
+        [clamp[1] + 1, clamp[1], 'above the maximum'],
       ] as const) {
         const { options, warnings } = load(`-${name}=${given}`);
         expect((options as unknown as Record<string, unknown>)[name]).toBe(used);
-        expect(warnings).toEqual([`-${name}=${given} is ${side} value: ${used} is used.`]);
+        expect(warnings).toEqual([`-${name}=${given} is ${side}: ${used} is used.`]);
       }
     }
   });
@@ -238,7 +238,8 @@ describe('a secret', () => {
 
 describe('-rpcuser', () => {
   it('without a password is warned of', () => {
-    const warning = '-rpcuser counts for nothing without -rpcpassword: callers need the cookie, or -rpcauth.';
+    const warning =
+      '-rpcuser has no effect without -rpcpassword: clients need the cookie, or a password of -rpcauth.';
     expect(load('-rpcuser=x').warnings).toEqual([warning]);
     expect(load('-rpcuser=x', '-rpcpassword=y').warnings).toEqual([]);
   });

@@ -171,11 +171,11 @@ describe('values', () => {
 
   it('bounds the caches, threads and check level', () => {
     expect(load('-dbcache=1').options.dbcache).toBe(4);
-    expect(load('-dbcache=-5').warnings).toEqual(['-dbcache=-5 is below the smallest value: 4 is used.']);
+    expect(load('-dbcache=-5').warnings).toEqual(['-dbcache=-5 is below the minimum: 4 is used.']);
     expect(load('-dbcache=99999').options.dbcache).toBe(16384);
     expect(load('-par=999')).toMatchObject({
       options: { par: 16 },
-      warnings: ['-par=999 is above the largest value: 16 is used.'],
+      warnings: ['-par=999 is above the maximum: 16 is used.'],
     });
     expect(load('-zapwallettxes').options.zapwallettxes).toBe(1);
     expect(load('-checklevel=9').options.checklevel).toBe(4);
@@ -233,7 +233,7 @@ describe('refusals', () => {
     expect(() => load('-rpcprot=1')).toThrow('Invalid parameter -rpcprot. Did you mean -rpcport?');
     expect(() => load('--notxidnex')).toThrow('Invalid parameter -notxidnex. Did you mean -notxindex?');
     expect(() => load('-txindex', 'true')).toThrow(
-      "Command line contains unexpected token 'true', see lbcnode -h for a list of options. A switch takes 1 or 0.",
+      "Command line contains unexpected token 'true', see lbcnode -h for a list of options. A switch must be 1 or 0.",
     );
     expect(() => load('getinfo')).toThrow(
       "Command line contains unexpected token 'getinfo', see lbcnode -h for a list of options.",
@@ -278,7 +278,7 @@ describe('refusals', () => {
       '-claimexpiration may only be given on regtest: main follows the deployed network.',
     ],
     [['-regtest', '-supportdelay=7'], 'Invalid value -supportdelay=7, it must be one of 100, proportional'],
-    [['-claimproofwindow=-5'], 'Invalid value -claimproofwindow=-5, it must be a number of blocks or all'],
+    [['-claimproofwindow=-5'], 'Invalid value -claimproofwindow=-5, it must be a number of blocks, or all'],
     [['-blocksdir=/nonexistent/x'], 'Specified blocks directory "/nonexistent/x" does not exist.'],
   ])('refuses %j', (words, message) => {
     expect(() => load(...words)).toThrow(message);
@@ -343,8 +343,8 @@ describe('networks and folders', () => {
     };
     expect(loadOptions(words(`-datadir=${data}`), null).paths.dataDir).toBe(data);
     expect(() => loadOptions(words(), null)).toThrow(
-      'There is no home folder: HOME is not set and the user has no entry in the password file. ' +
-        'Say where the data folder lies with -datadir=<dir>.',
+      'The home folder is unknown: HOME is not set, and the user has no entry in the password file. ' +
+        'Specify the data folder with -datadir=<dir>.',
     );
   });
 
@@ -469,14 +469,14 @@ describe('configuration files', () => {
     config('txindex=1\nconf=other.conf\n');
     expect(load().options.txindex).toBe(true);
     expect(load().warnings).toEqual([
-      `conf is passed over: a file is named on the command line, a further one by includeconf (${join(data, 'lbcnode.conf')}, line 2).`,
+      `conf is ignored: the configuration file is given on the command line; use includeconf for a further file (${join(data, 'lbcnode.conf')}, line 2).`,
     ]);
   });
 
   it('say where a value stands that is refused or moved', () => {
     const file = join(data, 'lbcnode.conf');
     config('txindex=1\ndbcache=1\n[regtest]\nmaxmempool=x\nport=99999\naddnode=1.2.3.4\naddnode=a b\n');
-    expect(load().warnings).toEqual([`-dbcache=1 is below the smallest value: 4 is used (${file}, line 2).`]);
+    expect(load().warnings).toEqual([`-dbcache=1 is below the minimum: 4 is used (${file}, line 2).`]);
     expect(() => load('-regtest')).toThrow(
       `Invalid value -maxmempool=x, it must be a whole number from 0 to 2147483647 (${file}, line 4)`,
     );
@@ -540,7 +540,7 @@ describe('configuration files', () => {
     config('dbcache=50\n[regtest]\nregtest=1\n');
     expect(load().network).toBe('main');
     expect(load().warnings).toEqual([
-      `regtest=1 chooses no network below a heading (${join(data, 'lbcnode.conf')}, line 3). Write it above the first one.`,
+      `regtest=1 has no effect below a section heading (${join(data, 'lbcnode.conf')}, line 3). Move it above the first heading.`,
     ]);
     expect(load('-regtest').warnings).toEqual([]);
     config('testnet=1\n[test]\ntestnet=1\nregtest=0\n');
@@ -620,7 +620,7 @@ describe('configuration files', () => {
     symlinkSync(join(home, 'unmounted'), link);
     expect(() => load(`-datadir=${link}`)).toThrow(
       new OptionError(
-        `The data directory "${link}" is a link to ${join(home, 'unmounted')}, which is not there. Mount its disk, or make the folder.`,
+        `The data directory "${link}" is a symbolic link to ${join(home, 'unmounted')}, which does not exist. Mount its disk, or create the folder.`,
       ),
     );
     mkdirSync(join(home, 'unmounted'));

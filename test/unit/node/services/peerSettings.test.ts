@@ -120,7 +120,9 @@ describe('the options of connections', () => {
 
   it('name the control port of Tor, with a warning where the name cannot be resolved', async () => {
     await settings(['-torcontrol=nosuch:9051', '-dns=0']);
-    expect(warnings).toEqual(['-torcontrol=nosuch:9051 cannot be resolved now; it is tried again.']);
+    expect(warnings).toEqual([
+      '-torcontrol=nosuch:9051 cannot be resolved now; the lookup is repeated later.',
+    ]);
     await settings(['-torcontrol=nosuch:9051', '-listenonion=0']);
     await settings(['-torcontrol=me.example']);
     expect(warnings).toEqual([]);
@@ -130,13 +132,13 @@ describe('the options of connections', () => {
     const named = ['-connect=nosuch:7', '-addnode=b', '-addnode=nosuch', '-seednode=1.2.3.4', '-connect=0'];
     await settings(named);
     expect(warnings).toEqual([
-      '-connect=nosuch:7 cannot be resolved now; it is tried again.',
-      '-addnode=nosuch cannot be resolved now; it is tried again.',
+      '-connect=nosuch:7 cannot be resolved now; the lookup is repeated later.',
+      '-addnode=nosuch cannot be resolved now; the lookup is repeated later.',
     ]);
     await settings(named, { lookUp: () => Promise.reject(new Error('no resolver')) });
     expect(warnings.length).toBe(3);
     await settings(['-connect=nosuch', '-dns=0']);
-    expect(warnings).toEqual(['-connect=nosuch is a name, and -dns=0 lets none be looked up.']);
+    expect(warnings).toEqual(['-connect=nosuch is a host name, but name lookups are disabled by -dns=0.']);
     // A proxy looks names up by itself; no one does that of an onion service.
     await settings(['-connect=nosuch', '-proxy=127.0.0.1:1']);
     await settings(['-connect=expyuzz4wqqyqhjn.onion']);
@@ -189,7 +191,7 @@ describe('the options of connections', () => {
     const command = parseCommandLine([`-datadir=${folder}`, '-upnp']);
     if (command.action !== 'run') throw new Error('the words ask for help');
     expect(loadOptions(command.args, folder).warnings).toEqual([
-      'Unsupported argument -upnp ignored: no port is mapped. Forward the port on the router by hand.',
+      'Unsupported argument -upnp ignored. Configure port forwarding on the router by hand.',
     ]);
   });
 

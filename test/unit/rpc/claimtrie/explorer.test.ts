@@ -124,7 +124,7 @@ describe('listnames', () => {
     const { world } = await fourNames();
     const call = (...params: (string | number | null)[]) =>
       world.failure('documented', 'listnames', ...params);
-    const notHex = 'after must be a name in hex, as "next" of the page before';
+    const notHex = 'after must be a name in hex, the value "next" of the previous page';
     expect(await call('', 100, 'mint')).toEqual([INVALID_PARAMETER, notHex]);
     expect(await call('', 0)).toEqual([INVALID_PARAMETER, 'count must be between 1 and 10000']);
     expect(await call('', 1, null, 2)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
@@ -395,7 +395,7 @@ describe('getnamehistory', () => {
         'getnamehistory',
         ...params.map((value) => (value === 'false' ? false : value)),
       );
-    const after = 'from is above the last block, which is at 6';
+    const after = 'from is above the last block, whose height is 6';
     expect(await call('name', 7, 6)).toEqual([INVALID_PARAMETER, after]);
     expect(await call('name', 0, 38)).toEqual([INVALID_PARAMETER, 'Block height out of range']);
     expect(await call('name', -1)).toEqual([INVALID_PARAMETER, 'from must be between 0 and 2147483647']);
@@ -409,7 +409,7 @@ describe('getnamehistory', () => {
     ]);
     expect(await call('name', 0, 6, 1, 'false', 'oldest', 3)).toEqual([
       INVALID_PARAMETER,
-      'skip needs the order newest',
+      'skip is only allowed with order "newest"',
     ]);
     expect(await world.call('documented', 'getnamehistory', 'unknown')).toMatchObject({ blocks: [] });
     expect(await world.call('documented', 'getnamehistory', 'm'.repeat(100_000))).toMatchObject({
@@ -507,7 +507,7 @@ describe('listupcoming', () => {
     await world.mineEmpty(140);
     expect(await world.failure('documented', 'listupcoming', 10, null, null, null, 65)).toEqual([
       INVALID_PARAMETER,
-      'What comes is told as of block 72 and later ones',
+      'Upcoming events are available only for block 72 and later blocks',
     ]);
     expect(await world.failure('documented', 'listupcoming', 10, null, null, null, 217)).toEqual([
       INVALID_PARAMETER,

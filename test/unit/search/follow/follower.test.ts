@@ -373,7 +373,7 @@ describe('the follower of a file of SQLite', () => {
     bytes[5 * 8192 + 17]! ^= 4;
     writeFileSync(path, bytes, { flag: 'r+' });
     await follower.scrub();
-    expect(warnings).toEqual(['The search index is damaged: its page 6 is not what was written']);
+    expect(warnings).toEqual(['The search index is corrupt: its page 6 does not match its checksum']);
     // That it is rebuilt continues in the background.
     const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
     while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();

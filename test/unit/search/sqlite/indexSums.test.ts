@@ -189,7 +189,7 @@ describe('a node that was killed', () => {
       if (pages.has(page)) continue;
       const database = flipped(before.database, (page - 1) * PAGE_BYTES + ((page * 977) % PAGE_BYTES));
       expect(startWith({ ...before, database })).toEqual({
-        damage: `its page ${page} is not what was written`,
+        damage: `its page ${page} does not match its checksum`,
       });
       found++;
     }
@@ -235,8 +235,10 @@ describe('a node that was killed', () => {
     const { before, after } = copying();
     const frames = (after.log.length - LOG_HEADER_BYTES) / FRAME_BYTES;
     const log = flipped(after.log, LOG_HEADER_BYTES + Math.floor(frames / 2) * FRAME_BYTES + 500);
-    expect(startWith({ ...before, log, sums: after.sums })).toEqual({ damage: 'its log is damaged' });
-    expect(startWith({ ...after, log })).toEqual({ damage: 'its log is damaged' });
+    expect(startWith({ ...before, log, sums: after.sums })).toEqual({
+      damage: 'its write-ahead log is corrupt',
+    });
+    expect(startWith({ ...after, log })).toEqual({ damage: 'its write-ahead log is corrupt' });
   });
 });
 
@@ -254,7 +256,7 @@ describe('a running node', () => {
       flip(page);
       expect(() => {
         for (let step = 0; step <= pages; step += 5) writer.scrub(5);
-      }).toThrow(`its page ${page} is not what was written`);
+      }).toThrow(`its page ${page} does not match its checksum`);
       flip(page);
       writer.scrub(ALL_PAGES);
       writer.scrub(ALL_PAGES);
@@ -280,7 +282,7 @@ describe('a running node', () => {
     addBlock(writer, 201);
     const [page] = [...readLog(`${path}-wal`, PAGE_BYTES).pages.keys()].filter((n) => n > 1);
     flip(page!);
-    expect(() => writer.checkpoint()).toThrow(`its page ${page} is not what was written`);
+    expect(() => writer.checkpoint()).toThrow(`its page ${page} does not match its checksum`);
   });
 
   it('finds a flip in the log before it is copied, or with it', () => {
@@ -292,7 +294,7 @@ describe('a running node', () => {
     }
     const log = readFileSync(`${path}-wal`);
     writeFileSync(`${path}-wal`, flipped(log, log.length - 3 * FRAME_BYTES), { flag: 'r+' });
-    expect(() => writer.checkpoint()).toThrow('its log is damaged');
+    expect(() => writer.checkpoint()).toThrow('its write-ahead log is corrupt');
     const found = startWith(filesOf());
     // All that was copied may be in the part of the log that is whole.
     if ('contents' in found) expect(commits).toContain(found.contents);
@@ -341,7 +343,7 @@ describe('a running node', () => {
     expect((await index.state()).documents).toBe(documents.length);
     expect(await index.scrub(ALL_PAGES)).toBeNull();
     flip(9);
-    expect(await index.scrub(ALL_PAGES)).toBe('its page 9 is not what was written');
+    expect(await index.scrub(ALL_PAGES)).toBe('its page 9 does not match its checksum');
     await index.startBuild(BASE);
     expect(await index.scrub(ALL_PAGES)).toBeNull();
     expect((await index.state()).documents).toBe(0);

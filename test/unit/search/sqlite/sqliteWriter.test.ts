@@ -98,7 +98,7 @@ describe('a file', () => {
   });
 
   it('that is cut off, filled with something else or empty is deleted', () => {
-    const lost = (page: number) => rebuilt(`its page ${page} is not what was written`);
+    const lost = (page: number) => rebuilt(`its page ${page} does not match its checksum`);
     expect(found(() => truncateSync(path, 10_000))).toEqual(lost(2));
     expect(found(() => writeFileSync(path, Buffer.alloc(50_000, 'garbage')))).toEqual(lost(1));
     expect(found(() => truncateSync(path, 0))).toEqual(lost(1));
@@ -106,10 +106,10 @@ describe('a file', () => {
 
   it('without checksums, or with damaged ones, is deleted', () => {
     expect(found(() => rmSync(`${path}-sums`))).toEqual(rebuilt('it has no checksums'));
-    expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(rebuilt('its checksums are damaged'));
-    expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(rebuilt('its checksums are damaged'));
+    expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(rebuilt('its checksums are corrupt'));
+    expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(rebuilt('its checksums are corrupt'));
     expect(found(() => writeFileSync(`${path}-sums`, 'nonsense'))).toEqual(
-      rebuilt('its checksums are damaged'),
+      rebuilt('its checksums are corrupt'),
     );
   });
 

@@ -59,8 +59,8 @@ describe('a thread that is kept', () => {
       if (n < 2) await expect.poll(() => thread.starts).toBe(n + 2);
     }
     expect(ends).toEqual(warned);
-    expect(warned[0]).toBe('A thread has ended: reason 0. It is about to be started again');
-    expect(warned[2]).toBe('A thread has ended: reason 2. It is not started again: restart the node');
+    expect(warned[0]).toBe('A thread has exited: reason 0. It will be restarted');
+    expect(warned[2]).toBe('A thread has exited: reason 2. It is not restarted any more: restart the node');
     await expect(thread.call('state', [])).rejects.toThrow(/reason 2.*restart the node/);
     expect(started).toHaveLength(3);
     await thread.close();
@@ -125,8 +125,8 @@ describe('the writer in a thread', () => {
     await writer.addClaims({ sources: [], gone: [] });
     started[0]!.end('an accident');
     await expect.poll(() => thread.starts).toBe(2);
-    await expect(writer.addClaims({ sources: [], gone: [] })).rejects.toThrow('was started again');
-    await expect(writer.endClaims()).rejects.toThrow('was started again');
+    await expect(writer.addClaims({ sources: [], gone: [] })).rejects.toThrow('was restarted');
+    await expect(writer.endClaims()).rejects.toThrow('was restarted');
     expect(await (writer.state() as Promise<IndexState | string>)).toBe('state');
     await writer.addClaims({ sources: [], gone: [] });
     expect(started.map(({ called }) => called)).toEqual([

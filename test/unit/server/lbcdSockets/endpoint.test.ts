@@ -86,7 +86,7 @@ it('drops a client for which too much waits, with a line in the log, and no othe
   for (const each of [slow, good]) await each.result('notifyreceived', [ADDRESS]);
   slow.socket.pause();
   let count = 0;
-  for (; count < 400 && !lines.some((line) => line.includes('bytes wait for it')); count++) {
+  for (; count < 400 && !lines.some((line) => line.includes('bytes are queued for it')); count++) {
     add(100_000);
     await good.take(1);
   }
@@ -118,7 +118,7 @@ it('refuses to watch more than there is room for, and drops a client whose watch
   const outPoints = [1, 2].map((index) => ({ hash: '00', index }));
   expect((await one.ask('notifyspent', outPoints)).error).toEqual({
     code: -1,
-    message: 'More than 2 addresses and outputs are watched by all clients',
+    message: 'More than 2 addresses and outputs are watched by all clients together',
   });
   add(10);
   expect((await one.closed)[0]).toBe(4000);
@@ -129,7 +129,7 @@ it('cuts off a client that gives no sign of life', async () => {
   const [dead, alive] = [await client(), await client()];
   dead.socket.pause();
   await vi.waitUntil(
-    () => lines.some((line) => line.endsWith('gives no sign of life: disconnected')),
+    () => lines.some((line) => line.endsWith('does not answer pings: disconnected')),
     60_000,
   );
   dead.socket.resume();

@@ -89,13 +89,11 @@ describe('openCertificate', () => {
   it('refuses a pair that does not belong together, and what is not PEM', async () => {
     await open();
     writeFileSync(paths.keyFile, newPrivateKey());
-    await expect(open()).rejects.toThrow('do not belong together. Correct -rpccert and -rpckey.');
+    await expect(open()).rejects.toThrow('is not the key of the certificate');
     writeFileSync(paths.keyFile, 'no key');
-    await expect(open()).rejects.toThrow(`${paths.keyFile} (-rpckey) holds no private key that can be used`);
+    await expect(open()).rejects.toThrow(`${paths.keyFile} (-rpckey) contains no usable private key`);
     writeFileSync(paths.certFile, 'no certificate');
-    await expect(open()).rejects.toThrow(
-      `${paths.certFile} (-rpccert) holds no certificate that can be used`,
-    );
+    await expect(open()).rejects.toThrow(`${paths.certFile} (-rpccert) contains no usable certificate`);
   });
 
   it('makes no certificate for a key of another kind', async () => {

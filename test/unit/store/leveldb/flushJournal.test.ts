@@ -76,7 +76,7 @@ describe('flush journal', () => {
       writeFileSync(path, whole);
       truncateSync(path, length);
       expect(await journal.isCommitted()).toBe(false);
-      await expect(read(journal)).rejects.toThrow('cannot be read back');
+      await expect(read(journal)).rejects.toThrow('cannot be read');
     }
     for (const at of [0, 3, 100, whole.length - 1]) {
       const wrong = Buffer.from(whole);

@@ -211,7 +211,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
         }
         const what = await outcome(path);
         seen[what === 'same' ? 'same' : 'told']++;
-        if (what !== 'same') expect(what).toMatch(/is damaged: .*(\d{6}|CURRENT).*-reindex/s);
+        if (what !== 'same') expect(what).toMatch(/is corrupt: .*(\d{6}|CURRENT).*-reindex/s);
         rmSync(path, { recursive: true });
       }
     }
@@ -297,7 +297,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     writeFileSync(join(path, one!), second!);
     writeFileSync(join(path, other!), first!);
     await expect(make(path).open()).rejects.toThrow(
-      new RegExp(`(${one}|${other}) is another table.*-reindex`),
+      new RegExp(`(${one}|${other}) contains another table.*-reindex`),
     );
   });
 

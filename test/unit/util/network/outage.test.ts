@@ -30,14 +30,14 @@ describe('an outage', () => {
     const { watch, passes } = watched();
     expect(passes(MINUTE - 5000, false)).toEqual([]);
     expect(watch.warning).toBe('');
-    expect(passes(5000, false)).toEqual(['warn No contact to a peer for 1 minute. Check the network.']);
-    expect(watch.warning).toBe('No contact to a peer for 1 minute. Check the network.');
+    expect(passes(5000, false)).toEqual(['warn No connection to a peer for 1 minute. Check the network.']);
+    expect(watch.warning).toBe('No connection to a peer for 1 minute. Check the network.');
     expect(passes(10 * MINUTE - 5000, false)).toEqual([]);
-    expect(passes(5000, false)).toEqual(['warn No contact to a peer for 11 minutes. Check the network.']);
+    expect(passes(5000, false)).toEqual(['warn No connection to a peer for 11 minutes. Check the network.']);
     expect(passes(60 * MINUTE - 5000, false)).toEqual([]);
     expect(passes(120 * MINUTE, false)).toHaveLength(2);
-    expect(watch.warning).toBe('No contact to a peer for 3 hours. Check the network.');
-    expect(passes(0, true)).toEqual(['info There is contact to a peer again, after 3 hours.']);
+    expect(watch.warning).toBe('No connection to a peer for 3 hours. Check the network.');
+    expect(passes(0, true)).toEqual(['info Connected to a peer again, after 3 hours.']);
     expect(watch.warning).toBe('');
   });
 

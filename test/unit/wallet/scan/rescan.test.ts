@@ -136,7 +136,7 @@ describe('a rescan', () => {
     expect(await scan).toEqual({ isComplete: false, unreadable: -1 });
     expect(wallet.scans.reserve()).toBe(null);
     // Not the end of the node.
-    await expect(takeIn(wallet, someKey())).rejects.toThrow('The wallet was unloaded meanwhile.');
+    await expect(takeIn(wallet, someKey())).rejects.toThrow('The wallet was unloaded during the call.');
   });
 
   it('leaves new blocks and reorganisations to anyone who follows the chain', async () => {

@@ -139,7 +139,7 @@ describe('WalletFile', () => {
     const bytes = readFileSync(path);
     bytes[bytes.indexOf('to be found')]! ^= 1;
     writeFileSync(path, bytes);
-    expect(() => file.get('key')).toThrow(/is damaged at byte \d+\. Restore it from a backup/);
+    expect(() => file.get('key')).toThrow(/is corrupt at byte \d+\. Restore it from a backup/);
     await file.close();
   });
 

@@ -11,7 +11,7 @@ import { scriptForDestination } from '../../../../src/script/standard.js';
 import { FakeNode } from '../support/fakeNode.js';
 import { WALLET_OPTIONS } from '../support/openWallet.js';
 
-const ANOTHER = 'another wallet lies there';
+const ANOTHER = 'there is already another wallet';
 let folder: string;
 let wallets: Wallets;
 let own: Wallet;
@@ -98,7 +98,7 @@ describe('what a backup may replace', () => {
     const bytes = readFileSync(path);
     bytes[500] = bytes[500]! ^ 1;
     writeFileSync(path, bytes);
-    expect(await refusal()).toBe('a wallet that cannot be read lies there');
+    expect(await refusal()).toBe('there is already a wallet that cannot be read');
     expect(readFileSync(path)).toEqual(bytes);
   });
 });

@@ -44,7 +44,7 @@ export const CFILTER_PARAMS = [
     name: 'filtertype',
     type: 'integer',
     required: true,
-    description: 'The type of filter: 0, the basic one',
+    description: 'The type of the filter: 0 for the basic filter',
   },
 ] as const;
 

@@ -7,7 +7,7 @@ import { t } from '../../../../schema/schema.js';
 /** Maximum number of newest transactions in the result. Arbitrary: one screen. */
 const NEWEST = 25;
 
-const FEERATE = 'fee for 1,000 virtual bytes';
+const FEERATE = 'fee rate per 1,000 virtual bytes';
 
 export const getMempoolSummary = defineMethod({
   name: 'getmempoolsummary',
@@ -15,38 +15,41 @@ export const getMempoolSummary = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns how many transactions of the mempool pay which fee rate, how many claim operations wait, and the newest ' +
-    'transactions. Kept as the mempool changes, so that it takes the same time however full that is.',
+    'Returns a histogram of the fee rates in the mempool, the number of pending claim operations, and ' +
+    'the newest transactions. The data is kept up to date with each change of the mempool, so that the ' +
+    'call takes the same time for any mempool size.',
   params: [],
   result: t.object({
     size: t.int('the number of transactions'),
     bytes: t.int('the sum of their virtual sizes'),
-    totalFee: t.coins('all fees'),
-    minFeeRate: t.coins(`${FEERATE} that a transaction must pay to be accepted now`),
+    totalFee: t.coins('total fees of all transactions'),
+    minFeeRate: t.coins(`minimum ${FEERATE} at which a transaction is accepted now`),
     operations: t.object({
-      claim: t.int('claims that are made'),
-      update: t.int('claims that are updated'),
-      support: t.int('supports that are made'),
-      abandon: t.int('claims and supports that are spent and not updated'),
+      claim: t.int('number of outputs that create a claim'),
+      update: t.int('number of outputs that update a claim'),
+      support: t.int('number of outputs that create a support'),
+      abandon: t.int('number of claims and supports that are spent without an update'),
     }),
     histogram: t.array(
       t.object({
-        feerate: t.coins(`${FEERATE} that these pay at least; less than the next entry's bound`),
-        count: t.int('how many they are'),
+        feerate: t.coins(
+          `lower bound of the ${FEERATE} of this bucket; the next bucket's bound is its upper bound`,
+        ),
+        count: t.int('number of transactions in the bucket'),
         bytes: t.int('the sum of their virtual sizes'),
-        fees: t.coins('their fees'),
+        fees: t.coins('total fees of the bucket'),
       }),
-      'by fee rate, the lowest first; rates that nothing pays are left out',
+      'buckets by fee rate, lowest first; empty buckets are left out',
     ),
     newest: t.array(
       t.object({
         txid: t.hash('the transaction'),
-        time: t.time('when it came'),
-        vsize: t.int('its virtual size'),
-        fee: t.coins('its fee'),
+        time: t.time('the time at which it entered the mempool'),
+        vsize: t.int('the virtual size in bytes'),
+        fee: t.coins('the fee of the transaction'),
         feerate: t.coins(FEERATE),
       }),
-      `the ${NEWEST} that came last, the newest first`,
+      `the ${NEWEST} transactions that entered last, newest first`,
     ),
   }),
   examples: [[]],

@@ -16,10 +16,16 @@ export const getClaimsForNameByBid = defineMethod({
   category: 'claimtrie',
   follows: 'chain',
   summary:
-    'Looks up the claims for a name by their places by effective amount, in the order of the places given.',
+    'Returns claims for a name by their positions in the order of effective amounts, in the order of the ' +
+    'given positions.',
   params: [
     NAME_PARAM,
-    { name: 'bids', type: 'array', required: true, description: 'Places by effective amount; 0 is the best' },
+    {
+      name: 'bids',
+      type: 'array',
+      required: true,
+      description: 'Positions in the order of effective amounts; 0 is the highest amount',
+    },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,
     NAME_HEX_PARAM,

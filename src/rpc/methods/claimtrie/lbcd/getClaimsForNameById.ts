@@ -13,14 +13,14 @@ export const getClaimsForNameById = defineMethod({
   name: 'getclaimsfornamebyid',
   category: 'claimtrie',
   follows: 'chain',
-  summary: 'Looks up the claims for a name by their ids, best first.',
+  summary: 'Returns claims for a name by their ids, highest effective amount first.',
   params: [
     NAME_PARAM,
     {
       name: 'partialclaimids',
       type: 'array',
       required: true,
-      description: 'Claim ids, or the beginnings of them, in lower case',
+      description: 'Claim ids, or their first digits, in lower case',
     },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,

@@ -10,14 +10,14 @@ export const getClaimsForNameBySeq = defineMethod({
   name: 'getclaimsfornamebyseq',
   category: 'claimtrie',
   follows: 'chain',
-  summary: 'Looks up the claims for a name by their sequence numbers, best first.',
+  summary: 'Returns claims for a name by their sequence numbers, highest effective amount first.',
   params: [
     NAME_PARAM,
     {
       name: 'sequences',
       type: 'array',
       required: true,
-      description: 'Sequence numbers: how many claims the name had when the claim was made',
+      description: 'Sequence numbers: the number of claims for the name when the claim was created',
     },
     HASH_OR_HEIGHT_PARAM,
     INCLUDE_VALUES_PARAM,

@@ -9,7 +9,8 @@ export const HASH_OR_HEIGHT_PARAM = {
   name: 'hashorheight',
   type: 'string',
   defaultText: 'the tip',
-  description: 'The hash or the height of the block after which the claim trie is looked at',
+  description:
+    'Hash or height of the block of the active chain after which the state of the claim trie is returned',
 } as const;
 
 /** Minimum length in characters of a text that is always a hash, even if it has only decimal digits. */

@@ -9,7 +9,7 @@ export const lbcdGetClaimsForName = defineMethod({
   name: 'getclaimsforname',
   category: 'claimtrie',
   follows: 'chain',
-  summary: 'Looks up the claims for a name, best first.',
+  summary: 'Returns the claims for a name, highest effective amount first.',
   params: [NAME_PARAM, HASH_OR_HEIGHT_PARAM, INCLUDE_VALUES_PARAM, NAME_HEX_PARAM],
   result: LBCD_NAME_SCHEMA,
   examples: [['"mindblown"']],

@@ -16,7 +16,7 @@ export const INCLUDE_VALUES_PARAM = {
   name: 'includevalues',
   type: 'verbosity',
   default: 0,
-  description: 'Whether to show values and addresses',
+  description: 'Include values and addresses',
 } as const;
 
 /** Number of items of a parameter processed between two yields to the event loop. A parameter may have millions of items. */

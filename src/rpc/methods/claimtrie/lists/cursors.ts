@@ -29,7 +29,7 @@ export function cursorText({ blockHash, order, place }: Cursor): string {
 export function parseCursor(text: string, orders = 1): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
   if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be "next" of the page before');
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
   return {
     blockHash: bytes.subarray(0, HASH_BYTES),
     order: bytes[HASH_BYTES]!,
@@ -49,9 +49,9 @@ export function blockOfPage(
   if (id === NO_HEADER || !chain.index.active.contains(id))
     throw rpcError(
       RPC_ERROR.INVALID_PARAMETER,
-      'The pages belong to a block that is not in the active chain any more; begin with the first page',
+      'The block of the first page is not in the active chain any more. Begin with the first page',
     );
   if (wanted !== undefined && blockOfHashOrHeight(services, wanted).id !== id)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'block is not the one of the page before');
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'block differs from the block of the previous page');
   return { id, height: headers.height(id) };
 }

@@ -171,67 +171,71 @@ export const listClaims = defineMethod({
   follows: 'chain',
   keepsLong: true,
   summary:
-    'Returns the bids for a name, a page of them, without the supports and the whole values: see listsupports and ' +
-    'getclaimbyid. In front of them who holds the name, what a claim made in the next block must exceed and when it ' +
-    'enters, and what the blocks to come do to the name by themselves, as of the latest block and of 144 before it. ' +
-    'All pages are of the block of the first one.',
+    'Returns a page of the claims for a name, without supports and whole values (see listsupports and ' +
+    'getclaimbyid). The result also contains the controlling claim, the amount that a claim created in ' +
+    'the next block must exceed and its activation height, and the changes that the following blocks ' +
+    'will make to the name without further transactions (only for the latest block and the 144 before ' +
+    'it). All pages describe the block of the first page.',
   params: [
     NAME_PARAM,
-    pageParam('Most bids of the page'),
+    pageParam('Maximum number of claims of the page'),
     {
       name: 'after',
       type: 'string',
       defaultText: 'the first page',
-      description: '"next" of the page before; its block and order count',
+      description: 'Cursor of the page: "next" of the previous page. It determines the block and the order',
     },
     {
       name: 'order',
       type: 'string',
       default: ORDERS[0],
       description:
-        'bid: by effective amount, then what is pending; oldest or newest: by the height of the output',
+        '"bid": by effective amount, pending claims last; "oldest", "newest": by the height of the output',
     },
     BLOCK_PARAM,
     NAME_HEX_PARAM,
   ],
   result: t.object({
-    name: t.str('the name as it was asked for'),
-    normalized_name: t.str('the name as it is filed'),
+    name: t.str('the requested name'),
+    normalized_name: t.str('the normalized name, by which the claim trie stores the claim'),
     namehex: NAME_HEX,
     ...OF_BLOCK_FIELDS,
-    claims: t.int('how many claims the name has'),
-    active: t.int('how many of them count'),
-    pending: t.int('how many of them wait'),
-    supportsWithoutClaim: t.int('supports under the name of ids that have no claim there'),
+    claims: t.int('the number of claims for the name'),
+    active: t.int('the number of active claims'),
+    pending: t.int('the number of pending claims'),
+    supportsWithoutClaim: t.int(
+      'number of supports under this name for claim ids that have no claim under it',
+    ),
     holder: t.optional(
       t.object({
-        claimId: t.claimId('the controlling claim'),
-        txid: t.hash('the transaction with its output'),
-        n: t.int('the number of the output'),
-        amount: t.coins('its own amount'),
-        effectiveAmount: t.coins('its amount with that of its active supports'),
+        claimId: t.claimId('the id of the controlling claim'),
+        txid: t.hash('the transaction that contains its output'),
+        n: t.int('the index of the output'),
+        amount: t.coins('the amount of the output'),
+        effectiveAmount: t.coins('the effective amount: the amount with that of the active supports'),
       }),
-      'when the name has an active claim',
+      'if the name has an active claim',
     ),
     lastTakeoverHeight: t.optional(
-      t.int('the height at which ownership of the name changed last'),
-      'when it has an owner',
+      t.int('the height at which the controlling claim of the name last changed'),
+      'if a claim controls the name',
     ),
     newBid: t.object({
       mustExceed: t.coins(
-        'the effective amount that the best of the others will have when such a claim enters, if no transaction comes',
+        'the highest effective amount of the other claims at validAtHeight, if no further transaction ' +
+          'changes it; a new claim controls the name only with a higher amount',
       ),
-      delay: t.int('blocks that a claim made in the next block waits'),
+      delay: t.int('number of blocks after which a claim created in the next block becomes active'),
       height: t.int('the height of the next block'),
-      validAtHeight: t.int('the height at which it enters, if nothing else brings it in before'),
+      validAtHeight: t.int('the activation height of such a claim, unless a takeover activates it earlier'),
     }),
     coming: t.optional(
-      t.array(UPCOMING_EVENT_SCHEMA, `what comes in the next ${MAX_DELAY} blocks, the first ${MOST_COMING}`),
-      'on the first page, when the block is not too old',
+      t.array(UPCOMING_EVENT_SCHEMA, `events in the next ${MAX_DELAY} blocks, at most ${MOST_COMING}`),
+      'on the first page, for the latest block and the 144 before it',
     ),
-    comingMore: t.optional(t.bool('true'), 'when more comes'),
-    bids: t.array(LISTED_BID_SCHEMA, 'the bids of the page'),
-    next: t.optional(t.hex('what leads to the next page'), 'when there is one'),
+    comingMore: t.optional(t.bool('true'), 'if there are more events'),
+    bids: t.array(LISTED_BID_SCHEMA, 'the claims of the page'),
+    next: t.optional(t.hex('cursor of the next page, to be passed as "after"'), 'when there is one'),
   }),
   examples: [['"mindblown"'], ['"mindblown"', '10']],
   run({ services }, { name, count, after, order, block, hex }) {

@@ -29,7 +29,7 @@ function markText({ arrival, index }: Mark): string {
 function parseMark(text: string): Mark {
   const [, arrival, index] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];
   if (arrival === undefined || index === undefined)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be "next" of the page before');
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
   return { arrival: Number(arrival), index: Number(index) };
 }
 
@@ -82,10 +82,11 @@ export const listMempoolClaims = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary:
-    'Returns the claim operations of the transactions in the mempool in the order in which these came: of a name, in all ' +
-    'spellings that normalize alike, of a claim id, or all. What they will do is decided in their block.',
+    'Returns the claim operations of mempool transactions in the order of arrival: for a name (in all ' +
+    'spellings with the same normalized form), for a claim id, or all. Their effect is determined by the ' +
+    'block that confirms them.',
   params: [
-    { name: 'name', type: 'string', defaultText: 'all names', description: 'The name' },
+    { name: 'name', type: 'string', defaultText: 'all names', description: 'Only operations for this name' },
     {
       name: 'claimid',
       type: 'claimIdDigits',
@@ -93,31 +94,34 @@ export const listMempoolClaims = defineMethod({
       description: 'The claim id, 40 hex digits',
     },
     NAME_HEX_PARAM,
-    pageParam('Most operations of the page'),
+    pageParam('Maximum number of operations of the page'),
     {
       name: 'after',
       type: 'string',
       defaultText: 'the first page',
-      description: '"next" of the page before',
+      description: 'Cursor of the page: "next" of the previous page',
     },
   ],
   result: t.object({
-    total: t.int('how many such operations wait'),
+    total: t.int('the number of matching operations in the mempool'),
     claims: t.array(
       t.object({
-        event: t.oneOf(KINDS, 'what it does; abandon: it spends a claim or support without updating it'),
+        event: t.oneOf(
+          KINDS,
+          'type of the operation; abandon: an input spends a claim or support without an update',
+        ),
         ...NAME_FIELDS,
-        claimId: t.claimId('the claim, or the one supported'),
-        txid: t.hash('the transaction with the output that is made, or is abandoned'),
-        n: t.int('the number of that output'),
-        amount: t.coins('its amount'),
-        isSupport: t.bool('whether it is about a support'),
-        transaction: t.hash('the transaction that waits'),
-        time: t.time('when that came'),
+        claimId: t.claimId('the id of the claim, or of the supported claim'),
+        txid: t.hash('the transaction that contains the created or abandoned output'),
+        n: t.int('the index of that output'),
+        amount: t.coins('the amount of the output'),
+        isSupport: t.bool('whether the event concerns a support'),
+        transaction: t.hash('the mempool transaction that does this'),
+        time: t.time('the time at which that transaction entered the mempool'),
       }),
       'the operations of the page',
     ),
-    next: t.optional(t.str('what leads to the next page'), 'when there is one'),
+    next: t.optional(t.str('cursor of the next page, to be passed as "after"'), 'when there is one'),
   }),
   examples: [[], ['"mindblown"']],
   async run({ services }, { name, claimid, hex, count, after }): Promise<JsonOut> {

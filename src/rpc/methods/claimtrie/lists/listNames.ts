@@ -9,7 +9,7 @@ import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone } from '../atBlock.js'
 import { bytesOfHex, givenName, hexParam } from '../hexNames.js';
 import { countParam } from './pages.js';
 
-const NO_CURSOR = 'after must be a name in hex, as "next" of the page before';
+const NO_CURSOR = 'after must be a name in hex, the value "next" of the previous page';
 
 function* entries({ names }: NamesPage): Generator<JsonOut> {
   for (const name of names) yield listedName(name);
@@ -21,30 +21,31 @@ export const listNames = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns the names with active claims that begin with some text, in byte order, with the claim that controls each. ' +
-    'Pages of one block fit together whatever is connected meanwhile: pass the blockhash of the first page on, and ' +
-    'each "next" as after.',
+    'Returns the names with active claims that begin with a text, in byte order, with the controlling ' +
+    'claim of each. Pages are consistent even if blocks are connected between calls: pass the blockhash ' +
+    'of the first page as "block", and each "next" as "after".',
   params: [
     {
       name: 'prefix',
       type: 'string',
       default: '',
-      description: 'How the names begin; normalized as names are, which leaves bytes alone that are no UTF-8',
+      description:
+        'Beginning of the names. It is normalized like names; bytes that are not valid UTF-8 are not changed',
     },
-    countParam('Most names of the page'),
+    countParam('Maximum number of names of the page'),
     {
       name: 'after',
       type: 'string',
       defaultText: 'the first name',
-      description: 'The hex of the name behind which the page begins: "next" of the page before',
+      description: 'Hex of the name after which the page begins: "next" of the previous page',
     },
     BLOCK_PARAM,
     hexParam('prefix'),
   ],
   result: t.object({
     ...OF_BLOCK_FIELDS,
-    names: t.array(LISTED_NAME_SCHEMA, 'the names, in byte order of how they are filed'),
-    next: t.optional(t.hex('the hex of the last name'), 'when there are more'),
+    names: t.array(LISTED_NAME_SCHEMA, 'the names, in byte order of their normalized form'),
+    next: t.optional(t.hex('hex of the last name of the page, to be passed as "after"'), 'if there are more'),
   }),
   examples: [['"m"', '2'], []],
   run({ services }, { prefix, count, after, block, hex }) {

@@ -87,30 +87,30 @@ export const listSupports = defineMethod({
   follows: 'chain',
   keepsLong: true,
   summary:
-    'Returns the supports of a claim that lives after the latest block, a page of them: those that count, in the order in ' +
-    'which they joined, then those that wait. All pages are of the block of the first one.',
+    'Returns a page of the supports of a claim that exists after the latest block: first the active ones ' +
+    'in the order of activation, then the pending ones. All pages describe the block of the first page.',
   params: [
     CLAIM_ID_PARAM,
-    pageParam('Most supports of the page'),
+    pageParam('Maximum number of supports of the page'),
     {
       name: 'after',
       type: 'string',
       defaultText: 'the first page',
-      description: '"next" of the page before; its block counts',
+      description: 'Cursor of the page: "next" of the previous page. It determines the block',
     },
   ],
   result: t.object({
-    claimId: t.claimId('the claim'),
-    name: t.str('its name as its output has it'),
-    normalized_name: t.str('the name as it is filed'),
+    claimId: t.claimId('the claim id'),
+    name: t.str('the name in the output of the claim'),
+    normalized_name: t.str('the normalized name, by which the claim trie stores the claim'),
     namehex: NAME_HEX,
     ...OF_BLOCK_FIELDS,
-    total: t.int('how many supports it has'),
-    active: t.int('how many of them count'),
-    amount: t.coins('the sum of those that count'),
-    pendingAmount: t.optional(t.coins('the sum of all'), 'when it is more'),
+    total: t.int('the number of its supports'),
+    active: t.int('the number of active claims'),
+    amount: t.coins('the sum of its active supports'),
+    pendingAmount: t.optional(t.coins('the sum of all supports'), 'if it exceeds the effective amount'),
     supports: t.array(LISTED_SUPPORT_SCHEMA, 'the supports of the page'),
-    next: t.optional(t.hex('what leads to the next page'), 'when there is one'),
+    next: t.optional(t.hex('cursor of the next page, to be passed as "after"'), 'when there is one'),
   }),
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
   run({ services }, { claimid, count, after }) {

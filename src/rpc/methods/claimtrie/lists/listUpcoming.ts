@@ -38,7 +38,10 @@ async function pageAt(
   const { claims } = services;
   const oldest = await claims.oldestForeseeing();
   if (height < oldest)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `What comes is told as of block ${oldest} and later ones`);
+    throw rpcError(
+      RPC_ERROR.INVALID_PARAMETER,
+      `Upcoming events are available only for block ${oldest} and later blocks`,
+    );
   const from = Math.max(wanted ?? 0, height + 1);
   const to = Math.min(height + blocks, lastForeseen(claims.rules, height));
   const end = Math.min(to, from + BLOCKS_PER_PAGE - 1);
@@ -62,49 +65,51 @@ export const listUpcoming = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary:
-    'Returns what the blocks to come will do to claims by themselves: pending claims and supports that enter, those ' +
-    'that expire, and names that change hands by it. As after one block, the latest or a little older, and as if no claim transaction came: ' +
-    'what is spent, updated or made before then changes it. Pages of one block fit together whatever is connected ' +
-    'meanwhile: pass the blockhash of the first page on, and each "next" as from. Nothing is told beyond the block before the normalization ' +
-    'fork while that lies ahead.',
+    'Returns the changes to claims that the following blocks will make without further transactions: ' +
+    'activations and expirations of claims and supports, and the takeovers that they cause. The forecast ' +
+    'is made as of the latest block or one shortly before it, and does not foresee transactions. Pages ' +
+    'are consistent even if blocks are connected between calls: pass the blockhash of the first page as ' +
+    '"block", and each "next" as "from". Before the normalization fork, the forecast ends with the block ' +
+    'before the fork.',
   params: [
     {
       name: 'blocks',
       type: 'integer',
       default: DEFAULT_BLOCKS,
       range: { min: 1, max: 0x7fffffff },
-      description: 'How many blocks after that block are looked at',
+      description: 'Number of blocks after that block to forecast',
     },
     {
       name: 'kind',
       type: 'string',
       default: ALL_KINDS,
-      description: `Which events are told: ${UPCOMING_KINDS.join(', ')} or ${ALL_KINDS}`,
+      description: `Type of events to return: ${UPCOMING_KINDS.join(', ')} or ${ALL_KINDS}`,
     },
-    countParam('The page ends with the block that brings so many events'),
+    countParam('The page ends with the block that reaches this number of events'),
     {
       name: 'from',
       type: 'integer',
       range: { min: 0, max: 0x7fffffff },
       defaultText: 'the next block',
       description:
-        'The height of the first block; for another page "next" of the one before. Heights up to the block of the answer are skipped',
+        'The height of the first block; for the next page "next" of the previous page. Heights up to the ' +
+        'block of the forecast are skipped',
     },
     {
       ...BLOCK_PARAM,
-      description: `The hash or the height of the block of the answer: the latest, or one of the ${FORESEEN_BLOCKS_BEHIND} before it`,
+      description:
+        'Hash or height of the block as of which the forecast is made: the latest block, or one of the ' +
+        `${FORESEEN_BLOCKS_BEHIND} before it`,
     },
   ],
   result: t.object({
     ...OF_BLOCK_FIELDS,
-    from: t.int('the first block of the answer'),
-    to: t.int('the last block that is, over all pages'),
-    events: t.array(UPCOMING_EVENT_SCHEMA, 'by height, then by name, then in the order in which they happen'),
+    from: t.int('the first block of the page'),
+    to: t.int('the last block of the forecast, over all pages'),
+    events: t.array(UPCOMING_EVENT_SCHEMA, 'by height, then by name, then in the order of processing'),
     next: t.optional(
-      t.int(
-        'the height from which on there may be more; a page looks at 2,000 blocks at most and may be empty',
-      ),
-      'when the last block is not reached',
+      t.int('the height from which to continue; a page covers at most 2,000 blocks and may be empty'),
+      'if the last block is not reached',
     ),
   }),
   examples: [[], ['4032', '"takeover"'], ['16000', '"expiration"']],

@@ -9,7 +9,7 @@ export const BID_PARAM = {
   type: 'integer',
   default: 0,
   range: { min: 0, max: 0x7fffffff, error: 'bid (parameter 2) should not be a negative value' },
-  description: 'The place by effective amount; 0 is the best',
+  description: 'Position in the order of effective amounts; 0 is the highest amount',
 } as const;
 
 export const getClaimByBid = defineMethod({

@@ -9,7 +9,7 @@ export const SEQUENCE_PARAM = {
   type: 'integer',
   default: 0,
   range: { min: 0, max: 0x7fffffff, error: 'sequence (parameter 2) should not be a negative value' },
-  description: 'The place by height; 0 is the oldest',
+  description: 'Position in the order of age; 0 is the oldest claim',
 } as const;
 
 export const getClaimBySeq = defineMethod({

@@ -11,7 +11,8 @@ export const getClaimProofByBid = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Returns the cryptographic proof of the claim of a name at a place by effective amount.',
+  summary:
+    'Returns the cryptographic proof for the claim of a name at a position in the order of effective amounts.',
   params: [NAME_PARAM, BID_PARAM, blockParam('blockhash (optional parameter 3)'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,
   examples: [['"mindblown"', '1']],

@@ -11,7 +11,7 @@ export const getClaimProofBySeq = defineMethod({
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Returns the cryptographic proof of the claim of a name at a place by height.',
+  summary: 'Returns the cryptographic proof for the claim of a name at a position in the order of age.',
   // The reference's label also lacks the closing parenthesis.
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,

@@ -12,7 +12,7 @@ import { givenName } from '../hexNames.js';
 
 /** Schema of the result of methods that select the claim by rank. */
 export const PLACED_PROOF_SCHEMA = t.union([
-  { when: 'when the name has such a claim', schema: PROOF_SCHEMA },
+  { when: 'if the name has such a claim', schema: PROOF_SCHEMA },
   { when: 'otherwise', schema: t.array(t.any(), 'empty') },
 ]);
 

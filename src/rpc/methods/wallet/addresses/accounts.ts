@@ -43,7 +43,7 @@ export const getAccountAddress = defineMethod({
       description: 'The account; empty for the default one. It need not exist',
     },
   ],
-  result: t.str('the address: a new one once the last was paid to'),
+  result: t.str('the address; a new one is returned after the previous one has received a payment'),
   examples: [['""'], ['"myaccount"']],
   deprecated: accountMethod('getaccountaddress'),
   async run(ctx, { account }) {
@@ -109,7 +109,7 @@ export const moveMethod = defineMethod({
     { name: 'minconf', type: 'integer', description: 'Ignored' },
     { name: 'comment', type: 'string', default: '', description: 'A comment, kept in the wallet only' },
   ],
-  result: t.bool('that it was moved'),
+  result: t.bool('always true'),
   examples: [['""', '"tabby"', '0.01']],
   deprecated: accountMethod('move'),
   async run(ctx, { fromaccount, toaccount, amount, comment }) {

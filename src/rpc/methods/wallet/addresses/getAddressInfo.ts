@@ -23,19 +23,22 @@ import { walletOf } from '../wallets/walletOf.js';
 
 /** Schema of the fields of an address. Embedded addresses have the same fields. */
 const DETAILS: SchemaFields = {
-  isscript: t.optional(t.bool('whether the key is a script'), 'but for unknown witness versions'),
+  isscript: t.optional(t.bool('whether the key is a script'), 'absent for unknown witness versions'),
   iswitness: t.bool('whether the address is a witness address'),
   witness_version: t.optional(t.int('the version of the witness program'), 'for a witness address'),
   witness_program: t.optional(t.hex('the witness program'), 'for a witness address'),
   pubkey: t.optional(
     t.hex('the public key'),
-    'for addresses of one key, embedded ones too, where it is known',
+    'for addresses of one key, including embedded ones, if the key is known',
   ),
-  iscompressed: t.optional(t.bool('whether the public key is compressed'), 'where it is known'),
-  script: t.optional(t.oneOf(SCRIPT_TYPES, 'the type of the script'), 'where the script is known'),
-  hex: t.optional(t.hex('the script'), 'where it is known'),
-  sigsrequired: t.optional(t.int('how many signatures a multisig takes'), 'for a known multisig'),
-  pubkeys: t.optional(t.array(t.hex('a public key')), 'for a known multisig'),
+  iscompressed: t.optional(t.bool('whether the public key is compressed'), 'if the key is known'),
+  script: t.optional(t.oneOf(SCRIPT_TYPES, 'the type of the script'), 'if the script is known'),
+  hex: t.optional(t.hex('the script in hex'), 'if the key is known'),
+  sigsrequired: t.optional(
+    t.int('number of signatures required by the multisig script'),
+    'for a known multisig script',
+  ),
+  pubkeys: t.optional(t.array(t.hex('a public key')), 'for a known multisig script'),
   addresses: t.optional(t.array(t.str('an address')), 'with -deprecatedrpc=validateaddress'),
 };
 const EMBEDDED: SchemaFields = {
@@ -143,25 +146,31 @@ export const getAddressInfo = defineMethod({
     scriptPubKey: t.hex('the script that pays to the address'),
     ismine: t.bool('whether the address is yours'),
     iswatchonly: t.bool('whether the address is watched'),
-    isclaim: t.bool('false for an address: whether it holds a claim is a matter of each output'),
-    issupport: t.bool('the same for supports'),
+    isclaim: t.bool('always false for an address, because each output can be a claim or not'),
+    issupport: t.bool('always false, in the same way, for supports'),
     ...DETAILS,
     embedded: t.optional(
       t.object({ ...EMBEDDED, embedded: t.optional(t.object(EMBEDDED), 'the same once more') }),
       'for a script that is itself an address',
     ),
-    label: t.optional(t.str('the label'), 'where it has one'),
-    account: t.optional(t.str('the same'), 'with -deprecatedrpc=accounts'),
-    timestamp: t.optional(t.int('when the key was made, in seconds since 1970'), 'where it is known'),
-    hdkeypath: t.optional(t.str('the path of the key'), 'for keys from a seed'),
-    hdseedid: t.optional(t.claimId('the id of the seed'), 'for keys from a seed'),
-    hdmasterkeyid: t.optional(t.claimId('the same, under its older name'), 'for keys from a seed'),
+    label: t.optional(t.str('the label'), 'if it has one'),
+    account: t.optional(t.str('the same value as "label"'), 'with -deprecatedrpc=accounts'),
+    timestamp: t.optional(t.int('creation time of the key, in seconds since 1970'), 'if the key is known'),
+    hdkeypath: t.optional(t.str('the derivation path of the key'), 'for keys derived from a seed'),
+    hdseedid: t.optional(
+      t.claimId('the id of the seed, as the hash of its key'),
+      'for keys derived from a seed',
+    ),
+    hdmasterkeyid: t.optional(
+      t.claimId('the same value under its older name'),
+      'for keys derived from a seed',
+    ),
     labels: t.array(
       t.object({
         name: t.str('the label'),
-        purpose: t.str('send, receive, refund, timelock or unknown'),
+        purpose: t.str('purpose of the key: send, receive, refund, timelock or unknown'),
       }),
-      'the labels, one at most',
+      'the labels; at most one',
     ),
   }),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"']],

@@ -9,7 +9,7 @@ import { requireStakeKeys } from './requireStakeKeys.js';
 import { scriptOfAddress, spending } from '../sending/spendArguments.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-const TO_AN_ADDRESS = 'and so abandons it: what it held, less the fee, goes to an address.';
+const TO_AN_ADDRESS = 'and so abandons it: its amount, minus the fee, is sent to an address.';
 const RESULT = t.hash('the new transaction');
 const EXAMPLES = [
   [
@@ -35,7 +35,7 @@ export const abandonClaim = defineMethod({
   name: 'abandonclaim',
   category: 'claimtrie',
   needsWallet: 'one',
-  summary: `Creates a transaction that spends the output which holds a claim, ${TO_AN_ADDRESS}`,
+  summary: `Creates a transaction that spends the output of a claim, ${TO_AN_ADDRESS}`,
   params: ABANDON_PARAMS,
   result: RESULT,
   examples: EXAMPLES,
@@ -46,7 +46,7 @@ export const abandonSupport = defineMethod({
   name: 'abandonsupport',
   category: 'claimtrie',
   needsWallet: 'one',
-  summary: `Creates a transaction that spends the output which holds a support, ${TO_AN_ADDRESS}`,
+  summary: `Creates a transaction that spends the output of a support, ${TO_AN_ADDRESS}`,
   params: ABANDON_PARAMS,
   result: RESULT,
   examples: EXAMPLES,

@@ -8,12 +8,12 @@ export const CLAIM_TXID_PARAM = {
   name: 'txid',
   type: 'looseHash',
   required: true,
-  description: 'The transaction with the unspent output that holds it',
+  description: 'The transaction that contains the unspent output',
 } as const;
 
 export const ABANDON_PARAMS = [
   CLAIM_TXID_PARAM,
-  { name: 'address', type: 'string', required: true, description: 'The address that what it held goes to' },
+  { name: 'address', type: 'string', required: true, description: 'The address that receives the amount' },
 ] as const;
 
 /** Parses hex of at least one byte. Source: `IsHex`. */

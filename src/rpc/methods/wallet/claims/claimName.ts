@@ -10,7 +10,8 @@ import { spending } from '../sending/spendArguments.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
 const EMPTY_NAME =
-  'The name is empty, and no lbry:// URL leads to such a claim. To claim it all the same, give true as the fourth argument (force)';
+  'The name is empty, and no lbry:// URL can refer to such a claim. To claim it anyway, pass true as ' +
+  'the fourth argument (force)';
 
 export const claimName = defineMethod({
   name: 'claimname',
@@ -21,21 +22,20 @@ export const claimName = defineMethod({
     'supports are the greatest among the unspent claims to the name.',
   params: [
     { name: 'name', type: 'string', required: true, description: 'The name that is claimed' },
-    { name: 'value', type: 'string', required: true, description: 'What it is claimed for, in hexadecimal' },
+    { name: 'value', type: 'string', required: true, description: 'The value of the claim in hex' },
     {
       name: 'amount',
       type: 'amount',
       required: true,
       late: true,
-      description: 'The amount to hold the name with',
+      description: 'The amount of the claim, in coins',
     },
     {
       name: 'force',
       type: 'boolean',
       default: false,
       late: true,
-      description:
-        'Claim even an empty name; in the other profiles it is ignored, as lbrycrd ignores a fourth argument',
+      description: 'Allow an empty name. Ignored in the other profiles, as lbrycrd ignores a fourth argument',
     },
     { ...hexParam('name'), late: true },
   ],

@@ -15,19 +15,19 @@ import { walletOf } from '../wallets/walletOf.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-const IN_BLOCK = 'when the transaction is in a block';
+const IN_BLOCK = 'if the transaction is in a block';
 const STANDING: SchemaFields = {
-  'expiration height': t.optional(t.int('the height at which it expires'), IN_BLOCK),
-  expired: t.optional(t.bool('whether it has'), IN_BLOCK),
-  'blocks to expiration': t.optional(t.int('how many blocks there are until then'), 'while it has not'),
+  'expiration height': t.optional(t.int('the height at which the claim or support expires'), IN_BLOCK),
+  expired: t.optional(t.bool('whether it has expired'), IN_BLOCK),
+  'blocks to expiration': t.optional(t.int('number of blocks until it expires'), 'if it has not expired'),
 };
 const IN_TRIE: SchemaFields = {
-  'is spent': t.bool('whether the wallet spent it'),
+  'is spent': t.bool('whether the output is spent'),
   'is in name trie': t.optional(t.bool('whether it is active'), 'for a claim'),
   'is in support map': t.optional(t.bool('whether it is active'), 'for a support'),
 };
-const VALUE = t.optional(t.hex('the value'), 'when there is one');
-const ADDRESS = t.optional(t.str('the address that it belongs to'), 'when there is one');
+const VALUE = t.optional(t.hex('the value of the claim'), 'when there is one');
+const ADDRESS = t.optional(t.str('the address of the output'), 'when there is one');
 
 const RESULT = t.array(
   t.union([
@@ -36,22 +36,22 @@ const RESULT = t.array(
       schema: t.object({
         name: t.str('the name'),
         claimtype: t.oneOf(['CLAIM', 'SUPPORT']),
-        claimId: t.claimId('the claim id, or the one that is supported'),
+        claimId: t.claimId('the id of the claim, or of the supported claim'),
         value: VALUE,
-        account: t.str('the account that it was sent from; empty for the default account'),
+        account: t.str('the account from which it was sent; empty for the default account'),
         address: ADDRESS,
         category: t.oneOf(['name']),
-        amount: t.coins('the amount'),
-        vout: t.int('the number of the output'),
+        amount: t.coins('the amount of the output'),
+        vout: t.int('the index of the output'),
         fee: t.coins('the fee of the transaction'),
         height: t.optional(t.int('the height of the block'), IN_BLOCK),
         confirmations: t.int('the confirmations'),
-        blockhash: t.optional(t.hash('the block'), IN_BLOCK),
-        blockindex: t.optional(t.int('the place of the transaction in the block'), IN_BLOCK),
+        blockhash: t.optional(t.hash('the hash of the block'), IN_BLOCK),
+        blockindex: t.optional(t.int('the position of the transaction in the block'), IN_BLOCK),
         txid: t.hash('the transaction'),
-        time: t.time('when the transaction was made'),
-        timereceived: t.time('when the wallet knew of it'),
-        comment: t.optional(t.str('the comment'), 'when there is one'),
+        time: t.time('the time at which the transaction was created'),
+        timereceived: t.time('the time at which the wallet first saw it'),
+        comment: t.optional(t.str('the comment of the transaction'), 'when there is one'),
         ...STANDING,
         ...IN_TRIE,
       }),
@@ -62,13 +62,13 @@ const RESULT = t.array(
         name: t.str('the name'),
         claimtype: t.oneOf(['CLAIM', 'SUPPORT']),
         claimId: t.optional(t.claimId('the claim id'), 'for a claim'),
-        supported_claimid: t.optional(t.claimId('the id that it supports'), 'for a support'),
+        supported_claimid: t.optional(t.claimId('the id of the supported claim'), 'for a support'),
         value: VALUE,
         txid: t.hash('the transaction'),
-        account: t.str('the account that it was sent from; empty for the default account'),
+        account: t.str('the account from which it was sent; empty for the default account'),
         address: ADDRESS,
-        amount: t.coins('the amount'),
-        vout: t.int('the number of the output'),
+        amount: t.coins('the amount of the output'),
+        vout: t.int('the index of the output'),
         fee: t.coins('the fee of the transaction'),
         height: t.optional(t.int('the height of the block'), IN_BLOCK),
         ...STANDING,
@@ -165,21 +165,21 @@ export const listNameClaims = defineMethod({
   name: 'listnameclaims',
   category: 'claimtrie',
   needsWallet: 'one',
-  summary: 'Returns the claims and supports that transactions of the wallet made, the oldest first.',
+  summary: 'Returns the claims and supports in transactions of the wallet, oldest first.',
   params: [
     {
       name: 'includesuppports|includesupports',
       type: 'boolean',
       default: true,
-      description: 'Whether supports are listed too',
+      description: 'Whether to include supports',
     },
     {
       name: 'activeonly',
       type: 'boolean',
       defaultText: 'false; true in the other profiles',
-      description: 'Whether only what is not spent is listed',
+      description: 'Whether to include only unspent outputs',
     },
-    { name: 'minconf', type: 'integer', default: 1, description: 'The least confirmations' },
+    { name: 'minconf', type: 'integer', default: 1, description: 'Minimum number of confirmations' },
   ],
   result: RESULT,
   examples: [[], ['false', 'true', '6']],

@@ -76,24 +76,31 @@ export const supportClaim = defineMethod({
   category: 'claimtrie',
   needsWallet: 'one',
   summary:
-    'Creates a transaction whose amount counts for a claim as if it were its own. For the claim that controls the name it ' +
-    'counts at once, else after a delay; it counts until it is spent, or the claim is spent or expires.',
+    'Creates a transaction with a support: its amount is added to the effective amount of a claim. For ' +
+    'the controlling claim it is active at once, otherwise after a delay; it remains active until it is ' +
+    'spent or expires, or the claim is spent or expires.',
   params: [
-    { name: 'name', type: 'string', required: true, description: 'The name that the claim is to' },
+    { name: 'name', type: 'string', required: true, description: 'The name of the claim' },
     {
       name: 'claimid',
       type: 'string',
       default: '',
-      description: 'The id of the claim, or the beginning of it; none is found without',
+      description: 'The claim id, or its first digits',
     },
     { name: 'amount', type: 'amount', default: ONE_SATOSHI, late: true, description: 'The amount' },
-    { name: 'value', type: 'string', default: '', late: true, description: 'Metadata, in hexadecimal' },
+    {
+      name: 'value',
+      type: 'string',
+      default: '',
+      late: true,
+      description: 'The value of the support in hex',
+    },
     {
       name: 'isTip',
       type: 'boolean',
       default: false,
       late: true,
-      description: "Whether the amount is given to the claim's owner, who may spend it",
+      description: 'Whether the amount is given to the owner of the claim (a tip), who can spend it',
     },
     { ...hexParam('name'), late: true },
   ],
@@ -103,7 +110,7 @@ export const supportClaim = defineMethod({
       when: 'in the other profiles',
       schema: t.object({
         txId: t.hash('the transaction'),
-        address: t.str('whom the amount belongs to'),
+        address: t.str('the owner of the amount'),
       }),
     },
   ]),

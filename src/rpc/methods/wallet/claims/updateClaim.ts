@@ -13,17 +13,17 @@ export const updateClaim = defineMethod({
   category: 'claimtrie',
   needsWallet: 'one',
   summary:
-    'Creates a transaction that spends the output which holds a claim, and claims the same name again, for another value ' +
-    'and amount: the claim keeps its id, and its supports.',
+    'Creates a transaction that spends the output of a claim and creates a new output for the same ' +
+    'claim, with another value and amount. The claim keeps its id, name and supports.',
   params: [
     CLAIM_TXID_PARAM,
-    { name: 'value', type: 'string', required: true, description: 'The new value, in hexadecimal' },
+    { name: 'value', type: 'string', required: true, description: 'The new value in hex' },
     {
       name: 'amount',
       type: 'amount',
       required: true,
       late: true,
-      description: 'The new amount to hold the name with',
+      description: 'The new amount of the claim, in coins',
     },
   ],
   maxArgs: 4,

@@ -22,8 +22,8 @@ export const getBalance = defineMethod({
       name: 'account|dummy',
       type: 'string',
       description:
-        'Must be left out or "*". With -deprecatedrpc=accounts the account whose balance is asked for, "*" for all: then ' +
-        'what came in and went out is added up, which counts conflicting payments twice',
+        'Must be omitted or "*". With -deprecatedrpc=accounts the account, or "*" for all: the balance is ' +
+        'then the sum of all payments in and out, in which conflicting payments are counted twice',
     },
     {
       name: 'minconf',

@@ -27,7 +27,7 @@ export const getReceivedByAddress = defineMethod({
     { name: 'address', type: 'string', required: true, description: 'The address' },
     { ...MIN_DEPTH_PARAM, late: true },
   ],
-  result: t.coins('the total amount received; mined coins, claims and supports do not count'),
+  result: t.coins('the total amount received, without mined coins, claims and supports'),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"', '6']],
   async run(ctx, { address, minconf }) {
     const wallet = walletOf(ctx);

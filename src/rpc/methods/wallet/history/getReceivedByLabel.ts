@@ -13,7 +13,7 @@ import { checkLabel } from '../addresses/addressArguments.js';
 import { MIN_DEPTH_PARAM } from './getReceivedByAddress.js';
 import { walletOf } from '../wallets/walletOf.js';
 
-const RESULT = t.coins('the total amount received; mined coins do not count');
+const RESULT = t.coins('the total amount received, without mined coins');
 
 async function received(ctx: RpcContext, label: string, minDepth: number): Promise<JsonOut> {
   const wallet = walletOf(ctx);
@@ -32,7 +32,7 @@ export const getReceivedByLabel = defineMethod({
       name: 'label',
       type: 'string',
       required: true,
-      description: 'The label; may be empty, for addresses without one',
+      description: 'The label; may be empty for addresses without one',
     },
     MIN_DEPTH_PARAM,
   ],

@@ -26,11 +26,11 @@ export const getTransaction = defineMethod({
     WATCHED_PARAM,
   ],
   result: t.openObject({
-    amount: t.coins('what it brought or, negative, took, without the fee'),
-    fee: t.optional(t.coins('the fee, negative'), 'when the wallet sent it'),
+    amount: t.coins('the net amount without the fee; negative if the wallet sent more than it received'),
+    fee: t.optional(t.coins('the fee; negative'), 'if the wallet sent it'),
     ...TRANSACTION_FIELDS,
-    details: t.array(LISTED_DETAIL, 'its outputs as far as they are listed'),
-    hex: t.hex('the transaction, serialized'),
+    details: t.array(LISTED_DETAIL, 'the outputs that concern the wallet'),
+    hex: t.hex('the serialized transaction'),
   }),
   examples: [['"1075db55d416d3ca199f55b6084e2115b9345e16c5cf302fc80e9d5fbf5d48d"']],
   run(ctx, { txid, include_watchonly }) {

@@ -22,10 +22,10 @@ export const INCLUDE_EMPTY_PARAM = {
   name: 'include_empty',
   type: 'boolean',
   default: false,
-  description: 'Whether those are listed that have received nothing',
+  description: 'Whether to include addresses that have received nothing',
 } as const;
 
-export const WATCHED_FIELD = t.optional(t.bool('that the address is only watched'), 'when it is');
+export const WATCHED_FIELD = t.optional(t.bool('true: the address is only watched'), 'if it is only watched');
 
 export const listReceivedByAddress = defineMethod({
   name: 'listreceivedbyaddress',
@@ -49,8 +49,8 @@ export const listReceivedByAddress = defineMethod({
       involvesWatchonly: WATCHED_FIELD,
       address: t.str('the address'),
       account: t.str('DEPRECATED. The label'),
-      amount: t.coins('the total amount received; mined coins do not count'),
-      confirmations: t.int('those of the latest transaction'),
+      amount: t.coins('the total amount received, without mined coins'),
+      confirmations: t.int('number of confirmations of the latest transaction'),
       label: t.str('the label of the address'),
       txids: t.array(t.hash('a transaction that pays to the address')),
     }),

@@ -20,8 +20,8 @@ const RESULT = t.array(
   t.object({
     involvesWatchonly: WATCHED_FIELD,
     account: t.str('DEPRECATED. The label'),
-    amount: t.coins('the total amount received; mined coins do not count'),
-    confirmations: t.int('those of the latest transaction'),
+    amount: t.coins('the total amount received, without mined coins'),
+    confirmations: t.int('number of confirmations of the latest transaction'),
     label: t.str('the label'),
   }),
 );

@@ -35,20 +35,22 @@ export const listSinceBlock = defineMethod({
       name: 'target_confirmations',
       type: 'integer',
       default: 1,
-      description: 'Which block is told as "lastblock": 1 for the tip, 2 for the one before it',
+      description:
+        'The number of confirmations of the block returned as "lastblock": 1 for the tip, 2 for the block before it',
     },
     WATCHED_PARAM,
     {
       name: 'include_removed',
       type: 'boolean',
       default: true,
-      description: 'Show transactions of blocks that a reorganisation took back (needs those blocks)',
+      description:
+        'Include transactions of blocks that a reorganisation disconnected (needs the data of those blocks)',
     },
   ],
   result: t.object({
-    transactions: t.array(LISTED_TRANSACTION, 'by transaction id'),
-    removed: t.optional(t.array(LISTED_TRANSACTION), 'unless include_removed is false'),
-    lastblock: t.hash('the block to ask for next time'),
+    transactions: t.array(LISTED_TRANSACTION, 'transactions, by id'),
+    removed: t.optional(t.array(LISTED_TRANSACTION), 'absent if include_removed is false'),
+    lastblock: t.hash('the block to pass to the next call'),
   }),
   examples: [[], ['"000000000000000bacf66f7497b7dc45ef753ee9a7d38571037cdb1a57f663ad"', '6']],
   async run(ctx, { blockhash, target_confirmations, include_watchonly, include_removed }) {

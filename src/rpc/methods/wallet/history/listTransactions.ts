@@ -45,7 +45,7 @@ export const listTransactions = defineMethod({
       { when: 'for a transaction', schema: LISTED_TRANSACTION },
       { when: 'for a move between accounts', schema: LISTED_MOVE },
     ]),
-    'the oldest first',
+    'oldest first',
   ),
   examples: [[], ['"*"', '20', '100']],
   async run(ctx, { account, count, skip, include_watchonly }): Promise<JsonOut> {

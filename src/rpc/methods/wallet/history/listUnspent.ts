@@ -41,14 +41,14 @@ export const listUnspent = defineMethod({
       type: 'integer',
       default: 1,
       strict: 'nullable',
-      description: 'The least confirmations',
+      description: 'Minimum number of confirmations',
     },
     {
       name: 'maxconf',
       type: 'integer',
       default: 9999999,
       strict: 'nullable',
-      description: 'The most confirmations',
+      description: 'Maximum number of confirmations',
     },
     { name: 'addresses', type: 'array', strict: 'nullable', description: 'Addresses to filter by' },
     {
@@ -69,19 +69,19 @@ export const listUnspent = defineMethod({
   result: t.array(
     t.object({
       txid: t.hash('the transaction id'),
-      vout: t.int('the number of the output'),
-      address: t.optional(t.str('the address'), 'when the script has one'),
-      label: t.optional(t.str('the label of the address'), 'when it is in the address book'),
-      account: t.optional(t.str('the same, under its older name'), 'with -deprecatedrpc=accounts'),
-      redeemScript: t.optional(t.hex('the redeem script'), 'when the output is P2SH and it is known'),
+      vout: t.int('the index of the output'),
+      address: t.optional(t.str('the address'), 'if the script has one'),
+      label: t.optional(t.str('the label of the address'), 'if the address is in the address book'),
+      account: t.optional(t.str('the same value under its older name'), 'with -deprecatedrpc=accounts'),
+      redeemScript: t.optional(t.hex('the redeem script'), 'if the output is P2SH and the script is known'),
       scriptPubKey: t.hex('the output script'),
-      amount: t.coins('the amount'),
+      amount: t.coins('the amount of the output'),
       confirmations: t.int('the number of confirmations'),
       spendable: t.bool('whether the wallet has the private keys to spend it'),
       solvable: t.bool('whether the wallet knows how to spend it, private keys aside'),
       safe: t.bool(
-        'whether it is safe to spend: unconfirmed outputs of others and of replacements are not, and no new transaction ' +
-          'of the wallet spends them',
+        'whether it is safe to spend: unconfirmed outputs of other wallets and of replacement transactions ' +
+          'are not safe, and the wallet does not spend them',
       ),
     }),
   ),

@@ -29,50 +29,49 @@ export const WATCHED_PARAM = {
   name: 'include_watchonly',
   type: 'boolean',
   default: false,
-  description: "Whether addresses that are only watched count (see 'importaddress')",
+  description: 'Include watch-only addresses (see importaddress)',
 } as const;
 
 const CATEGORIES = ['send', 'receive', 'generate', 'immature', 'orphan', 'move'];
 
 /** Schema of the fields that describe the whole transaction. */
 export const TRANSACTION_FIELDS: SchemaFields = {
-  confirmations: t.int('the number of confirmations, below 0 for those of a block that it conflicts with'),
-  generated: t.optional(t.bool('that it was mined'), 'when it is a coinbase'),
-  blockhash: t.optional(t.hash('the block that holds it'), 'when it is confirmed'),
-  blockindex: t.optional(t.int('its place in the block'), 'when it is confirmed'),
-  blocktime: t.optional(t.time('the time of the block'), 'when it is confirmed'),
-  trusted: t.optional(t.bool('whether its outputs are safe to spend'), 'when it is not confirmed'),
+  confirmations: t.int(
+    'number of confirmations; negative if a transaction that conflicts with it has that many confirmations',
+  ),
+  generated: t.optional(t.bool('true: the transaction is a coinbase'), 'when it is a coinbase'),
+  blockhash: t.optional(t.hash('the hash of the block that contains it'), 'if it is confirmed'),
+  blockindex: t.optional(t.int('the position in the block'), 'if it is confirmed'),
+  blocktime: t.optional(t.time('the time of the block'), 'if it is confirmed'),
+  trusted: t.optional(t.bool('whether its outputs are safe to spend'), 'if it is not confirmed'),
   txid: t.hash('the transaction id'),
-  walletconflicts: t.array(t.hash('a transaction of the wallet that spends the same')),
-  time: t.time('when it was made or came, in the order of all'),
-  timereceived: t.time('when it came'),
+  walletconflicts: t.array(t.hash('a wallet transaction that conflicts with it')),
+  time: t.time('the time of creation or arrival; increases with the order of transactions'),
+  timereceived: t.time('the time at which the wallet first saw it'),
   'bip125-replaceable': t.oneOf(
     ['yes', 'no', 'unknown'],
-    'whether it could be replaced (BIP125); unknown for unconfirmed ones outside of the mempool',
+    'whether it can be replaced (BIP125); unknown for unconfirmed transactions outside the mempool',
   ),
-  comment: t.optional(t.str('what it is for'), 'when that was said'),
-  to: t.optional(t.str('whom it is for'), 'when that was said'),
+  comment: t.optional(t.str('the comment on the purpose of the transaction'), 'if such a comment was given'),
+  to: t.optional(t.str('the comment on the recipient'), 'if such a comment was given'),
   replaces_txid: t.optional(t.hash('the transaction that it replaces'), 'after bumpfee'),
   replaced_by_txid: t.optional(t.hash('the transaction that replaces it'), 'after bumpfee'),
 };
 
 /** Schema of the fields that describe one output. They are placed before and after those of the transaction. */
 const ITEM_FIELDS: SchemaFields = {
-  involvesWatchonly: t.optional(
-    t.bool('that an address which is only watched has part in it'),
-    'when it has',
-  ),
+  involvesWatchonly: t.optional(t.bool('true: a watch-only address is involved'), 'if one is involved'),
   account: t.optional(t.str('DEPRECATED. The account'), 'with -deprecatedrpc=accounts'),
   address: t.optional(t.str('the address'), 'when the output has one'),
-  category: t.oneOf(CATEGORIES, 'what it is'),
-  amount: t.coins('the amount, negative for what was sent'),
+  category: t.oneOf(CATEGORIES, 'type of the entry'),
+  amount: t.coins('the amount; negative for "send"'),
   label: t.optional(t.str('the label of the address'), 'when it has one'),
-  vout: t.int('the number of the output'),
-  fee: t.optional(t.coins('the fee, negative'), 'for "send"'),
+  vout: t.int('the index of the output'),
+  fee: t.optional(t.coins('the fee; negative'), 'for "send"'),
 };
 
 const ABANDONED_FIELD: SchemaFields = {
-  abandoned: t.optional(t.bool('whether the wallet does not wait for it any more'), 'for "send"'),
+  abandoned: t.optional(t.bool('whether the transaction was abandoned'), 'for "send"'),
 };
 
 /** Schema of one listed output. Additional fields are allowed, because the owner's notes may have any keys. */
@@ -85,11 +84,11 @@ export const LISTED_DETAIL: Schema = t.object({ ...ITEM_FIELDS, ...ABANDONED_FIE
 
 export const LISTED_MOVE: Schema = t.object({
   account: t.str('DEPRECATED. The account'),
-  category: t.oneOf(['move'], 'what it is'),
-  time: t.time('when it was moved'),
-  amount: t.coins('the amount, negative for what left the account'),
-  otheraccount: t.str('DEPRECATED. Where it came from or went to'),
-  comment: t.str('what it is for'),
+  category: t.oneOf(['move'], 'type of the entry'),
+  time: t.time('the time of the move'),
+  amount: t.coins('the amount; negative for the account from which it was moved'),
+  otheraccount: t.str('DEPRECATED. The other account of the move'),
+  comment: t.str('the comment on the purpose of the transaction'),
 });
 
 /** Returns the fields that describe the whole transaction, in the reference's order. */

@@ -9,7 +9,7 @@ export const abortRescan = defineMethod({
   needsWallet: 'one',
   summary: 'Stops current wallet rescan triggered by an RPC call, e.g. by an importprivkey call.',
   params: [],
-  result: t.bool('whether there was one to stop'),
+  result: t.bool('whether a rescan was running'),
   examples: [[]],
   run: (ctx) => walletOf(ctx).scans.abort(),
 });

@@ -18,8 +18,8 @@ export const addTimelockedAddress = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    "Add an address that can't be redeemed until timelock. Requires a new wallet backup.\nWhat is paid to it does not " +
-    'count towards the balance; import it with importaddress to watch it.',
+    'Add an address that cannot be spent from until a given time. Requires a new wallet backup.\n' +
+    'Payments to it do not count in the balance; watch it with importaddress.',
   params: [
     {
       name: 'timelock',

@@ -13,8 +13,9 @@ export const dumpWallet = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Dumps all wallet keys in a human-readable format to a server-side file. This does not allow overwriting ' +
-    'existing files.\nKeys that do not come from the seed are in it too; a person with the file has the coins.',
+    'Dumps all wallet keys in a human-readable format to a server-side file. This does not allow ' +
+    'overwriting existing files.\n' +
+    'The file also contains imported keys. Everyone who has the file can spend the coins.',
   params: [
     {
       name: 'filename',
@@ -22,7 +23,7 @@ export const dumpWallet = defineMethod({
       required: true,
       late: true,
       description:
-        'The filename with path (either absolute or relative to the folder in which the node was started)',
+        'The filename with path (either absolute or relative to the working directory of the node)',
     },
   ],
   result: t.object({ filename: t.str('the filename with full absolute path') }),

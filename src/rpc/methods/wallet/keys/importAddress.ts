@@ -14,9 +14,10 @@ export const importAddress = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Adds an address or script (in hex) that can be watched as if it were in your wallet but cannot be used to ' +
-    'spend. Requires a new wallet backup.\nUntil a rescan is through, transactions may be missing. If you have the full ' +
-    'public key, call importpubkey instead.',
+    'Adds an address or script (in hex) that can be watched as if it were in your wallet but cannot be ' +
+    'used to spend. Requires a new wallet backup.\n' +
+    'Until a rescan has finished, transactions may be missing. If you have the full public key, call ' +
+    'importpubkey instead.',
   params: [
     {
       name: 'address',

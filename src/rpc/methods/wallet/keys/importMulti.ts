@@ -129,26 +129,28 @@ export const importMulti = defineMethod({
       required: true,
       strict: true,
       description:
-        'Data to be imported, objects of: scriptPubKey (a script in hex, or {"address": "..."}), timestamp (when the ' +
-        'keys were made, in seconds since 1970, or "now"; blocks from two hours before the earliest are rescanned), and ' +
-        'where they apply redeemscript, pubkeys, keys (private ones), internal, watchonly and label',
+        'Data to import: objects with the members scriptPubKey (a script in hex, or {"address": "..."}), ' +
+        'timestamp (creation time of the keys in seconds since 1970, or "now"; the rescan begins two hours ' +
+        'before the earliest), and optionally redeemscript, pubkeys, keys (private keys), internal, ' +
+        'watchonly and label',
     },
     {
       name: 'options',
       type: 'object',
       strict: true,
-      description: 'rescan: whether to rescan the chain after all imports, which it does by default',
+      description:
+        'Object with the member rescan (boolean, default true): rescan the chain after all imports',
     },
   ],
   result: t.array(
     t.object({
-      success: t.bool('whether it was imported'),
+      success: t.bool('whether the import succeeded'),
       error: t.optional(
-        t.object({ code: t.int('the code of the error'), message: t.str('what was wrong') }),
-        'when it was not',
+        t.object({ code: t.int('the error code'), message: t.str('the error message') }),
+        'if the import failed',
       ),
     }),
-    'what became of each request',
+    'the result of each request',
   ),
   examples: [
     [

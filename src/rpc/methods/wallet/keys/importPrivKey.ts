@@ -14,7 +14,8 @@ export const importPrivKey = defineMethod({
   needsWallet: 'one',
   summary:
     'Adds a private key (as returned by dumpprivkey) to your wallet. Requires a new wallet backup.\n' +
-    'Until a rescan is through, transactions of the key may be missing. Use importmulti for more than one key.',
+    'Until a rescan has finished, transactions of the key may be missing. Use importmulti for more than ' +
+    'one key.',
   params: [
     {
       name: 'privkey',

@@ -17,8 +17,9 @@ export const importPrunedFunds = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Imports funds without rescan. Corresponding address or script must previously be included in wallet. Aimed towards ' +
-    'pruned wallets.\nTransactions that spend what is imported must be imported too, or found by a rescan.',
+    'Imports funds without rescan. Corresponding address or script must previously be included in ' +
+    'wallet. Aimed towards pruned wallets.\n' +
+    'Transactions that spend the imported funds must be imported too, or found by a rescan.',
   params: [
     {
       name: 'rawtransaction',

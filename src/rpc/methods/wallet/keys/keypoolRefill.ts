@@ -15,7 +15,7 @@ export const keypoolRefill = defineMethod({
       type: 'integer',
       default: 0,
       late: true,
-      description: 'The new size of the key pool; 0 for that of -keypool',
+      description: 'The new size of the key pool; 0 for the value of -keypool',
     },
   ],
   result: t.none(),

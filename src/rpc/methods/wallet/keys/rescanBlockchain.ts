@@ -47,7 +47,8 @@ export const rescanBlockchain = defineMethod({
       if (start_height <= behind)
         fail(
           RPC_ERROR.MISC_ERROR,
-          `Can't rescan from height ${start_height}: the node was started from a snapshot of block ${behind}, and the blocks up to it are not validated yet. Rescan from height ${behind + 1}, or wait.`,
+          `Can't rescan from height ${start_height}: the node was started from a snapshot of block ${behind}, ` +
+            `and the blocks up to it are not validated yet. Rescan from height ${behind + 1}, or retry later.`,
         );
       // Blocks are pruned from the lowest height upwards, so checking the first block is sufficient.
       if (ctx.services.pruner !== null && !chain.hasBlock(start_height)) {

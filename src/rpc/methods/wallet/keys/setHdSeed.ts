@@ -11,7 +11,7 @@ export const setHdSeed = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Set or generate a new HD wallet seed. Wallets that have none do not get one.\n' +
+    'Set or generate a new HD wallet seed. Wallets without a seed cannot get one.\n' +
     'Note that you will need to MAKE A NEW BACKUP of your wallet after setting the HD wallet seed.',
   params: [
     {
@@ -20,8 +20,8 @@ export const setHdSeed = defineMethod({
       late: true,
       default: true,
       description:
-        'Whether the next addresses are from the new seed at once; otherwise those of the old seed that are in the ' +
-        'keypool are used up first',
+        'Whether the next addresses come from the new seed at once; otherwise the remaining keypool ' +
+        'addresses of the old seed are used first',
     },
     {
       name: 'seed',

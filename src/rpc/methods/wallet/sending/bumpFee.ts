@@ -46,7 +46,7 @@ export const bumpFee = defineMethod({
     txid: t.hash('the new transaction'),
     origfee: t.coins('the fee of the replaced transaction'),
     fee: t.coins('the fee of the new transaction'),
-    errors: t.array(t.str('what went wrong')),
+    errors: t.array(t.str('description of the error')),
   }),
   examples: [['"txid"']],
   async run(ctx, { txid, options }) {

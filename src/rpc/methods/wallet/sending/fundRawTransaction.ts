@@ -39,7 +39,7 @@ export const fundRawTransaction = defineMethod({
       name: 'iswitness',
       type: 'boolean',
       strict: true,
-      defaultText: 'as it can be read',
+      defaultText: 'detected automatically',
       description: 'Whether the transaction hex is a serialized witness transaction',
     },
   ],

@@ -13,7 +13,7 @@ export const listLockUnspent = defineMethod({
   summary:
     'Returns list of temporarily unspendable outputs.\nSee the lockunspent call to lock and unlock transactions for spending.',
   params: [],
-  result: t.array(t.object({ txid: t.hash('the transaction'), vout: t.int('the number of the output') })),
+  result: t.array(t.object({ txid: t.hash('the transaction'), vout: t.int('the index of the output') })),
   examples: [[]],
   run: (ctx) => jsonArray(outputs([...walletOf(ctx).lockedOutputs])),
 });

@@ -35,7 +35,7 @@ export const lockUnspent = defineMethod({
       description: 'Outputs, each an object of "txid" (string) and "vout" (numeric)',
     },
   ],
-  result: t.bool('whether it was done'),
+  result: t.bool('whether the command succeeded'),
   examples: [
     ['false', '[{"txid":"a08e6907dbbd3d809776dbfc5d82e371b764ed838b5655e72f463568df1aadf0","vout":1}]'],
   ],

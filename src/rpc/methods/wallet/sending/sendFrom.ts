@@ -19,8 +19,9 @@ export const sendFrom = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'DEPRECATED (use sendtoaddress). Send an amount from an account to an address.\nThe account has no part in which ' +
-    'coins are spent; the transaction counts for its balance.',
+    'DEPRECATED (use sendtoaddress). Send an amount from an account to an address.\n' +
+    'The account does not determine which coins are spent; the transaction only changes the balance of ' +
+    'the account.',
   params: [
     {
       name: 'fromaccount',
@@ -35,7 +36,12 @@ export const sendFrom = defineMethod({
       required: true,
       description: 'The amount in coins; the fee is added on top',
     },
-    { name: 'minconf', type: 'integer', default: 1, description: 'Confirmations that the funds must have' },
+    {
+      name: 'minconf',
+      type: 'integer',
+      default: 1,
+      description: 'Minimum number of confirmations of the funds',
+    },
     ...COMMENT_PARAMS,
   ],
   result: t.hash('the transaction id'),

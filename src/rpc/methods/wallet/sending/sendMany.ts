@@ -27,32 +27,38 @@ export const sendMany = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Send multiple times. Amounts are double-precision floating point numbers.\nNote that the "fromaccount" argument ' +
-    'counts only with -deprecatedrpc=accounts.',
+    'Send multiple times. Amounts are double-precision floating point numbers.\n' +
+    'Note that the "fromaccount" argument has an effect only with -deprecatedrpc=accounts.',
   params: [
     {
       name: 'fromaccount|dummy',
       type: 'string',
       required: true,
-      description: 'Must be "" for backwards compatibility, unless there are accounts',
+      description: 'Must be "" for backwards compatibility, except with -deprecatedrpc=accounts',
     },
     {
       name: 'amounts',
       type: 'object',
       required: true,
-      description: 'Addresses, each with its amount in coins (numeric or string)',
+      description: 'Object with an amount in coins (numeric or string) for each address',
     },
-    { name: 'minconf', type: 'integer', default: 1, description: 'Confirmations that the balance must have' },
+    {
+      name: 'minconf',
+      type: 'integer',
+      default: 1,
+      description: 'Minimum number of confirmations of the balance',
+    },
     { name: 'comment', type: 'string', default: '', description: 'A comment, kept in the wallet' },
     {
       name: 'subtractfeefrom',
       type: 'array',
       description:
-        'Addresses from whose amounts the fee is deducted, in equal parts; without any the sender pays it on top',
+        'Addresses from whose amounts the fee is deducted, in equal parts; without any, the sender pays the ' +
+        'fee in addition',
     },
     ...FEE_PARAMS,
   ],
-  result: t.hash('the transaction id: one transaction, however many the addresses'),
+  result: t.hash('the transaction id; there is one transaction for all addresses'),
   examples: [['""', '{"1D1ZrZNe3JUo7ZycKEYQQiQAWd9y54F4XX":0.01,"1353tsE8YMTA4EuV7dgUXGjNFf9KpVvKHz":0.02}']],
   async run(ctx, { fromaccount, amounts, minconf, comment, subtractfeefrom = [], ...fees }) {
     const wallet = walletOf(ctx);

@@ -14,13 +14,13 @@ export const COMMENT_PARAMS = [
     name: 'comment',
     type: 'string',
     default: '',
-    description: 'What the transaction is for; kept in the wallet, no part of the transaction',
+    description: 'A comment on the purpose of the transaction; stored in the wallet only',
   },
   {
     name: 'comment_to',
     type: 'string',
     default: '',
-    description: 'To whom it goes; kept in the wallet, no part of the transaction',
+    description: 'A comment on the recipient; stored in the wallet only',
   },
 ] as const;
 

@@ -24,7 +24,8 @@ export const backupWallet = defineMethod({
       type: 'string',
       required: true,
       description:
-        'The destination directory or file; what lies there is replaced, unless it is a wallet that has keys which this one lacks',
+        'The destination directory or file. An existing file is replaced, unless it is a wallet with keys ' +
+        'that this wallet does not have',
     },
   ],
   result: t.none(),
@@ -41,7 +42,7 @@ export const backupWallet = defineMethod({
     const refusal = await refusalToReplace(target, keyring);
     if (refusal !== null) throw failure(`${target}: ${refusal}`);
     if (WalletFile.isOne(target) && (await wallets.isUsedElsewhere(target)))
-      throw failure(`${target}: another node has wallets open in its folder`);
+      throw failure(`${target}: another node has loaded wallets from this folder`);
     try {
       await file.backup(target);
     } catch (error) {

@@ -14,19 +14,20 @@ export const encryptWallet = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Encrypts the wallet with a passphrase, for the first time, gives it a new seed and new keys, and locks it. Backups from ' +
-    'before have neither: make a new one. From then on, calls that need private keys need walletpassphrase first. An ' +
-    'encrypted wallet gets another passphrase by walletpassphrasechange.',
+    'Encrypts the wallet with a passphrase for the first time. The wallet gets a new seed and new keys, ' +
+    'and is locked. Older backups contain neither: make a new backup. Afterwards, calls that need ' +
+    'private keys require walletpassphrase first. Use walletpassphrasechange to change the passphrase ' +
+    'later.',
   params: [
     {
       name: 'passphrase',
       type: 'string',
       required: true,
       late: true,
-      description: 'The passphrase: at least one character, better many',
+      description: 'The passphrase: at least one character; use a long one',
     },
   ],
-  result: t.str('that it was encrypted, and that a new backup is to be made'),
+  result: t.str('a message that the wallet is encrypted and a new backup is needed'),
   examples: [['"my pass phrase"']],
   async run(ctx, args) {
     const wallet = walletOf(ctx);

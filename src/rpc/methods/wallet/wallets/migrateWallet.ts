@@ -14,30 +14,32 @@ export const migrateWallet = defineMethod({
   category: 'wallet',
   needsWallet: 'any',
   summary:
-    'Takes over a wallet of lbrycrd (wallet.dat) into a new wallet, and loads it: all its keys, labels and transactions, ' +
-    'encrypted ones still under their passphrase. A log that lbrycrd left beside the file, when it was not stopped, is read ' +
-    'too. The old file is not changed; only one program should use it or the new one from then on.',
+    'Converts a wallet of lbrycrd (wallet.dat) into a new wallet, and loads it: all keys, labels and ' +
+    'transactions. Encrypted keys keep their passphrase. If lbrycrd was not shut down cleanly, its ' +
+    'database log beside the file is read too. The old file is not changed; afterwards only one program ' +
+    'should use either the old or the new wallet.',
   params: [
     {
       name: 'file',
       type: 'string',
       required: true,
-      description: 'The file, or the folder with wallet.dat in it; relative to the folder of the wallets',
+      description:
+        'The file, or the folder that contains wallet.dat; a relative path is relative to -walletdir',
     },
     {
       name: 'name',
       type: 'string',
-      defaultText: 'the name of the file, or wallet',
+      defaultText: 'the name of the file, or "wallet"',
       description: 'The name of the new wallet',
     },
   ],
   result: t.object({
     name: t.str('the name of the new wallet'),
-    warning: t.str('a warning when something may be missing'),
-    records: t.int('how many records were taken over'),
-    fromlog: t.bool('whether the log had some that the file had not'),
-    keys: t.int('how many private keys the wallet has'),
-    txcount: t.int('how many transactions it has'),
+    warning: t.str('a warning if data may be missing'),
+    records: t.int('number of converted records'),
+    fromlog: t.bool('whether the database log contained records that the file did not'),
+    keys: t.int('number of private keys in the new wallet'),
+    txcount: t.int('number of transactions in the new wallet'),
   }),
   examples: [['"/home/me/.lbrycrd/wallet.dat"'], ['"/home/me/.lbrycrd/wallet.dat"', '"savings"']],
   async run(ctx, { file, name }): Promise<JsonOut> {

@@ -7,7 +7,7 @@ import { t } from '../../../../schema/schema.js';
 
 export const OPENED_WALLET = t.object({
   name: t.str('the name of the wallet'),
-  warning: t.str('a warning when the wallet was not loaded cleanly'),
+  warning: t.str('a warning if the wallet was not loaded cleanly'),
 });
 
 /** Waits until a wallet is open, and returns the result of the method. */

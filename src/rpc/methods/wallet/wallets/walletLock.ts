@@ -9,7 +9,8 @@ export const walletLock = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Locks the wallet and wipes its key from memory. Calls that need private keys need walletpassphrase first again.',
+    'Locks the wallet and removes its key from memory. Calls that need private keys require ' +
+    'walletpassphrase afterwards.',
   params: [],
   result: t.none(),
   examples: [[]],

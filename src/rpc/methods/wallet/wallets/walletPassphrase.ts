@@ -15,8 +15,8 @@ export const walletPassphrase = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Unlocks the wallet for so many seconds: calls that need private keys, such as sending, work meanwhile. A call while it ' +
-    'is unlocked sets a new time in the place of the old one.',
+    'Unlocks the wallet for a number of seconds: calls that need private keys, such as sending, work ' +
+    'during that time. A call while the wallet is unlocked replaces the previous time.',
   params: [
     {
       name: 'passphrase',
@@ -30,7 +30,8 @@ export const walletPassphrase = defineMethod({
       type: 'int64',
       required: true,
       late: true,
-      description: 'How long the wallet stays unlocked, in seconds; at most 100000000 (about three years)',
+      description:
+        'Number of seconds until the wallet is locked again; at most 100000000 (about three years)',
     },
   ],
   result: t.none(),

@@ -13,15 +13,15 @@ export const walletPassphraseChange = defineMethod({
   category: 'wallet',
   needsWallet: 'one',
   summary:
-    'Changes the passphrase of the wallet. Backups from before still open with the old one. A wallet that was encrypted by ' +
-    'lbrycrd is protected by scrypt from then on.',
+    'Changes the passphrase of the wallet. Older backups still need the old passphrase. A wallet that ' +
+    'was encrypted by lbrycrd is protected by scrypt afterwards.',
   params: [
     {
       name: 'oldpassphrase',
       type: 'string',
       required: true,
       late: true,
-      description: 'The passphrase as it is',
+      description: 'The current passphrase',
     },
     {
       name: 'newpassphrase',
