@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { documentText, type Assets, type Look } from '../page/document.js';
+import { documentBytes, type Assets, type Look } from '../page/document.js';
 import { HostNames } from '../server/hostNames.js';
 import { Lru } from '../util/lru.js';
 import { parseIp, Subnet } from '../util/network/subnet.js';
@@ -411,7 +411,7 @@ export class Site {
     const rendered = renderedOf(
       result.status ?? 200,
       'text/html; charset=utf-8',
-      Buffer.from(html),
+      html,
       securityHeaders(look.wantsImages),
     );
     this.cache.put(key, rendered);
@@ -426,9 +426,9 @@ export class Site {
     });
   }
 
-  private html(result: PageResult, path: string, search: string, look: Look): string {
+  private html(result: PageResult, path: string, search: string, look: Look): Buffer {
     const { tip, sync } = this.deps.state;
-    return documentText(
+    return documentBytes(
       {
         title: result.title,
         description: result.description,
@@ -469,7 +469,7 @@ export class Site {
   ): void {
     const look = this.lookOf(request);
     const { tip, status } = this.deps.state;
-    const html = documentText(
+    const html = documentBytes(
       {
         title: error.title,
         description: error.title,
@@ -488,7 +488,7 @@ export class Site {
     this.send(
       request,
       response,
-      renderedOf(error.status, 'text/html; charset=utf-8', Buffer.from(html), securityHeaders(false)),
+      renderedOf(error.status, 'text/html; charset=utf-8', html, securityHeaders(false)),
       'no-store',
     );
   }

@@ -1,7 +1,8 @@
 /** Components shared by all pages. Preact escapes HTML; texts from the chain are additionally passed through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
-import { agoText, amountText, isoTime, timeText } from './format.js';
+import { agoText, amountText, integerText, isoTime, timeText } from './format.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js';
+import { markup } from './markup.js';
 import { shownLine, shownText } from './text.js';
 
 /** Maximum number of characters shown of a title. */
@@ -9,16 +10,13 @@ const MAX_TITLE = 200;
 const MAX_NAME = 120;
 
 export function Name({ name, hex }: { readonly name: string; readonly hex?: string | undefined }): VNode {
-  return (
-    <a class="name" href={nameLink(name, hex)}>
-      <bdi>{shownLine(name, MAX_NAME) || '(empty name)'}</bdi>
-    </a>
-  );
+  const shown = shownLine(name, MAX_NAME) || '(empty name)';
+  return markup`<a class="name" href="${nameLink(name, hex)}"><bdi>${shown}</bdi></a>`;
 }
 
 /** Shows a text from the chain in one line. */
 export function Title({ text }: { readonly text: string }): VNode {
-  return <bdi>{shownLine(text, MAX_TITLE)}</bdi>;
+  return markup`<bdi>${shownLine(text, MAX_TITLE)}</bdi>`;
 }
 
 /** Shows a text from the chain with its line breaks. Cut at 5,000 characters by default. */
@@ -28,24 +26,14 @@ export function LongText({ text, most = 5000 }: { readonly text: string; readonl
 
 export function Amount({ lbc }: { readonly lbc: number }): VNode {
   const [whole, decimals] = amountText(lbc).split('.');
-  return (
-    <span class="amount">
-      {whole}
-      <small>.{decimals}</small> <abbr title="LBRY credits">LBC</abbr>
-    </span>
-  );
+  return markup`<span class="amount">${whole}<small>.${decimals}</small> <abbr title="LBRY credits">LBC</abbr></span>`;
 }
 
 /** Shows an amount in a column whose header names the unit. */
 export function Coins({ lbc }: { readonly lbc: number }): VNode {
   const text = amountText(lbc);
   const point = text.indexOf('.');
-  return (
-    <>
-      {text.slice(0, point)}
-      <small>{text.slice(point)}</small>
-    </>
-  );
+  return markup`${text.slice(0, point)}<small>${text.slice(point)}</small>`;
 }
 
 interface HashProps {
@@ -58,42 +46,25 @@ interface HashProps {
 /** Shows a hash with its middle omitted. The tooltip and screen readers have the complete hash. */
 export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
-  const shown = <code class={isWhole ? 'hash whole' : 'hash'}>{text}</code>;
-  return href === undefined ? (
-    <span title={hash}>{shown}</span>
-  ) : (
-    <a href={href} title={hash}>
-      {shown}
-    </a>
-  );
+  const shown = markup`<code class="${isWhole ? 'hash whole' : 'hash'}">${text}</code>`;
+  return href === undefined
+    ? markup`<span title="${hash}">${shown}</span>`
+    : markup`<a href="${href}" title="${hash}">${shown}</a>`;
 }
 
 export const Tx = ({ txid }: { readonly txid: string }): VNode => Hash({ hash: txid, href: txLink(txid) });
 export const ClaimId = ({ id }: { readonly id: string }): VNode => Hash({ hash: id, href: claimLink(id) });
-export const Block = ({ height }: { readonly height: number }): VNode => (
-  <a href={blockLink(height)}>{height.toLocaleString('en')}</a>
-);
+export const Block = ({ height }: { readonly height: number }): VNode =>
+  markup`<a href="${blockLink(height)}">${integerText(height)}</a>`;
 /** Links to an output, which is identified by transaction and output number. */
-export const Output = ({ txid, n }: { readonly txid: string; readonly n: number }): VNode => (
-  <a href={txLink(txid, n)} title={`${txid}:${n}`}>
-    <code class="hash">
-      {txid.slice(0, 8)}…:{n}
-    </code>
-  </a>
-);
-export const Address = ({ address }: { readonly address: string }): VNode => (
-  <a class="hash" href={addressLink(address)}>
-    <code>{address}</code>
-  </a>
-);
+export const Output = ({ txid, n }: { readonly txid: string; readonly n: number }): VNode =>
+  markup`<a href="${txLink(txid, n)}" title="${txid}:${n}"><code class="hash">${txid.slice(0, 8)}…:${n}</code></a>`;
+export const Address = ({ address }: { readonly address: string }): VNode =>
+  markup`<a class="hash" href="${addressLink(address)}"><code>${address}</code></a>`;
 
 /** Shows a time relative to now, with the exact time as tooltip. */
 export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
-  return (
-    <time dateTime={isoTime(sec)} title={timeText(sec)}>
-      {agoText(sec, now)}
-    </time>
-  );
+  return markup`<time datetime="${isoTime(sec)}" title="${timeText(sec)}">${agoText(sec, now)}</time>`;
 }
 
 /** Links to another host. Only this component creates such links. Null if the URL is not HTTPS. */
@@ -139,41 +110,29 @@ interface TableProps<Row> {
 /** A table with at most this many columns is not stretched over the page: its columns would be too far apart to be read. */
 const NARROW_COLUMNS = 2;
 
+const classOf = ({ isNumber, isTight }: Pick<Column<never>, 'isNumber' | 'isTight'>): VNode | null =>
+  isNumber ? markup` class="number"` : isTight ? markup` class="tight"` : null;
+const unitOf = ({ unit }: Pick<Column<never>, 'unit'>): VNode | null =>
+  unit === undefined ? null : markup`<small> ${unit}</small>`;
+
 /** Shows a table in a scrollable element that can be focused by keyboard. */
 export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
-  return (
-    <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
-      <table class={columns.length <= NARROW_COLUMNS ? 'narrow' : undefined}>
-        <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ title, unit, isNumber, isTight }) => (
-              <th scope="col" class={isNumber ? 'number' : isTight ? 'tight' : undefined}>
-                {title}
-                {unit && <small> {unit}</small>}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr id={idOf?.(row)}>
-              {columns.map(({ cell, isNumber, isHead, isTight }) =>
-                isHead ? (
-                  <th scope="row" class={isTight ? 'tight' : undefined}>
-                    {cell(row, index)}
-                  </th>
-                ) : (
-                  <td class={isNumber ? 'number' : isTight ? 'tight' : undefined}>{cell(row, index)}</td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+  const heads = columns.map(
+    (column) => markup`<th scope="col"${classOf(column)}>${column.title}${unitOf(column)}</th>`,
   );
+  const open = columns.map((column) => {
+    const tag = column.isHead ? markup`<th scope="row"` : markup`<td`;
+    return markup`${tag}${column.isHead && column.isNumber ? null : classOf(column)}>`;
+  });
+  const close = columns.map(({ isHead }) => (isHead ? markup`</th>` : markup`</td>`));
+  const lines = rows.map((row, index) => {
+    const id = idOf?.(row);
+    const cells = columns.map(({ cell }, column) => [open[column]!, cell(row, index), close[column]!]);
+    return markup`<tr${id === undefined ? null : markup` id="${id}"`}>${cells}</tr>`;
+  });
+  const narrow = columns.length <= NARROW_COLUMNS ? markup` class="narrow"` : null;
+  return markup`<div class="scroller" role="region" aria-label="${caption}" tabindex="0"><table${narrow}><caption class="unseen">${caption}</caption><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 /** Shows a list of names and values. A row whose value is null or undefined is omitted. */
@@ -266,7 +225,7 @@ export function Tag({
   readonly tone?: Tone;
   readonly children: ComponentChildren;
 }): VNode {
-  return <span class={`tag ${tone}`}>{children}</span>;
+  return markup`<span class="tag ${tone}">${children}</span>`;
 }
 
 /** Links to the previous and next pages of a list. */
@@ -309,14 +268,6 @@ export function Pattern({ id }: { readonly id: string }): VNode {
       if (column > from) lines += `M${from} ${row}h${column - from}`;
     }
   }
-  return (
-    <svg
-      class={`pattern hue-${((byte(0) << 8) | byte(1)) % 12}`}
-      viewBox="0 -.5 5 5"
-      aria-hidden="true"
-      focusable="false"
-    >
-      <path d={lines} />
-    </svg>
-  );
+  const hue = ((byte(0) << 8) | byte(1)) % 12;
+  return markup`<svg class="pattern hue-${hue}" viewBox="0 -.5 5 5" aria-hidden="true" focusable="false"><path d="${lines}"></path></svg>`;
 }

@@ -136,8 +136,8 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
   );
 }
 
-/** Returns the whole page as HTML. */
-export function documentText(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): string {
+/** Returns the whole page as HTML in UTF-8. */
+export function documentBytes(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): Buffer {
   const { title, description, strip, topics, tip, againSec, isIndexable } = frame;
   const html = render(
     <html lang="en" dir="ltr" data-scheme={look.scheme ?? undefined}>
@@ -164,5 +164,5 @@ export function documentText(frame: Frame, look: Look, assets: Assets, body: Com
       </body>
     </html>,
   );
-  return `<!DOCTYPE html>${shownMarkup(html)}`;
+  return shownMarkup(`<!DOCTYPE html>${html}`);
 }

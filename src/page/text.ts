@@ -29,28 +29,60 @@ export function shownText(text: string, most = Infinity): string {
   );
 }
 
-/** Matches characters outside printable ASCII and line breaks, which are rare in a page. */
-const BEYOND_ASCII = /[^\n -~]/g;
+const [TAB, LINE_BREAK, SPACE, DELETE] = [0x09, 0x0a, 0x20, 0x7f] as const;
 
-/** Whether the markup has a character that `PERHAPS_HIDDEN` finds. Only the few characters outside ASCII are tested. */
-function mayHide(html: string): boolean {
-  BEYOND_ASCII.lastIndex = 0;
-  while (BEYOND_ASCII.test(html)) if (PERHAPS_HIDDEN.test(html[BEYOND_ASCII.lastIndex - 1]!)) return true;
+/**
+ * Whether UTF-8 may have a hidden character. Finds every character that `HIDDEN` finds, and some others of the blocks U+1000,
+ * U+F000 and U+E0000. U+FFFD stands for an unpaired surrogate. A loop over the bytes takes a fifth of the time of a regular
+ * expression.
+ */
+function mayHide(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte >= SPACE && byte < DELETE) continue;
+    if (byte < SPACE ? byte !== TAB && byte !== LINE_BREAK : mayStartHidden(bytes, at, byte)) return true;
+  }
   return false;
 }
 
+/** Whether the character that begins with `byte`, which is not below 0x7f, may be hidden. */
+function mayStartHidden(bytes: Uint8Array, at: number, byte: number): boolean {
+  const [next = 0, third = 0] = [bytes[at + 1], bytes[at + 2]];
+  switch (byte) {
+    case DELETE:
+    case 0xe1:
+    case 0xef:
+    case 0xf3:
+      return true;
+    case 0xc2:
+      return next < 0xa0 || next === 0xad;
+    case 0xcd:
+      return next === 0x8f;
+    case 0xd8:
+      return next === 0x9c;
+    case 0xe2:
+      return (
+        (next === 0x80 && ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
+        (next === 0x81 && third >= 0xa0)
+      );
+    case 0xe3:
+      return next === 0x85 && third === 0xa4;
+    default:
+      return false;
+  }
+}
+
 /**
- * Replaces hidden characters in a whole page of HTML, as a last line of defence. Contents of form fields are not changed, so
- * that they return to the server as typed. Other text in the templates contains no plain quotes, so it cannot be mistaken
- * for a form field.
+ * Encodes a whole page of HTML as UTF-8, with hidden characters replaced, as a last line of defence. Contents of form fields
+ * are not changed, so that they return to the server as typed. Other text in the templates contains no plain quotes, so it
+ * cannot be mistaken for a form field.
  */
-export const shownMarkup = (html: string): string =>
-  mayHide(html)
-    ? html
-        .split(/( value="[^"]*")/)
-        .map((part, index) => (index % 2 === 1 ? part : shownText(part)))
-        .join('')
-    : html;
+export function shownMarkup(html: string): Buffer {
+  const bytes = Buffer.from(html);
+  if (!mayHide(bytes)) return bytes;
+  const parts = html.split(/( value="[^"]*")/);
+  return Buffer.from(parts.map((part, index) => (index % 2 === 1 ? part : shownText(part))).join(''));
+}
 
 /** Returns the text with hidden characters replaced and all white space reduced to single spaces. */
 export const shownLine = (text: string, most = Infinity): string =>

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
+import { markup } from '../../page/markup.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
@@ -51,12 +52,12 @@ export function EventTag({
   readonly isWaiting?: boolean;
 }): VNode {
   const words = (isFuture ? FUTURE : isWaiting ? WAITING : PAST)[event] ?? event;
-  return <Tag tone={toneOf(event)}>{isSupport && event !== 'support' ? `support ${words}` : words}</Tag>;
+  const children = isSupport && event !== 'support' ? `support ${words}` : words;
+  return Tag({ tone: toneOf(event), children });
 }
 
-export const NameOf = ({ of }: { readonly of: NamePieces }): VNode => (
-  <Name name={of.name} hex={of.namehex} />
-);
+export const NameOf = ({ of }: { readonly of: NamePieces }): VNode =>
+  Name({ name: of.name, hex: of.namehex });
 
 /** Shows the claim that an event concerns; for a takeover also the previous owner. */
 export function EventSubject({
@@ -68,18 +69,13 @@ export function EventSubject({
     readonly formerClaimId?: string | undefined;
   };
 }): VNode {
-  if (event.event === 'takeover')
-    return (
-      <>
-        {event.formerClaimId ? <ClaimId id={event.formerClaimId} /> : 'no claim'} →{' '}
-        {event.claimId ? <ClaimId id={event.claimId} /> : 'no claim'}
-      </>
-    );
-  return event.claimId === undefined ? <></> : <ClaimId id={event.claimId} />;
+  const claimOf = (id: string | undefined): VNode | string => (id ? ClaimId({ id }) : 'no claim');
+  if (event.event === 'takeover') return markup`${claimOf(event.formerClaimId)} → ${claimOf(event.claimId)}`;
+  return event.claimId === undefined ? markup`` : ClaimId({ id: event.claimId });
 }
 
 export function OptionalCoins({ lbc }: { readonly lbc: number | undefined }): VNode | null {
-  return lbc === undefined ? null : <Coins lbc={lbc} />;
+  return lbc === undefined ? null : Coins({ lbc });
 }
 
 /** Shows a claim operation of an output in one line. */

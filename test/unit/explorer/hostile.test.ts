@@ -1,6 +1,6 @@
 /** Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else. */
 import { describe, expect, it } from 'vitest';
-import { documentText } from '../../../src/page/document.js';
+import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcStub.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
@@ -14,20 +14,20 @@ async function pageText(page: string, text: string, long = text): Promise<string
     const result = await PAGES.get(page)!(contextOf(text, parts(text), query?.(text) ?? {}, long));
     if ('redirect' in result) return `<p>${result.redirect}</p>`;
     const { title, description, topics, searched, body } = result;
-    return documentText(
+    return documentBytes(
       { ...frame, title, description, topics, query: searched },
       { scheme: null },
       assets,
       body,
-    );
+    ).toString();
   } catch (error) {
     if (error instanceof PageError || error instanceof AskError)
-      return documentText(
+      return documentBytes(
         { ...frame, title: error.message, description: '', topics: [] },
         { scheme: null },
         assets,
         error.message,
-      );
+      ).toString();
     throw error;
   }
 }

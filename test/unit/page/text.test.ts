@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameWarning, shownLine, shownText } from '../../../src/page/text.js';
+import { nameWarning, shownLine, shownMarkup, shownText } from '../../../src/page/text.js';
 
 describe('texts from the chain', () => {
   it.each([
@@ -19,6 +19,23 @@ describe('texts from the chain', () => {
     expect(shownText('🐋'.repeat(10), 3)).toBe('🐋🐋🐋…');
     expect(shownText('abc', 3)).toBe('abc');
     expect(shownLine('  a \n\n b  ')).toBe('a b');
+  });
+});
+
+describe('a whole page', () => {
+  it('shows each character as its texts do', () => {
+    const wrong: string[] = [];
+    for (let from = 0; from < 0x110000; from += 64) {
+      const codes = Array.from({ length: 64 }, (_, n) => from + n);
+      const text = String.fromCodePoint(...codes.filter((code) => code < 0xd800 || code > 0xdfff));
+      if (shownMarkup(text).toString() !== shownText(text)) wrong.push(text);
+    }
+    expect(wrong).toEqual([]);
+    expect(shownMarkup('half \ud83d').toString()).toBe('half ⟨D83D⟩');
+  });
+
+  it('returns fields as they were typed', () => {
+    expect(shownMarkup('<input value="a\u202e"> \u202e').toString()).toBe('<input value="a\u202e"> ⟨202E⟩');
   });
 });
 

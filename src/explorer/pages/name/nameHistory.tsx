@@ -3,6 +3,7 @@ import { Amount, Section, Table } from '../../../page/components.js';
 import { Chart, type ChartPoint } from '../../../page/chart.js';
 import { countText, integerText } from '../../../page/format.js';
 import { blockLink, claimLink, withQuery } from '../../../page/links.js';
+import { markup } from '../../../page/markup.js';
 import type { ClaimEvent } from '../../answers.js';
 import type { AskError } from '../../explorerRpcStub.js';
 import type { PageContext } from '../../pageContext.js';
@@ -182,7 +183,8 @@ export function History({ past, path, block }: HistoryProps) {
               {
                 title: 'Block',
                 isHead: true,
-                cell: ({ height, blockhash }) => <a href={blockLink(blockhash)}>{integerText(height)}</a>,
+                cell: ({ height, blockhash }) =>
+                  markup`<a href="${blockLink(blockhash)}">${integerText(height)}</a>`,
               },
               {
                 title: 'What',
@@ -198,9 +200,8 @@ export function History({ past, path, block }: HistoryProps) {
               {
                 title: 'State after it',
                 isTight: true,
-                cell: ({ height }) => (
-                  <a href={withQuery(path, { block: height })}>as of {integerText(height)}</a>
-                ),
+                cell: ({ height }) =>
+                  markup`<a href="${withQuery(path, { block: height })}">as of ${integerText(height)}</a>`,
               },
             ]}
           />
