@@ -4,6 +4,7 @@
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import type { Worker } from 'node:worker_threads';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -185,7 +186,6 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     for (let n = 0; n < 12; n++) await plain.rpc('generatetoaddress', [500, miner]);
     const { address, claimId, txid } = await withClaim(plain);
     await plain.stop();
-    const { node, base } = await nodeWith([], folder);
     const parts = [
       [`/claim/${claimId}`, 'The claim index is not complete', 'holds the name'],
       [`/address/${address}`, 'The address index is not complete', 'Balance'],
@@ -194,14 +194,10 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       ['/', 'Latest blocks', 'Latest blocks'],
       ['/name/mindblown', 'To take the name over', 'To take the name over'],
     ] as const;
-    const pages = await Promise.all(
-      parts.map(async ([path]) => {
-        const page = await browser.newPage();
-        closers.push(() => page.close());
-        await page.goto(base + path);
-        return page;
-      }),
-    );
+    const pages = await Promise.all(parts.map(() => browser.newPage()));
+    closers.push(() => Promise.all(pages.map((page) => page.close())));
+    const { node, base } = await nodeWith([], folder);
+    await Promise.all(parts.map(([path], n) => pages[n]!.goto(base + path)));
     for (const [n, [path, filling]] of parts.entries()) {
       const text = await pages[n]!.locator('main').innerText();
       expect([path, text]).toEqual([path, expect.stringContaining(filling)]);
@@ -296,7 +292,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const base = `http://127.0.0.1:${explorer.port}`;
     await expect.poll(async () => (await page.goto(base))!.status(), { timeout: 60_000 }).toBe(200);
     await isLive(page);
-    await (Reflect.get(explorer, 'worker') as { terminate: () => Promise<number> }).terminate();
+    const link = Reflect.get(explorer, 'link') as object;
+    await (Reflect.get(link, 'options') as { port: Worker }).port.terminate();
     await page.getByText('not live').waitFor();
     await isLive(page);
     expect(logged).toContain('The explorer is being restarted.');
