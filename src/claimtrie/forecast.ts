@@ -8,9 +8,10 @@ import { compareCreation, type Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import {
   addActiveClaim,
+  addActiveItems,
   addSupport,
   emptyNameState,
-  removeActiveClaim,
+  removeActiveClaims,
   type ActiveClaim,
   type NameState,
 } from './nameState.js';
@@ -59,10 +60,20 @@ export function* foreseeName(
   const future = new NameFuture(rules, coming);
   const due = new Map<number, Item[]>();
   const old = new Map<number, Item[]>();
-  for (const [i, item] of [...items].sort(compareCreation).entries()) {
+  const present: Item[] = [];
+  // Items that nothing happens to need no order. In most names these are nearly all.
+  const moving: Item[] = [];
+  for (const item of items) {
+    const isActive = item.activated !== 0 && item.activated <= height;
+    if (isActive) present.push(item);
+    if (!isActive || expirationHeight(rules, item.height) <= until) moving.push(item);
+  }
+  yield;
+  future.begin(present);
+  yield;
+  for (const [i, item] of moving.sort(compareCreation).entries()) {
     if (i % ITEMS_AT_ONCE === 0) yield;
-    if (item.activated !== 0 && item.activated <= height) future.enter(item);
-    else {
+    if (!future.isActive(item)) {
       future.pending.add(item);
       addTo(due, item.dueHeight, item);
     }
@@ -105,6 +116,8 @@ class NameFuture {
   private readonly rules: ClaimRules;
   private readonly name: string;
   private readonly isParting: boolean;
+  /** Claims that expire in the present block. */
+  private readonly leaving: Item[] = [];
   /** Whether the owner must be decided at the end of the block. */
   private check = false;
 
@@ -114,7 +127,17 @@ class NameFuture {
     this.isParting = isParting;
   }
 
-  enter(item: Item): void {
+  isActive(item: Item): boolean {
+    return this.active.has(item);
+  }
+
+  /** Enters the items that are active at the start. */
+  begin(items: readonly Item[]): void {
+    for (const item of items) this.active.add(item);
+    addActiveItems(this.state, items);
+  }
+
+  private enter(item: Item): void {
     this.active.add(item);
     this.change(item);
     if (item.kind === 'support') addSupport(this.state, item.claimId, item.amount);
@@ -143,7 +166,7 @@ class NameFuture {
     if (!this.active.delete(item)) return;
     this.change(item);
     if (item.kind === 'support') addSupport(this.state, item.claimId, -item.amount);
-    else removeActiveClaim(this.state, item.point);
+    else this.leaving.push(item);
     this.events.push({ type: 'expiration', height, item });
   }
 
@@ -155,6 +178,7 @@ class NameFuture {
     for (const isSupport of [false, true]) {
       yield* this.each(due, isSupport, (item) => this.activate(height, item));
       yield* this.each(old, isSupport, (item) => this.expire(height, item));
+      removeActiveClaims(this.state, this.leaving.splice(0));
     }
     if (this.check && (formerId === '' || claims[0]?.claimId !== formerId)) {
       const waiting = [...this.pending];

@@ -196,14 +196,40 @@ export function addSupport(state: NameState, claimId: string, amount: bigint): b
   return claims[at] !== claim;
 }
 
+/** The claim of an item with this effective amount. It is not added to a name. */
+export function activeClaim(
+  { kind, point, claimId, amount, height, since }: Item,
+  effective: bigint,
+): ActiveClaim {
+  return new ActiveClaim(point, kind === 'claim', claimId, amount, height, since, effective);
+}
+
+/** The active supports for a claim that is added now. */
+function takeSupport({ dangling }: NameState, { claimId }: Item): bigint {
+  const support = dangling.get(claimId) ?? 0n;
+  dangling.delete(claimId);
+  return support;
+}
+
 export function addActiveClaim(state: NameState, item: Item): void {
-  const support = state.dangling.get(item.claimId) ?? 0n;
-  state.dangling.delete(item.claimId);
-  const { point, claimId, amount, height, since } = item;
-  const original = item.kind === 'claim';
-  const claim = new ActiveClaim(point, original, claimId, amount, height, since, amount + support);
+  const claim = activeClaim(item, item.amount + takeSupport(state, item));
   settle(state.claims, state.claims.push(claim) - 1);
   if (state.index) enroll(state.index, claim);
+}
+
+/** Number of claims from which they are added or removed together. Fewer need no walk over all claims. Arbitrary. */
+const MANY_CLAIMS = 16;
+
+/** Adds active claims and supports. Many claims are sorted together, in a fraction of the time. */
+export function addActiveItems(state: NameState, items: readonly Item[]): void {
+  const made = items.filter(({ kind }) => kind !== 'support');
+  if (made.length < MANY_CLAIMS) for (const item of made) addActiveClaim(state, item);
+  else {
+    for (const item of made) state.claims.push(activeClaim(item, item.amount + takeSupport(state, item)));
+    state.claims.sort(compareClaims);
+    state.index = null;
+  }
+  for (const { kind, claimId, amount } of items) if (kind === 'support') addSupport(state, claimId, amount);
 }
 
 export function removeActiveClaim(state: NameState, point: string): ActiveClaim {
@@ -211,9 +237,35 @@ export function removeActiveClaim(state: NameState, point: string): ActiveClaim 
   intact(claim, 'an active claim is missing from its name');
   state.claims.splice(positionOf(state.claims, claim), 1);
   if (state.index) strike(state.index, claim);
-  const support = claim.effective - claim.amount;
-  if (support !== 0n) state.dangling.set(claim.claimId, support);
+  leaveSupport(state, claim);
   return claim;
+}
+
+/** Removes claims of the name. Many of them take the time of one walk over all claims. */
+export function removeActiveClaims(state: NameState, leaving: readonly { readonly point: string }[]): void {
+  if (leaving.length < MANY_CLAIMS) {
+    for (const { point } of leaving) removeActiveClaim(state, point);
+    return;
+  }
+  const points = new Set(leaving.map(({ point }) => point));
+  const before = state.claims.length;
+  const stays = (claim: ActiveClaim): boolean => {
+    if (!points.has(claim.point)) return true;
+    leaveSupport(state, claim);
+    return false;
+  };
+  // The array is kept, since callers hold it.
+  const rest = state.claims.filter(stays);
+  intact(before - rest.length === points.size, 'an active claim is missing from its name');
+  state.claims.length = 0;
+  for (const claim of rest) state.claims.push(claim);
+  state.index = null;
+}
+
+/** Keeps the supports of a claim that was removed. */
+function leaveSupport(state: NameState, { claimId, effective, amount }: ActiveClaim): void {
+  const support = effective - amount;
+  if (support !== 0n) state.dangling.set(claimId, support);
 }
 
 export function countPending(state: NameState, dueHeight: number, change: 1 | -1): void {

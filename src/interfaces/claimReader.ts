@@ -70,10 +70,10 @@ export interface ClaimReader {
   /** Height of the oldest block for which upcoming events can be computed. */
   oldestForeseeing(): Promise<number>;
   /**
-   * Upcoming events of a name after block `height`, up to block `until`, computed from the name's state `info`. Null for a
-   * block older than `oldestForeseeing`.
+   * Upcoming events of a name after block `height`, as far as a claim of the next block can be delayed, computed from the
+   * name's state `info`. Null for a block older than `oldestForeseeing`.
    */
-  foresee(info: NameInfo, height: number, until: number): Promise<Foreseen | null>;
+  foresee(info: NameInfo, height: number): Promise<Foreseen | null>;
   /**
    * Upcoming events of all names after block `height`, which must not be older than `oldestForeseeing`. Null if a block was
    * connected or disconnected during the call.

@@ -28,6 +28,10 @@ export interface Asked {
   head: boolean;
   /** Its proof. */
   proof: boolean;
+  /** Its forecast. */
+  forecast: boolean;
+  /** Its latest events from that height on, so many. */
+  history: { readonly from: number; readonly count: number } | null;
   /** States of outputs, by the text that names the outputs. */
   readonly states: Map<string, OutputStatesQuery>;
 }
@@ -51,6 +55,8 @@ export class AskedNames {
       states: new Map(),
       head: false,
       proof: false,
+      forecast: false,
+      history: null,
       height,
       isChanged: false,
     };

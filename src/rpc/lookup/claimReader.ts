@@ -25,6 +25,7 @@ import type { RowReader } from '../../store/rows/rows.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved } from '../../util/maybePromise.js';
+import { KeptForecasts, type Forecaster } from './keptForecasts.js';
 import {
   LONGEST_FILED_BYTES,
   longFiledName,
@@ -142,9 +143,13 @@ function names(claims: PresentClaims): Names {
   };
 }
 
-type Forecasts = Pick<ClaimReader, 'oldestForeseeing' | 'foresee' | 'upcoming'>;
+type Forecasts = Pick<ClaimReader, 'oldestForeseeing' | 'upcoming'> & { readonly foresee: Forecaster };
 
-function forecasts({ rows, rules, active }: PresentClaims, proofWindow: ProofWindow): Forecasts {
+function forecasts(
+  rows: RowReader,
+  { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
+  active: TipView,
+): Forecasts {
   const oldestForeseeing = async (): Promise<number> => {
     const provable = await oldestProvable(rows, proofWindow, active.height);
     return Math.max(provable, active.height - FORESEEN_BLOCKS_BEHIND);
@@ -181,7 +186,8 @@ export function claimReader(
   { rules, proofWindow }: { rules: ClaimRules; proofWindow: ProofWindow },
   active: TipView,
 ): ClaimReader & { refresh(): Promise<void> } {
-  const claims = new PresentClaims(rows, rules, active);
+  const { oldestForeseeing, foresee, upcoming } = forecasts(rows, { rules, proofWindow }, active);
+  const claims = new PresentClaims(rows, rules, active, new KeptForecasts(rules, active, foresee));
   return {
     rules,
     refresh: () => claims.refresh(),
@@ -200,6 +206,8 @@ export function claimReader(
     ...outputs(claims),
     ...blocks(claims),
     ...names(claims),
-    ...forecasts(claims, proofWindow),
+    oldestForeseeing,
+    foresee: (info, height) => claims.foresee(info, height),
+    upcoming,
   };
 }

@@ -19,6 +19,10 @@ import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 const LEAST_ITEMS = 64;
 /** Maximum number of cached claims and supports in total. One takes about 250 bytes. */
 const MOST_ITEMS = 65_536;
+/** Maximum number of cached claims and supports of names as they were before later blocks changed them. */
+const MOST_PAST_ITEMS = 32_768;
+/** Maximum number of states of one name that are cached from before later blocks. Arbitrary: visitors turn the pages of a few. */
+const MOST_PAST_STATES = 4;
 /** Maximum number of cached claims and supports as read from rows. They stay in the cache when a block changes their name. */
 const MOST_ROWS = 32_768;
 /** If more than one in this many items of a name have changed, all items of the name are read again. Arbitrary. */
@@ -71,6 +75,11 @@ interface KeptInfo {
   readonly since: number;
 }
 
+/** A name as it was after each block from `since` to `until`. */
+interface PastInfo extends KeptInfo {
+  readonly until: number;
+}
+
 /** Cached single claims of one name, by the text of the query that selected them. */
 interface FoundClaims {
   readonly byChoice: Map<string, ClaimOfName>;
@@ -84,6 +93,12 @@ interface FoundHistories {
   events: number;
 }
 
+const eventsOf = ({ blocks }: LatestHistoryPage): number =>
+  blocks.reduce((sum, block) => sum + block.events.length, 1);
+
+/** End of the text of a query for the history up to the latest block. */
+export const LATEST = ' latest';
+
 /** States of the outputs of one name by the text that names the outputs. */
 interface FoundStates {
   readonly byOutputs: Map<string, readonly (OutputState | null)[]>;
@@ -93,6 +108,8 @@ interface FoundStates {
 /** Cache of names. Callers must not modify the returned objects. */
 export class KeptNames {
   private readonly infos = new BoundedMap<string, KeptInfo>(MOST_ITEMS);
+  /** Documented results from before later blocks, by name, the latest first. */
+  private readonly past = new BoundedMap<string, readonly PastInfo[]>(MOST_PAST_ITEMS);
   private readonly items = new BoundedMap<string, DescribedItems>(MOST_ROWS);
   private readonly places = new BoundedMap<string, NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new BoundedMap<string, NameHead>(MOST_HEADS);
@@ -133,13 +150,30 @@ export class KeptNames {
     return this.isOf(marks) ? this.infos.get(keyOf(form, name))?.info : undefined;
   }
 
-  /**
-   * Returns the name as of block `height`, which may be before the latest block; undefined if it is not cached or has
-   * changed since `height`.
-   */
-  findAt(form: Form, name: string, height: number, marks: TipMarks): NameInfo | undefined {
-    const found = this.isOf(marks) ? this.infos.get(keyOf(form, name)) : undefined;
-    return found && found.since <= height && height <= this.height ? found.info : undefined;
+  /** Returns the documented name as of block `height`, which may be before the latest block; undefined if it is not cached. */
+  findAt(name: string, height: number, marks: TipMarks): NameInfo | undefined {
+    if (!this.isOf(marks) || height > this.height) return undefined;
+    const latest = this.infos.get(keyOf('documented', name));
+    if (latest && latest.since <= height) return latest.info;
+    return this.past.get(name)?.find(({ since, until }) => since <= height && height <= until)?.info;
+  }
+
+  /** Caches a documented name as of a block before the latest one. `before` and `now`: see `keep`. */
+  keepAt(name: string, height: number, info: NameInfo, before: TipMarks, now: TipMarks): void {
+    const isLarge = itemsOf(info) >= LEAST_ITEMS;
+    if (isLarge && this.mayKeep(before, now)) this.addPast(name, { info, since: height, until: height });
+  }
+
+  private addPast(name: string, state: PastInfo): void {
+    const states: PastInfo[] = [];
+    let items = 0;
+    for (const one of [state, ...(this.past.get(name) ?? [])].slice(0, MOST_PAST_STATES)) {
+      const more = itemsOf(one.info);
+      if (items + more > MOST_PAST_ITEMS) break;
+      states.push(one);
+      items += more;
+    }
+    this.past.set(name, states, items);
   }
 
   /**
@@ -208,7 +242,7 @@ export class KeptNames {
 
   keepHistory(name: string, choice: string, page: LatestHistoryPage, before: TipMarks, now: TipMarks): void {
     if (!this.mayKeep(before, now)) return;
-    const events = page.blocks.reduce((sum, block) => sum + block.events.length, 1);
+    const events = eventsOf(page);
     const known = this.histories.get(name);
     const isFull = known === undefined || known.events + events > MOST_EVENTS_OF_NAME;
     const found: FoundHistories = isFull ? { byChoice: new Map(), events: 0 } : known;
@@ -247,7 +281,16 @@ export class KeptNames {
   }
 
   private get all(): readonly { readonly size: number; clear(): void }[] {
-    return [this.infos, this.items, this.places, this.heads, this.claims, this.histories, this.states];
+    return [
+      this.infos,
+      this.past,
+      this.items,
+      this.places,
+      this.heads,
+      this.claims,
+      this.histories,
+      this.states,
+    ];
   }
 
   private get isEmpty(): boolean {
@@ -262,14 +305,30 @@ export class KeptNames {
 
   private forget(name: string, changed: readonly ItemRef[]): void {
     this.noteChanges(name, changed);
+    const documented = this.infos.get(keyOf('documented', name));
+    if (documented) this.addPast(name, { ...documented, until: this.height });
     for (const form of ['documented', 'reference'] as const) {
       this.infos.delete(keyOf(form, name));
       this.claims.delete(keyOf(form, name));
     }
     this.places.delete(name);
     this.heads.delete(name);
-    this.histories.delete(name);
+    this.forgetLatest(name);
     this.states.delete(name);
+  }
+
+  /** Removes the cached histories that end with the latest block. Later blocks add nothing to the others. */
+  private forgetLatest(name: string): void {
+    const known = this.histories.get(name);
+    if (known === undefined) return;
+    this.histories.delete(name);
+    const left: FoundHistories = { byChoice: new Map(), events: 0 };
+    for (const [choice, page] of known.byChoice) {
+      if (choice.endsWith(LATEST)) continue;
+      left.byChoice.set(choice, page);
+      left.events += eventsOf(page);
+    }
+    if (left.events > 0) this.histories.set(name, left, left.events);
   }
 
   private noteChanges(name: string, changed: readonly ItemRef[]): void {

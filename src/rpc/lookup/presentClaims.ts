@@ -3,6 +3,7 @@
  * reads historical rows.
  */
 import type { ActiveChain } from '../../chain/index/activeChain.js';
+import type { Foreseen } from '../../claimtrie/forecast.js';
 import { normalizeNameInSlices } from '../../claimtrie/normalizeSlices.js';
 import type { NameProof } from '../../claimtrie/proof.js';
 import { filesNormalized, hashesAllClaims } from '../../claimtrie/rules.js';
@@ -41,7 +42,8 @@ import type { RowReader } from '../../store/rows/rows.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { AskedNames, type Asked } from './askedNames.js';
-import { KeptNames, type Form, type Touched } from './keptNames.js';
+import { KeptNames, LATEST, type Form, type Touched } from './keptNames.js';
+import type { KeptForecasts } from './keptForecasts.js';
 import { chosenClaim } from './nameLookup.js';
 
 /** Part of the active chain that is needed to detect a change of the tip. */
@@ -97,13 +99,15 @@ export class PresentClaims {
   /** Claims cached for proofs. */
   readonly keptClaims = new KeptClaims();
   private readonly kept = new KeptNames();
+  private readonly forecasts: KeptForecasts;
   private readonly asked = new AskedNames();
   private refreshing: Promise<void> | null = null;
 
-  constructor(rows: RowReader, rules: ClaimRules, active: TipView) {
+  constructor(rows: RowReader, rules: ClaimRules, active: TipView, forecasts: KeptForecasts) {
     this.rows = rows;
     this.rules = rules;
     this.active = active;
+    this.forecasts = forecasts;
   }
 
   private readonly touched: Touched = (from, to) => {
@@ -157,19 +161,24 @@ export class PresentClaims {
   }
 
   /**
-   * Returns a name as of a block before the latest one. The cache is used if no block has changed the name since, for
-   * example when a visitor turns the pages of a name while blocks arrive.
+   * Returns a name as of a block before the latest one. Such results are cached, because a visitor who turns the pages of a
+   * name while blocks arrive sees one state of it.
    */
   private recentName(query: NameQuery, past: () => Promise<NameInfo>): MaybePromise<NameInfo> {
     const { rules, active, kept } = this;
     const { name, exact, asReference, height } = query;
-    if (asReference !== undefined || height >= active.height || kept.size === 0) return past();
+    if (asReference !== undefined || height >= active.height) return past();
     const filed = exact === true ? toLatin1(name) : filedName(rules, name, height);
     if (filed === '') return past();
-    return whenResolved(
-      kept.follow(active, this.touched),
-      () => kept.findAt('documented', filed, height, active) ?? past(),
-    );
+    return whenResolved(kept.follow(active, this.touched), () => {
+      const known = kept.findAt(filed, height, active);
+      if (known !== undefined) return known;
+      const { tip, disconnects } = active;
+      return past().then((info) => {
+        kept.keepAt(filed, height, info, { tip, disconnects }, active);
+        return info;
+      });
+    });
   }
 
   /** See `ClaimReader`. `isAsked` means that a caller requests the name, which is then read in advance after the next block. */
@@ -298,7 +307,7 @@ export class PresentClaims {
   }
 
   private async readNameAgain(filed: string, asked: Asked): Promise<void> {
-    const { whole, choices, head, proof, states } = asked;
+    const { whole, choices, head, proof, states, forecast, history } = asked;
     const { height } = this.active;
     const name = fromLatin1(filed);
     const queryOf = (form: Form): NameQuery => ({
@@ -307,7 +316,11 @@ export class PresentClaims {
       exact: true,
       ...(form === 'reference' ? { asReference: { tipHeight: height } } : {}),
     });
-    for (const form of whole) await this.nameAt(queryOf(form), false);
+    for (const form of whole) {
+      const info = await this.nameAt(queryOf(form), false);
+      if (forecast && form === 'documented') await this.forecasts.foresee(info, height);
+    }
+    if (history !== null) await this.latestHistory(filed, { ...history, to: height, skip: 0 }, false);
     for (const { form, choice } of choices.values()) await this.claimAt(queryOf(form), choice, false);
     for (const query of states.values()) await this.outputStates(query, false);
     const heads = async (): Promise<void> =>
@@ -359,16 +372,34 @@ export class PresentClaims {
     };
   }
 
-  /** Returns the latest events of a name in its stored form. They are cached until a block changes the name. */
-  async latestHistory(name: string, span: Omit<LatestHistoryQuery, 'name'>): Promise<LatestHistoryPage> {
-    const { rows, active, kept } = this;
+  /** See `ClaimReader.foresee`. */
+  foresee(info: NameInfo, height: number): Promise<Foreseen | null> {
+    const { active, kept, asked, forecasts } = this;
+    const name = toLatin1(info.name);
+    if (height === active.height && kept.find('documented', name, active) === info)
+      asked.note(name, height).forecast = true;
+    return forecasts.foresee(info, height);
+  }
+
+  /**
+   * Returns the latest events of a name in its stored form. They are cached until a block changes the name. `isAsked`: see
+   * `nameAt`.
+   */
+  async latestHistory(
+    name: string,
+    span: Omit<LatestHistoryQuery, 'name'>,
+    isAsked = true,
+  ): Promise<LatestHistoryPage> {
+    const { rows, active, kept, asked } = this;
     const { from, to, count, skip } = span;
     const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
     await kept.follow(active, this.touched);
     if (to > active.height) return read();
     // As long as no block changes the name, the result for the tip is also valid for later blocks, so its cache key does
     // not include the height.
-    const choice = to === active.height && skip === 0 ? `${from} ${count}` : `${from} ${count} ${to} ${skip}`;
+    const isLatest = to === active.height && skip === 0;
+    const choice = isLatest ? `${from} ${count}${LATEST}` : `${from} ${count} ${to} ${skip}`;
+    if (isLatest && isAsked) asked.note(name, to).history = { from, count };
     const { tip, disconnects } = active;
     const known = kept.findHistory(name, choice, active);
     if (known !== undefined) return known;

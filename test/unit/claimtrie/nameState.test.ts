@@ -4,6 +4,7 @@ import { claimIdAtPoint, pointIndex, pointKey, pointTxid, type Item } from '../.
 import {
   ActiveClaim,
   addActiveClaim,
+  addActiveItems,
   addSupport,
   compareClaims,
   countActiveSupports,
@@ -12,6 +13,7 @@ import {
   findClaim,
   isBlank,
   removeActiveClaim,
+  removeActiveClaims,
 } from '../../../src/claimtrie/nameState.js';
 import { normalizeKey } from '../../../src/claimtrie/nameKey.js';
 import { claimIdOf } from '../../../src/script/claimScript.js';
@@ -73,6 +75,41 @@ describe('state of a name', () => {
     expect(state.dangling.size).toBe(0);
     expect(() => addSupport(state, update.claimId, -1n)).toThrow(ClaimCorruptionError);
     expect(() => removeActiveClaim(state, update.point)).toThrow(ClaimCorruptionError);
+  });
+
+  it('is the same if many items are added and removed together', () => {
+    const claims = Array.from({ length: 200 }, (_, n) =>
+      item(n % 7, BigInt((n * 7919) % 50), n % 3, 'claim', n),
+    );
+    const supports = claims
+      .filter((_, n) => n % 5 === 0)
+      .map(({ claimId }, n) => ({ ...item(99, BigInt(n), 4, 'support', n), claimId }));
+    const [one, together] = [emptyNameState(), emptyNameState()];
+    for (const some of [claims.slice(0, 150), claims.slice(150, 153), claims.slice(153)]) {
+      for (const claim of some) addActiveClaim(one, claim);
+      addActiveItems(together, some);
+    }
+    for (const { claimId, amount } of supports) addSupport(one, claimId, amount);
+    addActiveItems(together, supports);
+    const leaving = claims.filter((_, n) => n % 3 === 0);
+    for (const some of [leaving.slice(0, 3), leaving.slice(3)]) {
+      for (const { point } of some) removeActiveClaim(one, point);
+      removeActiveClaims(together, some);
+    }
+    const shown = ({ claims: left, dangling }: typeof one) => [
+      left.map(({ claimId, effective }) => [claimId, effective]),
+      [...dangling].sort(),
+    ];
+    expect(shown(together)).toEqual(shown(one));
+    expect(findClaim(together, claims[1]!.point)).toBe(
+      together.claims.find(({ point }) => point === claims[1]!.point),
+    );
+    expect(findClaim(together, claims[0]!.point)).toBeUndefined();
+    // Supports of a claim that left are given to the next one with its id.
+    addActiveItems(together, leaving);
+    for (const claim of leaving) addActiveClaim(one, claim);
+    expect(shown(together)).toEqual(shown(one));
+    expect(() => removeActiveClaims(together, [...claims, item(98, 1n, 1)])).toThrow(ClaimCorruptionError);
   });
 
   it('counts what is pending and what is not', () => {

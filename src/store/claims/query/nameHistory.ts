@@ -7,11 +7,11 @@ import { ownerOf, type Owner } from '../../../claimtrie/forecast.js';
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import {
-  addActiveClaim,
+  addActiveItems,
   addSupport,
   emptyNameState,
   findById,
-  removeActiveClaim,
+  removeActiveClaims,
   type NameState,
 } from '../../../claimtrie/nameState.js';
 import { u32Key } from '../../rows/keys.js';
@@ -150,12 +150,9 @@ async function lifeFrom(
   base: readonly Item[],
   from: number,
 ): Promise<NameLife> {
-  const yieldTimer = new YieldTimer();
   const life = new NameLife(name, rows);
-  for (const item of base) {
-    if (isActiveAfter(item, from - 1)) life.enter(item);
-    if (yieldTimer.isDue) await yieldTimer.pause();
-  }
+  life.enter(base.filter((item) => isActiveAfter(item, from - 1)));
+  await new YieldTimer().pause();
   return life;
 }
 
@@ -315,14 +312,17 @@ class NameLife {
     this.rows = rows;
   }
 
-  enter(item: Item): void {
-    if (item.kind === 'support') addSupport(this.state, item.claimId, item.amount);
-    else addActiveClaim(this.state, item);
+  enter(items: readonly Item[]): void {
+    addActiveItems(this.state, items);
   }
 
-  private leave(item: Item): void {
-    if (item.kind === 'support') addSupport(this.state, item.claimId, -item.amount);
-    else removeActiveClaim(this.state, item.point);
+  private leave(items: readonly Item[]): void {
+    for (const { kind, claimId, amount } of items)
+      if (kind === 'support') addSupport(this.state, claimId, -amount);
+    removeActiveClaims(
+      this.state,
+      items.filter(({ kind }) => kind !== 'support'),
+    );
   }
 
   /** Applies the changes of block `height` without computing its events. */
@@ -357,16 +357,12 @@ class NameLife {
 
   /** Removes and adds amounts in the order of the consensus rules, so that supports apply to the updated claim. */
   private apply(height: number, items: readonly Item[]): void {
-    for (const item of items) {
-      if (item.removed !== height || item.removal === REMOVAL.expired || item.activated === 0) continue;
-      this.leave(item);
-    }
-    for (const item of items) {
-      if (Math.max(item.since, item.activated) === height && item.activated !== 0) this.enter(item);
-    }
-    for (const item of items) {
-      if (item.removed === height && item.removal === REMOVAL.expired) this.leave(item);
-    }
+    const removed = items.filter((item) => item.removed === height);
+    this.leave(removed.filter(({ removal, activated }) => removal !== REMOVAL.expired && activated !== 0));
+    this.enter(
+      items.filter(({ since, activated }) => activated !== 0 && Math.max(since, activated) === height),
+    );
+    this.leave(removed.filter(({ removal }) => removal === REMOVAL.expired));
   }
 
   private async eventsOf(height: number, items: readonly Item[]): Promise<NameEvent[]> {

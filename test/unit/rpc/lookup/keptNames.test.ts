@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeptNames, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
+import { KeptNames, LATEST, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
 import { SharedBytes, type NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
 import type { ClaimOfName } from '../../../../src/store/claims/query/oneClaim.js';
 import { keptItems } from '../../../../src/store/claims/query/itemHistory.js';
@@ -46,18 +46,51 @@ const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): boolean 
   names.keep('documented', name, info, at, at);
 
 describe('KeptNames', () => {
-  it('has a name for the blocks since it was kept, until a block touches it', () => {
+  it('has a name for the blocks since it was kept, and until a block touched it', () => {
     const { names, touching } = followed();
     const info = infoOf(100);
     keep(names, 'a', info);
     void names.follow(NEXT, touching('b'));
-    const at = (height: number): NameInfo | undefined => names.findAt('documented', 'a', height, NEXT);
+    const at = (height: number): NameInfo | undefined => names.findAt('a', height, NEXT);
     expect([69, 70, 71, 72].map((height) => at(height) === info)).toEqual([false, true, true, false]);
-    expect(names.findAt('reference', 'a', 70, NEXT)).toBe(undefined);
-    expect(names.findAt('documented', 'a', 70, AT)).toBe(undefined);
+    expect(names.findAt('b', 70, NEXT)).toBe(undefined);
+    expect(names.findAt('a', 70, AT)).toBe(undefined);
     const later = { tip: 9, height: 72, disconnects: 0 };
     void names.follow(later, touching('a'));
-    expect(names.findAt('documented', 'a', 70, later)).toBe(undefined);
+    const before = (height: number): NameInfo | undefined => names.findAt('a', height, later);
+    expect([69, 70, 71, 72].map((height) => before(height) === info)).toEqual([false, true, true, false]);
+    expect(names.find('documented', 'a', later)).toBe(undefined);
+    void names.follow({ tip: 8, height: 71, disconnects: 1 }, touching());
+    expect(names.findAt('a', 70, { tip: 8, disconnects: 1 })).toBe(undefined);
+  });
+
+  it('has the latest states of a name before later blocks, so many of so many items', () => {
+    const { names } = followed();
+    const infos = [1, 2, 3, 4, 5].map((n) => infoOf(100 * n));
+    for (const [n, info] of infos.entries()) names.keepAt('a', 60 + n, info, AT, AT);
+    names.keepAt('small', 60, infoOf(10), AT, AT);
+    names.keepAt('a', 69, infoOf(100), AT, NEXT);
+    expect(infos.map((info, n) => names.findAt('a', 60 + n, AT) === info)).toEqual([
+      false,
+      ...Array(4).fill(true),
+    ]);
+    expect(names.findAt('small', 60, AT)).toBe(undefined);
+    expect(names.findAt('a', 69, AT)).toBe(undefined);
+    const large = infoOf(20_000);
+    names.keepAt('a', 66, large, AT, AT);
+    names.keepAt('a', 67, infoOf(20_000), AT, AT);
+    expect(names.findAt('a', 66, AT)).toBe(undefined);
+    expect(names.findAt('a', 67, AT)).toBeDefined();
+  });
+
+  it('keeps the histories that end before a block that touches the name', () => {
+    const { names, touching } = followed();
+    const page = { blocks: [], next: null };
+    names.keepHistory('a', '0 50 60 0', page, AT, AT);
+    names.keepHistory('a', `0 50${LATEST}`, page, AT, AT);
+    void names.follow(NEXT, touching('a'));
+    expect(names.findHistory('a', '0 50 60 0', NEXT)).toBe(page);
+    expect(names.findHistory('a', `0 50${LATEST}`, NEXT)).toBe(undefined);
   });
 
   it('keeps single claims by form, name and choice until a block touches the name', () => {

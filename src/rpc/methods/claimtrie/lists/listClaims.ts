@@ -1,8 +1,7 @@
 /** `listclaims`: the owner of a name, the amount that a new bid must exceed, upcoming events, and a page of the bids. */
 import type { Foreseen } from '../../../../claimtrie/forecast.js';
-import { lastForeseen, MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
+import { MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
-import { FORESEEN_BLOCKS_BEHIND } from '../../../../store/claims/query/upcoming.js';
 import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -44,53 +43,6 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   if (order === 0) return info.claims;
   const byAge = claimsByAge(info);
   return order === 1 ? byAge : byAge.toReversed();
-}
-
-/**
- * Number of blocks by which a forecast extends beyond the requested range, so that it can be reused for later blocks.
- * Arbitrary.
- */
-const SPARE_BLOCKS = 64;
-
-/** Cached forecast of a name for the blocks `height` to `until`. */
-interface Kept {
-  readonly height: number;
-  readonly until: number;
-  readonly coming: Promise<Foreseen | null>;
-}
-
-const foreseen = new WeakMap<NameInfo, Kept>();
-
-/**
- * Returns the forecast of a name. The cached `NameInfo` is the same object until a block changes the name, so the forecast
- * of a name with an owner is cached by this object. The forecast of a name without an owner depends on other names, so it is
- * reused only at the same height.
- */
-async function foresee(
-  { claims, chain }: RpcServices,
-  info: NameInfo,
-  height: number,
-): Promise<Foreseen | null> {
-  const { rules } = claims;
-  const until = Math.min(lastForeseen(rules, height), height + 1 + MAX_DELAY);
-  let known = foreseen.get(info);
-  const isOfBlock = known?.height === height;
-  const isHeld = info.claims[0]?.active === true;
-  // The same object at two heights means that no block between them changed the name, so the forecast still applies.
-  const isNear = height >= chain.chain.height - FORESEEN_BLOCKS_BEHIND;
-  const serves = known && (isOfBlock || (isHeld && isNear && until <= known.until));
-  if (!known || !serves) {
-    const reach = height < rules.normalizationForkHeight ? until : until + SPARE_BLOCKS;
-    known = { height, until: reach, coming: claims.foresee(info, height, reach) };
-    foreseen.set(info, known);
-  }
-  const coming = await known.coming;
-  return (
-    coming && {
-      events: coming.events.filter((event) => event.height > height && event.height <= until),
-      ownerAt: (at) => coming.ownerAt(at),
-    }
-  );
 }
 
 function holderAnswer(info: NameInfo): Answer {
@@ -144,7 +96,7 @@ async function pageAt(
   const { chain } = services;
   const from = cursor?.place ?? 0;
   const bids = inOrder(info, order);
-  const coming = await foresee(services, info, height);
+  const coming = await services.claims.foresee(info, height);
   const active = info.claims.reduce((sum, claim) => sum + (claim.active ? 1 : 0), 0);
   const place = from + count;
   const blockHash = chain.headers.hash(id);
