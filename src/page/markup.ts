@@ -1,5 +1,6 @@
 /**
- * Markup as tagged templates, for components of which a page has hundreds: this takes less time than an element for each tag.
+ * Markup as tagged templates, for components that appear hundreds of times in a page: this takes less time than an element for
+ * each tag.
  * Based on the precompiled templates of Preact (`jsxTemplate` and `jsxEscape`).
  */
 import { Fragment, type ComponentChildren, type VNode } from 'preact';
