@@ -230,6 +230,13 @@ describe('gettxinfo', () => {
 
   it('reports about one that waits, and of who spends it in the mempool', async () => {
     const [hex] = await source.take(1);
+    const { vin } = await node.rpc<Tx>('decoderawtransaction', [hex]);
+    const [spentTxid, spentOutput] = [vin[0]!.txid!, vin[0]!.vout!];
+    const unspent = await node.rpc<TxInfo>('gettxinfo', [spentTxid]);
+    expect(unspent.outputs[spentOutput]).toMatchObject({ spent: false });
+    // The same of cached outputs, after a block that does not spend them.
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    expect((await node.rpc<TxInfo>('gettxinfo', [spentTxid])).outputs).toEqual(unspent.outputs);
     const txid = await node.rpc<string>('sendrawtransaction', [hex, true]);
     const info = await node.rpc<TxInfo>('gettxinfo', [txid]);
     expect(info).toMatchObject({ state: 'mempool', confirmations: 0, coinbase: false });
@@ -241,6 +248,9 @@ describe('gettxinfo', () => {
     expect(parent.outputs[vout]!.spentBy).not.toHaveProperty('height');
     for (const { claim } of info.outputs) if (claim) expect(claim.state).toBe('waiting');
     await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    const height = await node.rpc<number>('getblockcount');
+    const mined = await node.rpc<TxInfo>('gettxinfo', [from]);
+    expect(mined.outputs[vout]).toMatchObject({ spent: true, spentBy: { txid, n: 0, height } });
   });
 
   it('cuts inputs and outputs into pages', async () => {

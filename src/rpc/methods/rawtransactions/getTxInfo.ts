@@ -1,4 +1,5 @@
 /** `gettxinfo`: a transaction with the coins that it spends and the states of its outputs. Inputs and outputs are paged. */
+import { filesNormalized } from '../../../claimtrie/rules.js';
 import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
 import type { OutputState } from '../../../store/claims/query/outputStates.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
@@ -14,6 +15,7 @@ import { outputText, OutputTexts, type OutputText } from '../../format/txInfoOut
 import { defineMethod } from '../../declare/method.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
+import { KeptOutputs } from './keptOutputs.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { KnownTransactions, type TxFacts } from './txFacts.js';
 import { coinsOfWaiting, Spenders, type SpentCoin } from './txInfoFacts.js';
@@ -50,6 +52,7 @@ function paidBy({ outputs }: Transaction): bigint {
 
 interface Caches {
   readonly texts: OutputTexts;
+  readonly outputs: KeptOutputs;
   readonly transactions: KnownTransactions;
 }
 
@@ -60,11 +63,18 @@ function cachesOf({ chain }: RpcServices): Caches {
   const { headers } = chain;
   let caches = cachesOfNode.get(headers);
   if (caches === undefined) {
-    caches = { texts: new OutputTexts(), transactions: new KnownTransactions() };
+    caches = {
+      texts: new OutputTexts(),
+      outputs: new KeptOutputs(chain.chain.events),
+      transactions: new KnownTransactions(),
+    };
     cachesOfNode.set(headers, caches);
   }
   return caches;
 }
+
+/** One object, so that cached outputs without claims stay valid. */
+const NO_STATES: readonly (OutputState | null)[] = [];
 
 /** The states of the outputs with claim operations, in order of the texts. */
 async function statesOf(
@@ -78,7 +88,7 @@ async function statesOf(
   texts.forEach(({ name }, i) => {
     if (name !== null) outputs.push({ name, n: from + i });
   });
-  if (outputs.length === 0) return [];
+  if (outputs.length === 0) return NO_STATES;
   return claims.outputStates({ txid, madeAt: chain.headers.height(block), outputs });
 }
 
@@ -94,20 +104,31 @@ async function outputsOf(
 ): Promise<JsonOut> {
   const { active } = services.chain.chain.index;
   const isConfirmed = found.block !== NO_HEADER && active.contains(found.block);
-  const texts = cachesOf(services).texts.of(found.tx.outputs, page, txid, context);
+  const { texts: known, outputs: kept } = cachesOf(services);
+  const { mark } = kept;
+  const texts = known.of(found.tx.outputs, page, txid, context);
   const states = isConfirmed ? await statesOf(services, texts, found, txid, page.from) : null;
   const spenders = new Spenders(services, txid);
+  const isKept = states !== null && !spenders.isWaiting(page.from, texts.length);
+  const key = `${page.from} ${texts.length} ${filesNormalized(context.rules, context.height)}`;
+  const before = isKept ? kept.find(txid, key, states) : null;
+  if (before !== null) return rawJson(before);
   let answer = '';
+  let isWhole = true;
   let claims = 0;
   let since = performance.now();
   for (const [i, text] of texts.entries()) {
     const soon = spenders.of(page.from + i, text.isUnspendable, isConfirmed);
     const { isSpent, spender } = isPromise(soon) ? await soon : soon;
+    // The index of spenders may not have the block yet.
+    if (isSpent && spender === null) isWhole = false;
     const state = text.name === null ? undefined : states?.[claims++];
     answer += `${i > 0 ? ',' : ''}${outputText(text, { isSpent, spender, state }, context.rules)}`;
     if (i % OUTPUTS_A_STEP === OUTPUTS_A_STEP - 1) since = await yieldIfDue(since);
   }
-  return rawJson(`[${answer}]`);
+  const whole = `[${answer}]`;
+  if (isKept && isWhole) kept.keep(txid, key, states, whole, mark);
+  return rawJson(whole);
 }
 
 async function inputsOf(

@@ -114,14 +114,26 @@ export class Spenders {
     this.outPoint = formatOutPoint({ hash: txid, index: 0 });
   }
 
+  /** Whether a transaction of the mempool spends one of `count` outputs from `from` on. */
+  isWaiting(from: number, count: number): boolean {
+    const { mempool } = this.services;
+    if (mempool.size === 0) return false;
+    for (let n = from; n < from + count; n++) if (mempool.spender(this.outPointOf(n)) !== null) return true;
+    return false;
+  }
+
+  private outPointOf(n: number): Buffer {
+    this.outPoint.writeUInt32LE(n, OUTPOINT_SIZE_BYTES - 4);
+    return this.outPoint;
+  }
+
   /**
    * Spending data of output `n`. `isConfirmed`: the transaction is in the active chain. Synchronous if what is needed is in
    * memory.
    */
   of(n: number, isUnspendable: boolean, isConfirmed: boolean): MaybePromise<Omit<OutputFate, 'state'>> {
     const { mempool, chain } = this.services;
-    const outPoint = this.outPoint;
-    outPoint.writeUInt32LE(n, OUTPOINT_SIZE_BYTES - 4);
+    const outPoint = this.outPointOf(n);
     const waiting = mempool.spender(outPoint);
     if (waiting !== null) {
       const tx = mempool.transaction(waiting);
