@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
-import { firstSteps } from '../node/display/firstSteps.js';
+import { firstSteps, LAUNCHER } from '../node/display/firstSteps.js';
 import { fitted } from '../node/display/fitted.js';
 import { describeFailure } from '../node/log/failure.js';
 import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
@@ -17,8 +17,6 @@ import { refuseSwallowed } from '../node/options/npmOptions.js';
 
 /** Set in the environment of the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
-/** Environment variable with the path of the bundle's launcher that started this process (launcher/posix.c). */
-const LAUNCHER = 'LBCNODE_PROGRAM';
 /** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[@<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 

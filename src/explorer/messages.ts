@@ -31,6 +31,11 @@ export interface ExplorerStart {
   readonly showsPeers: boolean;
   /** Node options that are off. Pages mention them when data is unavailable without them. */
   readonly lacking: readonly string[];
+  /**
+   * The command that calls methods of this node, as its log prints it: the installed program, or a path with options. Shown to
+   * visitors on this machine; others see `lbcnode-cli`.
+   */
+  readonly command: string;
   /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
 }

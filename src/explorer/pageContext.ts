@@ -27,6 +27,8 @@ export interface PageContext {
   readonly showsPeers: boolean;
   /** Node options that are off, for which pages show a hint. */
   readonly lacking: readonly string[];
+  /** The command that calls methods of this node, as the visitor can type it. */
+  readonly command: string;
   /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
 }

@@ -20,6 +20,8 @@ import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
 const MAX_URL_CHARS = 4096;
+/** The client program's options for networks other than `main`. */
+const NETWORK_OPTIONS: Readonly<Record<string, string>> = { test: ' -testnet', regtest: ' -regtest' };
 /** Memory limit for rendered pages. */
 const CACHE_BYTES = 32 << 20;
 /** Maximum number of cached answers that never change, of about 300 bytes each. */
@@ -32,6 +34,12 @@ const STARTING_AGAIN_SEC = 3;
 /** If more requests than this are pending, error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
+/**
+ * An idle connection is closed later than its client is told. Otherwise a request could arrive while the server closes the
+ * connection, and the visitor would see an error.
+ */
+const ANNOUNCED_KEEP_ALIVE_SEC = 5;
+const KEEP_ALIVE_MS = 7000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
@@ -140,7 +148,10 @@ export class Site {
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
     this.assets = this.loadAssets();
-    this.server = createServer((request, response) => void this.handle(request, response));
+    this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+      if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${ANNOUNCED_KEEP_ALIVE_SEC}`);
+      void this.handle(request, response);
+    });
     this.live = new Live({
       allows: (request) => this.allowsSocket(request),
       addressOf: (request) => this.addressOf(request),
@@ -403,6 +414,7 @@ export class Site {
       showsImages: start.showsImages,
       showsPeers: start.showsPeers || isLocal,
       lacking: start.lacking,
+      command: isLocal ? start.command : `lbcnode-cli${NETWORK_OPTIONS[start.network] ?? ''}`,
       methods: start.methods,
     };
     const result = await page(context);

@@ -30,6 +30,7 @@ const start: ExplorerStart = {
   isIndexable: false,
   showsPeers: true,
   lacking: [],
+  command: 'lbcnode-cli',
   methods: [ECHO],
 };
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
@@ -251,7 +252,9 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const page = await browser.newPage();
     closers.push(() => page.close());
     await page.goto(base);
-    expect(await page.locator('main').innerText()).toContain('lbcnode-cli -regtest generate 1');
+    expect(await page.locator('main').innerText()).toMatch(
+      /node dist\/bin\/lbcnode-cli\.js -regtest \S.* generate 1/,
+    );
     await isLive(page);
     await node.kill();
     await page.getByText('not live').waitFor();

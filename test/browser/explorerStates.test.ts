@@ -23,6 +23,7 @@ const start = {
   isIndexable: false,
   showsPeers: false,
   lacking: [],
+  command: 'lbcnode-cli',
   methods: [],
 };
 

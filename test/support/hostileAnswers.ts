@@ -460,6 +460,7 @@ export function contextOf(
     showsImages: true,
     showsPeers: true,
     lacking: [],
+    command: 'lbcnode-cli',
     methods: [ECHO],
   } as PageContext;
 }

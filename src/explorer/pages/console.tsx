@@ -64,7 +64,11 @@ function MethodForm({
   );
 }
 
-async function answerOf({ ask }: PageContext, method: OpenMethod, query: URLSearchParams): Promise<VNode> {
+async function answerOf(
+  { ask, command }: PageContext,
+  method: OpenMethod,
+  query: URLSearchParams,
+): Promise<VNode> {
   const params = paramsOf(method, query);
   const words = [
     method.name,
@@ -89,7 +93,7 @@ async function answerOf({ ask }: PageContext, method: OpenMethod, query: URLSear
   return (
     <Section title="Answer">
       <p>
-        The same on the command line: <code>{shownText(`lbcnode-cli ${words.join(' ')}`, 1000)}</code>
+        The same on the command line: <code>{shownText(`${command} ${words.join(' ')}`, 1000)}</code>
       </p>
       {shown}
     </Section>
@@ -97,13 +101,13 @@ async function answerOf({ ask }: PageContext, method: OpenMethod, query: URLSear
 }
 
 export const consolePage: Page = async (context) => {
-  const { query, methods } = context;
+  const { query, methods, command } = context;
   const name = query.get('method');
   const method = name === null ? null : methods.find((one) => one.name === name);
   if (method === undefined)
     throw notFound(
       'This method is not open here',
-      `The console asks reading methods alone. On the node’s machine: lbcnode-cli ${shownText(name ?? '', 60)}`,
+      `The console asks reading methods alone. On the node’s machine: ${command} ${shownText(name ?? '', 60)}`,
       [['/console', 'All open methods']],
     );
   const answer = method !== null && query.get('run') === '1' ? await answerOf(context, method, query) : null;

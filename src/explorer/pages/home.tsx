@@ -24,12 +24,13 @@ async function latestBlocks(context: PageContext): Promise<HomeBlock[]> {
 }
 
 /** Shown while the chain has only the genesis block: how blocks are produced. */
-function EmptyChain({ network }: { readonly network: string }) {
+function EmptyChain({ network, command }: Pick<PageContext, 'network' | 'command'>) {
   return (
     <Notice>
       {network === 'regtest' ? (
         <>
-          The chain has its genesis block alone. Make a block: <code>lbcnode-cli -regtest generate 1</code>
+          The chain has its genesis block alone. To make a block, type this in the folder where the node was
+          started: <code class="whole">{command} generate 1</code>
         </>
       ) : (
         <>
@@ -200,7 +201,7 @@ export const home: Page = async (context) => {
     body: (
       <>
         <h1>Names, claims and blocks of the LBRY chain</h1>
-        {tip.height === 0 && <EmptyChain network={network} />}
+        {tip.height === 0 && <EmptyChain network={network} command={context.command} />}
         {info.warnings !== '' && <Notice tone="warning">{info.warnings}</Notice>}
         <HomeFigures {...shown} height={tip.height} />
         <LatestBlocks blocks={shown.blocks} nowSec={nowSec} />

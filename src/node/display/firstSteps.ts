@@ -5,6 +5,9 @@ import type { LoadedOptions } from '../options/options.js';
 /** Bind addresses that accept connections to 127.0.0.1, the default host of the client command. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
 
+/** Environment variable with the path of the bundle's launcher that started this process (launcher/posix.c). */
+export const LAUNCHER = 'LBCNODE_PROGRAM';
+
 /** Address of an RPC server. */
 export interface RpcPlace {
   readonly host: string;
@@ -23,13 +26,24 @@ export function firstSteps(
   launcher?: string,
 ): string[] {
   if (places.length === 0) return ['RPC is off (-server=0). Stop it: Ctrl-C or SIGTERM'];
-  const cli = launcher === undefined ? cliProgram(program, folder) : cliBeside(launcher, folder);
-  const call = [cli, ...cliArguments(loaded, places)].join(' ');
+  const call = clientCommand(loaded, places, program, folder, launcher);
   return [
     `RPC listens on ${places.map(shownPlace).join(' and ')}, ${credentials(loaded)}`,
     `Call a method: ${call} getblockchaininfo`,
     `Stop it: Ctrl-C, or type: ${call} stop`,
   ];
+}
+
+/** Returns the command that calls methods of this node, with its options. For the parameters see `firstSteps`. */
+export function clientCommand(
+  loaded: LoadedOptions,
+  places: readonly RpcPlace[],
+  program: string,
+  folder: string,
+  launcher?: string,
+): string {
+  const cli = launcher === undefined ? cliProgram(program, folder) : cliBeside(launcher, folder);
+  return [cli, ...(places.length === 0 ? [] : cliArguments(loaded, places))].join(' ');
 }
 
 function shownPlace({ host, port }: RpcPlace): string {

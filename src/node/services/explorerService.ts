@@ -35,8 +35,13 @@ function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod[]): ExplorerStart {
+function startOf(
+  { options, params }: LoadedOptions,
+  methods: readonly RpcMethod[],
+  command: string,
+): ExplorerStart {
   return {
+    command,
     host: options.explorerbind,
     port: options.explorerport ?? params.rpcPort + PORT_OFFSET,
     network: params.name,
@@ -54,9 +59,9 @@ function startOf({ options, params }: LoadedOptions, methods: readonly RpcMethod
 /** Starts the explorer and opens its port. Rejects with `OptionError` if it cannot listen. */
 export async function startExplorer(
   loaded: LoadedOptions,
-  deps: ExplorerDeps & { readonly methods: readonly RpcMethod[] },
+  deps: ExplorerDeps & { readonly methods: readonly RpcMethod[]; readonly command: string },
 ): Promise<Explorer> {
-  const start = startOf(loaded, deps.methods);
+  const start = startOf(loaded, deps.methods, deps.command);
   let explorer: Explorer;
   try {
     explorer = await Explorer.open(start, deps);

@@ -17,6 +17,7 @@ import { describeFailure } from '../log/failure.js';
 import type { SharedConnections } from '../options/descriptors.js';
 import { httpRoutes, makeEsplora, makeMetrics } from '../services/httpRoutes.js';
 import type { Notifications } from '../services/notifications.js';
+import { clientCommand, LAUNCHER } from '../display/firstSteps.js';
 import { startServer, startWalletServer } from '../services/rpcServers.js';
 import { makeAnswerCache } from '../services/services.js';
 import type { StartContext } from './startContext.js';
@@ -109,7 +110,10 @@ export class Answering {
   private async startExplorer(): Promise<Explorer> {
     const { loaded, deps, parts } = this.input;
     const { startExplorer } = await import('../services/explorerService.js');
+    const [program, launcher] = [process.argv[1] ?? '', process.env[LAUNCHER]];
+    const places = this.server?.addresses() ?? [];
     return startExplorer(loaded, {
+      command: clientCommand(loaded, places, program, process.cwd(), launcher),
       dispatcher: this.dispatcher,
       table: this.rpc.table,
       methods: METHODS,

@@ -26,6 +26,8 @@ describe('a whole page', () => {
   it('shows each character as its texts do', () => {
     const wrong: string[] = [];
     for (let from = 0; from < 0x110000; from += 64) {
+      // Between the emojis and the tag characters nothing is hidden.
+      if (from === 0x20000) from = 0xe0000;
       const codes = Array.from({ length: 64 }, (_, n) => from + n);
       const text = String.fromCodePoint(...codes.filter((code) => code < 0xd800 || code > 0xdfff));
       if (shownMarkup(text).toString() !== shownText(text)) wrong.push(text);
