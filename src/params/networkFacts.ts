@@ -32,7 +32,7 @@ interface FactsFile {
     readonly block: string;
     readonly hash: string;
   })[];
-  readonly checkpoints?: readonly { readonly height: number; readonly hash: string }[];
+  readonly checkpoints?: readonly (Sourced & { readonly height: number; readonly hash: string })[];
   readonly headerChunks?: Sourced & { readonly file: string };
   readonly dnsSeeds: readonly HostFact[];
   readonly peers: readonly ServerFact[];
