@@ -49,7 +49,7 @@ const README = (
   lbrynet       the same as lbcnet, for programs that start lbrynet
 
 The program lbrynet holds all files; keep the four programs together. At its first start it unpacks Node.js ${node.version} and
-lbcnode into a folder of the user's caches (200 MB). LBCNODE_RUNTIME_DIR may name another folder.
+lbcnode into a folder of the user's caches (140 MB). LBCNODE_RUNTIME_DIR may name another folder.
 
 Documentation: docs/bundles.md of https://github.com/lbcnode/lbcnode
 `;

@@ -4,7 +4,7 @@
 // of medians. Then the memory that the waiting claims take, against a node without a claim index that has the same mempool. At last a transaction
 // with a claim is broadcast while a block of 1,000 operations connects: until a searching client of the hub sees it.
 //
-//   npm run bench:waiting [-- --chain 20000 --waiting 50000 --runs 40 --blocks 7]
+//   npm run bench:waiting [-- --chain 20000 --waiting 50000 --runs 40 --blocks 7] [--rows 'a channel,a name']
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -31,6 +31,8 @@ const option = (name, fallback) => {
   const at = args.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(args[at + 1]);
 };
+const rows = args.includes('--rows') ? args[args.indexOf('--rows') + 1].split(',') : null;
+const isWanted = (row) => rows === null || rows.includes(row);
 const CHAIN = option('chain', 20_000);
 const WAITING = option('waiting', 50_000);
 const RUNS = option('runs', 40);
@@ -231,7 +233,7 @@ async function measure(clients, runs) {
   await series('100 URLs of the chain', 'blockchain.claimtrie.resolve', () =>
     Array.from({ length: URLS }, () => url(0, CHAIN)),
   );
-  for (const [name, constraints] of Object.entries(SEARCHES))
+  for (const [name, constraints] of Object.entries(SEARCHES).filter(([row]) => isWanted(row)))
     await series(`search: ${name}`, 'blockchain.claimtrie.search', () => ({
       ...constraints(),
       // Another answer each time, so that none comes from memory.

@@ -38,6 +38,33 @@ describe('a command line of lbcd', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('is taken as in the harness of dcrdex', () => {
+    const { options, paths, warnings } = load(
+      ...[
+        '--regtest',
+        '--notls',
+        '--txindex',
+        '--addrindex',
+        `--datadir=${home}/data`,
+        `--logdir=${home}/logs`,
+      ],
+      ...['--listen=127.0.0.1:39246', '--rpclisten=127.0.0.1:39245', '--rpcuser=user', '--rpcpass=pass'],
+      ...['-compat=lbcd', '-walletrpcport=39244', '-walletrpcnotls'],
+    );
+    expect(options).toMatchObject({
+      bind: ['127.0.0.1:39246'],
+      rpcport: 39245,
+      tls: false,
+      txindex: true,
+      addressindex: true,
+      compat: 'lbcd',
+      walletrpcport: 39244,
+      walletrpcnotls: true,
+    });
+    expect(paths.dataDir).toBe(join(home, 'data'));
+    expect(warnings).toEqual(['Command line: logdir is passed over: the log is named by -debuglogfile.']);
+  });
+
   it('may have values in words of their own, and short names', () => {
     const { options, warnings } = load(
       ...['-u', 'me', '-P', 'pa ss', '-b', home, '-a', 'one:1', '--addpeer', 'two:2', '-d', 'info'],
