@@ -120,8 +120,9 @@ function linkFlags(target, objects) {
   // of the objects.
   if (target.platform === 'win32')
     return ['-shared', '-s', `-Wl,--out-implib,${join(objects, 'lbcnode.lib')}`];
+  // On macOS the linker would write the paths of the objects (`-S` omits them) and of the output into the addon.
   return target.platform === 'darwin'
-    ? ['-shared', '-undefined', 'dynamic_lookup', '-Wl,-x']
+    ? ['-shared', '-undefined', 'dynamic_lookup', '-Wl,-x', '-Wl,-S', '-Wl,-install_name,lbcnode.node']
     : ['-shared', '-pthread', '-Wl,-Bsymbolic', '-Wl,-s'];
 }
 

@@ -334,6 +334,7 @@ describe.skipIf(process.env['LBCNODE_FULL'] !== '1')(
         const { files } = carriedFiles(bytesOf('lbrynet'));
         const natives = files.filter(({ path }) => path.endsWith('.node') || path.startsWith('bin/'));
         expect(natives.map(({ path }) => path)).toContain(`app/prebuilds/${platform.target}/lbcnode.node`);
+        for (const { path, data } of natives) expect([path, data.includes(ROOT)]).toEqual([path, false]);
         for (const { path, data } of natives)
           // One file of LevelDB's lock serves both processors of macOS.
           if (!path.includes('x64+arm64')) expect([path, executableKind(data)]).toEqual([path, kind]);
