@@ -128,6 +128,11 @@ export class ScriptedServer {
     });
   }
 
+  /** Number of open connections. */
+  get open(): number {
+    return this.sockets.size;
+  }
+
   async listen(): Promise<number> {
     await new Promise<void>((resolve) => {
       this.server.listen(0, '127.0.0.1', resolve);

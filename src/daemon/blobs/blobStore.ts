@@ -5,18 +5,15 @@
  */
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { environmentError, failureReason } from '../../util/text/environmentError.js';
+import { environmentError, failureReason, isDiskFull } from '../../util/text/environmentError.js';
 import { KeyedQueue } from '../../scheduler/keyedQueue.js';
-import type { Logger } from '../../util/logging.js';
-import type { Clock } from '../base/clock.js';
-import type { ContentDatabase } from '../content/contentDatabase.js';
 import { BlobHashes } from '../content/blobHashes.js';
 import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
-import type { BlobThreads } from './blobThreads.js';
+import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
 import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
 import { BlobChangedError, BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
@@ -25,58 +22,6 @@ import { beginsAsDescriptor } from './descriptorStart.js';
 import { HeldBlobs } from './heldBlobs.js';
 import { Originals } from './originals.js';
 import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
-
-export interface BlobStoreDeps {
-  /** The folder `blobfiles`. */
-  readonly folder: string;
-  readonly database: Pick<
-    ContentDatabase,
-    | 'addBlobs'
-    | 'setPending'
-    | 'reconcile'
-    | 'forgetBlobs'
-    | 'endDeletion'
-    | 'noteChecked'
-    | 'blobCheck'
-    | 'removeStream'
-    | 'originals'
-    | 'noteOriginal'
-    | 'removeOriginal'
-    | 'blobsOfStream'
-    | 'streamKey'
-  >;
-  readonly threads: BlobThreads;
-  /** Access to blob files. Tests replace it to count reads. */
-  readonly files?: BlobFiles;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Whether downloaded blobs are written (`save_blobs`); default true. Read at each use. */
-  readonly savesBlobs?: () => boolean;
-}
-
-/** Read-only view of the hashes of blobs. */
-export interface BlobSet extends Iterable<string> {
-  readonly size: number;
-  has(hash: string): boolean;
-}
-
-/** A blob that was made by encrypting a piece of a file. */
-export interface EncryptedBlob {
-  readonly hash: string;
-  /** Bytes. */
-  readonly length: number;
-  /** Resolves when the blob is on disk and has its row. */
-  readonly kept: Promise<void>;
-}
-
-/** Result of writing blobs that were made on demand before. */
-export interface Restored {
-  readonly streams: number;
-  readonly blobs: number;
-  readonly bytes: number;
-  /** Descriptors of streams whose published file was changed. */
-  readonly changed: readonly string[];
-}
 
 /** Suffix of the names of damaged files. */
 const DAMAGED_SUFFIX = '.damaged';
@@ -537,14 +482,31 @@ export class BlobStore {
    * of the database; the next start repeats that change.
    */
   async discard(hashes: readonly string[]): Promise<void> {
+    await this.#removeFirst(hashes);
+    await this.#deps.database.forgetBlobs(hashes);
+    await this.#deps.database.endDeletion(hashes);
+  }
+
+  /** Removes files of blobs before their rows. */
+  async #removeFirst(hashes: readonly string[]): Promise<void> {
     for (const hash of hashes)
       await this.#queue.run(hash, () => {
         this.#finished.delete(hash);
         this.#checked.delete(hash);
         return rm(this.#pathOf(hash), { force: true });
       });
-    await this.#deps.database.forgetBlobs(hashes);
-    await this.#deps.database.endDeletion(hashes);
+  }
+
+  /** A full disk refuses to change the database, so the deletion makes room for that first. */
+  async #removeStreamRows(streamHash: string): Promise<string[]> {
+    const { database } = this.#deps;
+    try {
+      return await database.removeStream(streamHash);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      await this.#removeFirst(await database.blobsOnlyOf(streamHash));
+      return database.removeStream(streamHash);
+    }
   }
 
   /**
@@ -565,7 +527,7 @@ export class BlobStore {
   async deleteStream(streamHash: string): Promise<void> {
     await Promise.all(this.#keptUntil);
     await Promise.allSettled(this.#coming.values());
-    const removed = await this.#deps.database.removeStream(streamHash);
+    const removed = await this.#removeStreamRows(streamHash);
     this.originals.removeStream(streamHash);
     await this.onStreamDeleted(streamHash);
     await this.#removeFiles(removed);

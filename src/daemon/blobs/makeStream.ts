@@ -28,7 +28,10 @@ const MAX_UNKEPT = 16;
 export interface MakeStreamOptions {
   readonly store: BlobStore;
   readonly threads: BlobThreads;
-  readonly database: Pick<ContentDatabase, 'addStream' | 'setStreamSize' | 'noteOriginal'>;
+  readonly database: Pick<
+    ContentDatabase,
+    'addStream' | 'setStreamSize' | 'noteOriginal' | 'beginMaking' | 'endMaking'
+  >;
   readonly clock: Clock;
   readonly random: RandomSource;
   /** Whether data blobs are written (`keep_blobs`); default true. Otherwise they are made from the file on demand. */
@@ -192,6 +195,9 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
   const key = random.bytes(KEY_BYTES);
   const written: string[] = [];
   let added: string | null = null;
+  // The database stores this before the row of any blob of the stream. After a kill the next start removes such blobs.
+  const begun = database.beginMaking(clock.nowSec());
+  begun.catch(() => undefined);
   try {
     const { blobs, fileHash, sizeBytes, stamp } = await encryptFile(path, key, making, keeps, written);
     const streamName = basename(path);
@@ -219,6 +225,7 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
     };
     // Stored before the rows of the stream: a crash in between leaves an unused row, never a blob that cannot be made.
     if (!keeps) await database.noteOriginal(original);
+    await begun;
     added = streamHash;
     await database.addStream({
       descriptor,
@@ -233,5 +240,8 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
   } catch (error) {
     await discard(written, added, store);
     throw environmentError(error, path);
+  } finally {
+    // The note may stay: the next start finds no blob without a stream then.
+    begun.then(() => database.endMaking()).catch(() => undefined);
   }
 }

@@ -302,12 +302,9 @@ export class BlobRows {
     }
   }
 
-  /**
-   * Removes a stream with its file and the blobs that no other stream needs. Returns the blobs whose files have to be
-   * removed. QUIRK: lbry-sdk's `delete_stream` also removes blobs that other streams need.
-   */
-  removeStream(streamHash: string): string[] {
-    const only = this.#main
+  /** The blobs that only this stream needs, its descriptor too. */
+  onlyOfStream(streamHash: string): string[] {
+    return this.#main
       .all(
         `with own as (
            select blob_hash from stream_blob where blob_hash is not null and stream_hash = ?1
@@ -318,6 +315,14 @@ export class BlobRows {
         streamHash,
       )
       .map((row) => row['blob_hash'] as string);
+  }
+
+  /**
+   * Removes a stream with its file and the blobs that no other stream needs. Returns the blobs whose files have to be
+   * removed. QUIRK: lbry-sdk's `delete_stream` also removes blobs that other streams need.
+   */
+  removeStream(streamHash: string): string[] {
+    const only = this.onlyOfStream(streamHash);
     this.doom(only);
     this.#withoutForeignKeys(() => {
       for (const table of ['content_claim', 'file', 'stream_blob', 'stream'])

@@ -80,7 +80,11 @@ export class ContentStore {
     this.#blobs.setPending(hashes);
   }
 
+  /** See `BlobRows.reconcile`. Also removes the blobs of streams whose making was interrupted. */
   reconcile(partialSuffix: string): Transferred<Reconciled> {
+    const unfinished = this.#library.unfinished();
+    if (unfinished.length > 0) this.#blobs.forget(unfinished);
+    this.#library.endUnfinished();
     const { finished, ...rest } = this.#blobs.reconcile(partialSuffix);
     const { packed, buffers } = finished.pack();
     return new Transferred({ ...rest, finished: packed, isLost: this.#library.isLost }, buffers);
@@ -132,6 +136,11 @@ export class ContentStore {
     return this.#blobs.removableNetwork(limit);
   }
 
+  /** See `BlobRows.onlyOfStream`. */
+  blobsOnlyOf(streamHash: string): string[] {
+    return this.#blobs.onlyOfStream(streamHash);
+  }
+
   /** See `BlobRows.removeStream`. */
   removeStream(streamHash: string): string[] {
     const removed = this.#blobs.removeStream(streamHash);
@@ -180,6 +189,15 @@ export class ContentStore {
 
   endRebuild(): void {
     this.#library.endRebuild();
+  }
+
+  /** See `LibraryRows.beginMaking`. */
+  beginMaking(nowSec: number): void {
+    this.#library.beginMaking(nowSec);
+  }
+
+  endMaking(): void {
+    this.#library.endMaking();
   }
 
   noteUnsynced(streamHash: string): void {

@@ -5,6 +5,8 @@
 import { decodeClaim } from '../../metadata/claim.js';
 
 const FALLBACK_NAME = 'lbry_download';
+/** Maximum size of a file name in UTF-8 on the usual file systems. Source: Linux include/uapi/linux/limits.h `NAME_MAX`. */
+const MAX_NAME_BYTES = 255;
 
 /** Matches the end of a text, and the position before a final newline, like Python's `$`. */
 const END = String.raw`(?=\n?$)`;
@@ -37,6 +39,17 @@ export function safeFileName(name: string): string {
   return (base || FALLBACK_NAME) + (extension.length > 1 ? extension : '');
 }
 
+/** `base` and `end` as one name. The base loses its last characters if the name would be too long for a file system. */
+export function fittingName(base: string, end: string): string {
+  const bytes = Buffer.from(base);
+  let room = MAX_NAME_BYTES - Buffer.byteLength(end);
+  if (bytes.length <= room) return base + end;
+  // An end that leaves no room for a base is cut too.
+  if (room <= 0) return fittingName(base + end, '');
+  while ((bytes[room]! & 0xc0) === 0x80) room--;
+  return bytes.toString('utf8', 0, room) + end;
+}
+
 /** The name of the file that a claim's value (hexadecimal digits) gives; empty if it gives none. */
 function claimedName(value: string): string {
   if (value === '') return '';
@@ -52,6 +65,6 @@ function claimedName(value: string): string {
 export const streamNameOf = (inDescriptor: string, claimValue: string): string =>
   inDescriptor.trim() === '' ? claimedName(claimValue) : inDescriptor;
 
-/** The name under which a stream is saved unless another one is wanted. */
+/** The name under which a stream is saved unless another one is wanted. lbry-sdk cannot save a stream with a name of more than 255 bytes. */
 export const suggestedNameOf = (inDescriptor: string, claimValue: string): string =>
-  safeFileName(streamNameOf(inDescriptor, claimValue));
+  fittingName(...splitExtension(safeFileName(streamNameOf(inDescriptor, claimValue))));

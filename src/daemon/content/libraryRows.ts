@@ -8,6 +8,12 @@ import { isBlobHash } from './blobHash.js';
 /** Name of the note that stays in the database until the library is rebuilt. */
 const NOTE = 'rebuild';
 
+/**
+ * Name of the note that stays while streams are made. Its value is the Unix time of the first one: their blobs are not older,
+ * and belong to no stream yet.
+ */
+const MAKING = 'making';
+
 /** Prefix of the name of a note that stays until the saved file of a stream is synced. */
 const UNSYNCED = 'unsynced ';
 
@@ -17,6 +23,8 @@ const OF_STREAM = `(select blob_hash from stream_blob where stream_hash = ?1 and
 export class LibraryRows {
   readonly #main: Statements;
   readonly #own: Statements;
+  /** Number of streams that are being made. */
+  #making = 0;
 
   constructor(main: Statements, own: Statements) {
     this.#main = main;
@@ -38,6 +46,40 @@ export class LibraryRows {
 
   endRebuild(): void {
     this.#own.run('delete from note where name = ?', NOTE);
+  }
+
+  /** Records that a stream is being made. Call `endMaking` when its rows are stored or its blobs are removed. */
+  beginMaking(nowSec: number): void {
+    if (this.#making === 0)
+      this.#own.run('insert or ignore into note values (?, ?)', MAKING, String(Math.floor(nowSec)));
+    this.#making++;
+  }
+
+  endMaking(): void {
+    this.#making--;
+    if (this.#making === 0) this.#own.run('delete from note where name = ?', MAKING);
+  }
+
+  /**
+   * Own blobs that belong to no stream because a kill interrupted the making of their stream. Empty while the library is lost,
+   * since then no blob has a stream.
+   */
+  unfinished(): string[] {
+    const since = this.#own.get('select value from note where name = ?', MAKING);
+    if (since === undefined || this.isLost) return [];
+    return this.#main
+      .all(
+        `select blob_hash from blob where is_mine = 1 and added_on >= ?
+         and not exists (select 1 from stream_blob m where m.blob_hash = blob.blob_hash)
+         and not exists (select 1 from stream where sd_hash = blob.blob_hash)`,
+        Number(since['value']),
+      )
+      .map((row) => String(row['blob_hash']));
+  }
+
+  /** Called when the blobs of `unfinished` are removed. */
+  endUnfinished(): void {
+    this.#own.run('delete from note where name = ?', MAKING);
   }
 
   /** Records that the stream's saved file may not be synced yet. */

@@ -17,6 +17,8 @@ class Bucket {
   readonly #rate: Rate;
   #tokens: number;
   #atMs: number;
+  /** Number of responses that are expected. */
+  #expected = 0;
 
   constructor(rate: Rate, nowMs: number) {
     this.#rate = rate;
@@ -33,8 +35,15 @@ class Bucket {
     return true;
   }
 
-  give(): void {
-    this.#tokens++;
+  expect(): void {
+    this.#expected = Math.min(this.#rate.burst, this.#expected + 1);
+  }
+
+  /** Whether a response is expected. Each call counts as one. */
+  takeExpected(): boolean {
+    if (this.#expected === 0) return false;
+    this.#expected--;
+    return true;
   }
 }
 
@@ -53,15 +62,17 @@ export class FloodGate {
   /** Whether a datagram from the address is accepted. */
   admits(address: string, port: number): boolean {
     const nowMs = this.#clock.nowMs();
-    const isAdmitted = this.#bucketOf(address, port).take(nowMs) && this.#all.take(nowMs);
+    const bucket = this.#bucketOf(address, port);
+    // A flood from many addresses uses up the limit in total. It must not keep out the responses to our own requests.
+    if (bucket.takeExpected()) return true;
+    const isAdmitted = bucket.take(nowMs) && this.#all.take(nowMs);
     if (!isAdmitted) this.dropped++;
     return isAdmitted;
   }
 
-  /** Raises the limit of an address by one response after a request to it. */
+  /** Admits one more datagram of an address, whatever the limits are, after a request to it. */
   expect(address: string, port: number): void {
-    this.#bucketOf(address, port).give();
-    this.#all.give();
+    this.#bucketOf(address, port).expect();
   }
 
   /** Nodes on the same machine share the loopback address, so each of its ports has a separate limit. */

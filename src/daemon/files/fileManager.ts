@@ -231,12 +231,13 @@ export class FileManager {
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { place, row } = file;
     const isWhole = row.isSaved;
-    await file.stop();
+    await file.end();
     await this.#deps.reflector()?.cancel(row.sdHash);
+    // The saved file goes first: after a kill in between the stream is still listed, and can be deleted again.
+    if (deletesOutput && place !== null && isWhole) await removeOutput(place);
     await this.#deps.blobs.deleteStream(row.streamHash);
     await this.#forget(row.streamHash);
     this.reader.forget(row.sdHash);
-    if (deletesOutput && place !== null && isWhole) await removeOutput(place);
   }
 
   /**

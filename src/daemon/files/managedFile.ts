@@ -160,18 +160,10 @@ export class ManagedFile {
     await this.#endSave('replaced');
     const { settings } = this.#deps;
     const name = fileName ?? this.row.fileName ?? this.suggestedFileName;
-    const { place, file } = await createOutput(
+    const { place, file } = await this.#createOutput(
       directory ?? this.row.directory ?? settings().downloadDir,
       name,
     );
-    try {
-      await this.#setPlace(place, false);
-      await this.#setStatus('running');
-    } catch (error) {
-      await file.close();
-      await removeOutput(place);
-      throw error;
-    }
     this.writtenBytes = 0;
     this.#saves++;
     const save = this.#begin(place, file);
@@ -184,6 +176,26 @@ export class ManagedFile {
       await save.firstWritten;
     } finally {
       signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Creates the output. The row says before that the file is being saved there. If that fails, it is as before. */
+  async #createOutput(directory: string, name: string) {
+    const { status, isSaved } = this.row;
+    const before = this.place;
+    let isNoted = false;
+    try {
+      await this.#setStatus('running');
+      return await createOutput(directory, name, (place) => {
+        isNoted = true;
+        return this.#setPlace(place, false);
+      });
+    } catch (error) {
+      const note = (failed: unknown): void => this.#deps.log.warn(failureReason(failed));
+      if (isNoted) await this.#setPlace(before, isSaved).catch(note);
+      await this.#setStatus(status as FileStatus).catch(note);
+      this.#stopWhenIdle();
+      throw error;
     }
   }
 
@@ -361,12 +373,17 @@ export class ManagedFile {
     await save.done.catch(() => undefined);
   }
 
-  /** Stops the save. The blobs stay on disk. */
-  async stop(): Promise<void> {
+  /** Ends the save. The blobs stay on disk. The row of a file that is not being saved stays. */
+  async end(): Promise<void> {
     this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
     await this.#endSave('stopped');
-    await this.#setStatus('stopped');
+  }
+
+  /** Ends the save and stops the file. A finished file stays finished. */
+  async stop(): Promise<void> {
+    await this.end();
+    if (this.isRunning) await this.#setStatus('stopped');
   }
 
   /** Closes the file when the daemon stops. */

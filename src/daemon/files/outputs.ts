@@ -1,7 +1,8 @@
 /** Saved files on disk: finds free names and existing files. Source: lbry-sdk `_get_next_available_file_name`. */
-import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
+import { fittingName } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';
 
 /** Maximum number appended to a file name in the search for a free name. Arbitrary. */
@@ -18,25 +19,44 @@ export async function outputSize(place: SavedPlace | null): Promise<number | nul
 
 /**
  * Creates a new file with that name, or with the first free number appended. Creates the folder if it is missing. Never
- * opens an existing file. Throws `EnvironmentError`.
+ * opens an existing file. `note` stores the place before the file exists, so that a kill leaves no file that no row names.
+ * Throws `EnvironmentError`, and the errors of `note`.
  */
 export async function createOutput(
   directory: string,
   fileName: string,
+  note: (place: SavedPlace) => Promise<void>,
 ): Promise<{ readonly place: SavedPlace; readonly file: FileHandle }> {
   const { name, ext } = parse(basename(fileName));
-  try {
-    await mkdir(directory, { recursive: true });
-    for (let number = 0; ; number++) {
-      const place = { directory, fileName: number === 0 ? basename(fileName) : `${name}_${number}${ext}` };
-      try {
-        return { place, file: await open(pathOf(place), 'wx') };
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number >= MAX_NAMES) throw error;
-      }
+  const onDisk = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw environmentError(error, join(directory, fileName));
+    });
+  await onDisk(mkdir(directory, { recursive: true }));
+  for (let number = 0; ; number++) {
+    const place = {
+      directory,
+      fileName: number === 0 ? basename(fileName) : fittingName(name, `_${number}${ext}`),
+    };
+    if (number < MAX_NAMES && (await onDisk(exists(pathOf(place))))) continue;
+    await note(place);
+    try {
+      return { place, file: await open(pathOf(place), 'wx') };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number >= MAX_NAMES)
+        throw environmentError(error, pathOf(place));
     }
+  }
+}
+
+/** Whether anything has that path, also a dangling link. */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
   } catch (error) {
-    throw environmentError(error, join(directory, fileName));
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }
 

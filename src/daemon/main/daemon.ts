@@ -2,6 +2,7 @@
  * The composition root: starts folders, lock, servers, and components in order, and stops them in reverse order. Source:
  * lbry-sdk lbry/extras/daemon/daemon.py `Daemon.start`, `Daemon.stop`.
  */
+import { realpathSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
@@ -108,7 +109,7 @@ class Daemon implements RunningDaemon {
   readonly #parts: DaemonParts;
   readonly #outages: Outages;
   readonly #servers: FastifyInstance[] = [];
-  #unlock: (() => void) | null = null;
+  readonly #locks: (() => void)[] = [];
   #installation = '';
   #ffmpeg: Promise<string | null> | null = null;
   #stopped: Promise<void> | null = null;
@@ -157,7 +158,11 @@ class Daemon implements RunningDaemon {
       if (made !== null) this.#options.log.info(made);
     }
     const dataDir = settings.get('data_dir');
-    this.#unlock = await lockFolder(dataDir);
+    this.#locks.push(await lockFolder(dataDir));
+    // Two daemons would spend the same coins, and overwrite each other's wallet files.
+    const walletDir = settings.get('wallet_dir');
+    if (realpathSync(walletDir) !== realpathSync(dataDir))
+      this.#locks.push(await lockFolder(walletDir, 'wallet-dir'));
     this.#installation = installationId(dataDir);
   }
 
@@ -278,7 +283,7 @@ class Daemon implements RunningDaemon {
     await this.started;
     await this.#parts.reflector?.stop();
     this.#parts.transfers.close();
-    this.#unlock?.();
+    for (const unlock of this.#locks.toReversed()) unlock();
     log.info('Stopped.');
   }
 

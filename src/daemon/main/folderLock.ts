@@ -11,10 +11,13 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 const LOCK_NAME = 'lbcnet.lock';
 
 /**
- * Locks a folder. Returns the function that releases it. Throws `EnvironmentError` if another daemon has the folder or the
+ * Locks a folder, which the setting `option` names. Returns the function that releases it. Throws `EnvironmentError` if another daemon has the folder or the
  * file is unusable.
  */
-export async function lockFolder(folder: string): Promise<() => void> {
+export async function lockFolder(
+  folder: string,
+  option: 'data-dir' | 'wallet-dir' = 'data-dir',
+): Promise<() => void> {
   const sqlite = await loadSqlite();
   const path = join(folder, LOCK_NAME);
   onFile(path, () => refuseSpecialFile(path));
@@ -27,7 +30,7 @@ export async function lockFolder(folder: string): Promise<() => void> {
     const { message } = error as Error;
     if (/locked|busy/i.test(message))
       throw new EnvironmentError(
-        `Another lbcnet is running in ${folder}. Stop it (lbcnet stop), or name another folder by --data-dir.`,
+        `Another lbcnet is running in ${folder}. Stop it (lbcnet stop), or name another folder by --${option}.`,
       );
     if (/not a database|malformed/i.test(message))
       throw new EnvironmentError(

@@ -68,6 +68,9 @@ const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
 /** Error codes that LevelDB reports only if its files were manipulated. */
 const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
 
+/** Error codes of a full disk. */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
 /** Code of a system error. Null for other errors, and for system errors that the operator cannot fix. */
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
@@ -75,6 +78,13 @@ export function systemErrorCode(error: unknown): string | null {
   // Code of Node.js for the attempt to remove a folder like a file.
   if (code === 'ERR_FS_EISDIR') return 'EISDIR';
   return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
+}
+
+/** Whether a system error, or an `EnvironmentError` of this or another thread, is about a full disk. */
+export function isDiskFull(error: unknown): boolean {
+  const code = systemErrorCode(error);
+  if (code !== null) return FULL.has(code);
+  return error instanceof EnvironmentError && [...FULL].some((full) => error.message.includes(`(${full})`));
 }
 
 /** The path in a system error; `otherwise` if the error contains no path. */

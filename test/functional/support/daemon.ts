@@ -112,6 +112,10 @@ export class TestDaemon {
     return daemon;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** What it logged last. */
   get log(): string {
     return this.output;

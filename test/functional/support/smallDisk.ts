@@ -1,12 +1,56 @@
 /** Small file systems of their own, for tests of what a full disk does. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Mounts one at the folder; `size` as mount takes it. False if the system does not let us. */
 export function mountSmall(folder: string, size: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
+}
+
+/** A small disk in a file, which can fail as a broken disk does. */
+export class FailingDisk {
+  readonly folder: string;
+  private readonly image: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.image = `${folder}.img`;
+  }
+
+  /** Mounts one at the folder. Null if the system does not allow that. */
+  static mount(folder: string, sizeMib: number): FailingDisk | null {
+    const disk = new FailingDisk(folder);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(disk.image, '');
+    truncateSync(disk.image, sizeMib * 1024 * 1024);
+    if (spawnSync('mkfs.ext4', ['-q', '-F', disk.image]).status !== 0) return null;
+    return disk.mountAgain() ? disk : null;
+  }
+
+  /** The system makes the disk read-only, as it does after an error of the disk. */
+  fail(): boolean {
+    const device = /^\/dev\/(loop[0-9]+) /m.exec(
+      spawnSync('findmnt', ['-n', '-o', 'SOURCE,TARGET', this.folder], { encoding: 'utf8' }).stdout,
+    )?.[1];
+    const trigger = `/sys/fs/ext4/${device ?? 'none'}/trigger_fs_error`;
+    if (!existsSync(trigger)) return false;
+    writeFileSync(trigger, 'test');
+    return true;
+  }
+
+  /** Repairs the disk and mounts it. Files must not be open. */
+  mountAgain(): boolean {
+    spawnSync('umount', [this.folder]);
+    spawnSync('fsck.ext4', ['-y', this.image]);
+    return spawnSync('mount', ['-o', 'loop,errors=remount-ro', this.image, this.folder]).status === 0;
+  }
+
+  unmount(): void {
+    spawnSync('umount', ['-l', this.folder]);
+    rmSync(this.image, { force: true });
+  }
 }
 
 /** Whether `mountSmall` works here; says so where it does not. */

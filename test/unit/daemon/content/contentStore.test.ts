@@ -378,6 +378,35 @@ describe('the content database', () => {
     expect(readFileSync(fileOf('lbrynet.sqlite.damaged')).equals(bytes)).toBe(true);
   });
 
+  it('removes the blobs of a stream whose making was interrupted, and no others', () => {
+    const hash = (n: number): string => n.toString(16).padStart(96, '0');
+    const add = (store: ContentStore, n: number, isMine = true, addedOn = NOW_SEC): void => {
+      writeFileSync(fileOf(join('blobfiles', hash(n))), 'x');
+      store.addBlobs([{ hash: hash(n), lengthBytes: 16, addedOn, isMine }], true);
+    };
+    const there = (): string[] => readdirSync(fileOf('blobfiles')).sort();
+    let store = open();
+    add(store, 1, true, NOW_SEC - 10);
+    store.beginMaking(NOW_SEC + 0.5);
+    add(store, 2);
+    store.beginMaking(NOW_SEC + 1);
+    store.endMaking();
+    // Of another download meanwhile.
+    add(store, 3, false);
+    store.close();
+    store = open();
+    expect(store.reconcile('.part').value.unknown).toEqual([]);
+    expect(there()).toEqual([hash(1), hash(3)]);
+    store.beginMaking(NOW_SEC);
+    add(store, 4);
+    store.endMaking();
+    store.close();
+    store = open();
+    store.reconcile('.part');
+    expect(there()).toEqual([hash(1), hash(3), hash(4)]);
+    store.close();
+  });
+
   it('leaves a damaged database of an older revision as it is', () => {
     writeFileSync(fileOf('db_revision'), '12');
     writeFileSync(fileOf(), Buffer.alloc(8192, 7));

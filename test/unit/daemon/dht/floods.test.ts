@@ -11,7 +11,9 @@ import {
   storeRequest,
   type RequestDatagram,
 } from '../../../../src/daemon/dht/datagrams.js';
+import { FloodGate } from '../../../../src/daemon/dht/floodGate.js';
 import type { DhtNode } from '../../../../src/daemon/dht/node.js';
+import { FakeClock } from '../../../support/fakeClock.js';
 import { idOf, SimulatedDht } from './simulatedNodes.js';
 
 let dht: SimulatedDht;
@@ -92,6 +94,14 @@ describe('a node of the DHT', () => {
     expect(answers.length).toBeGreaterThan(100);
     expect(answers.length).toBeLessThan(1000);
     expect(node.rpc.gate.dropped).toBeGreaterThan(19_000);
+  });
+
+  it('admits the responses to its own requests during a flood from many addresses', () => {
+    const gate = new FloodGate(new FakeClock());
+    gate.expect('1.2.3.4', 4444);
+    for (let count = 0; count < 20_000; count++) gate.admits(`9.9.${count % 200}.${count % 2}`, 5555);
+    expect(gate.dropped).toBeGreaterThan(9000);
+    expect([gate.admits('1.2.3.4', 4444), gate.admits('1.2.3.4', 4444)]).toEqual([true, false]);
   });
 
   it('refuses announcements without a token of its own, also right after its start', async () => {

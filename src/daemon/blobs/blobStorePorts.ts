@@ -1,0 +1,59 @@
+/** Dependencies and results of `BlobStore`. */
+import type { Logger } from '../../util/logging.js';
+import type { Clock } from '../base/clock.js';
+import type { ContentDatabase } from '../content/contentDatabase.js';
+import type { BlobFiles } from './blobFiles.js';
+import type { BlobThreads } from './blobThreads.js';
+
+export interface BlobStoreDeps {
+  /** The folder `blobfiles`. */
+  readonly folder: string;
+  readonly database: Pick<
+    ContentDatabase,
+    | 'addBlobs'
+    | 'setPending'
+    | 'reconcile'
+    | 'forgetBlobs'
+    | 'endDeletion'
+    | 'noteChecked'
+    | 'blobCheck'
+    | 'removeStream'
+    | 'blobsOnlyOf'
+    | 'originals'
+    | 'noteOriginal'
+    | 'removeOriginal'
+    | 'blobsOfStream'
+    | 'streamKey'
+  >;
+  readonly threads: BlobThreads;
+  /** Access to blob files. Tests replace it to count reads. */
+  readonly files?: BlobFiles;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Whether downloaded blobs are written (`save_blobs`); default true. Read at each use. */
+  readonly savesBlobs?: () => boolean;
+}
+
+/** Read-only view of the hashes of blobs. */
+export interface BlobSet extends Iterable<string> {
+  readonly size: number;
+  has(hash: string): boolean;
+}
+
+/** A blob that was made by encrypting a piece of a file. */
+export interface EncryptedBlob {
+  readonly hash: string;
+  /** Bytes. */
+  readonly length: number;
+  /** Resolves when the blob is on disk and has its row. */
+  readonly kept: Promise<void>;
+}
+
+/** Result of writing blobs that were made on demand before. */
+export interface Restored {
+  readonly streams: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  /** Descriptors of streams whose published file was changed. */
+  readonly changed: readonly string[];
+}

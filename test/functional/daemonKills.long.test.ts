@@ -1,0 +1,212 @@
+/**
+ * A daemon is killed at random moments of a publication, a download, a deletion and a change of settings: after the restart
+ * it has all that it acknowledged, and it offers no blob that it does not have. `LBCNODE_FULL=1` kills 20 times at each.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blobHashOf, isBlobHash } from '../../src/daemon/content/blobHash.js';
+import { ContentWorld, filesOf, type ListedFile } from './support/contentWorld.js';
+import type { TestDaemon } from './support/daemon.js';
+import { until } from './support/network.js';
+import { freePort, HANG_MS } from './support/node.js';
+
+const KILLS = process.env['LBCNODE_FULL'] === '1' ? 20 : 4;
+const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
+const FILM_BYTES = 9_000_000;
+
+/** A number from 0 to 1 by the seed. */
+function fraction(...of: readonly (string | number)[]): number {
+  return (
+    createHash('sha256')
+      .update([SEED, ...of].join())
+      .digest()
+      .readUInt32BE() /
+    2 ** 32
+  );
+}
+
+let world: ContentWorld;
+let creator: TestDaemon;
+let victim: TestDaemon;
+let film: Buffer;
+let peerPort: number;
+
+const blobFolder = (): string => join(victim.folder, 'data', 'blobfiles');
+const startVictim = () =>
+  world.daemon('victim', { settings: { fixed_peers: [`127.0.0.1:${peerPort}`], fixed_peer_delay: 0 } });
+
+beforeAll(async () => {
+  console.log(`LBCNODE_SEED=${SEED}`);
+  world = await ContentWorld.start();
+  peerPort = await freePort();
+  creator = await world.daemon('creator', { args: [`--tcp-port=${peerPort}`] });
+  victim = await startVictim();
+  await world.pay(creator, 5);
+  await world.pay(victim);
+  film = randomBytes(FILM_BYTES);
+  const path = join(world.folder, 'film.bin');
+  writeFileSync(path, film);
+  await creator.call('publish', { name: 'film', bid: '0.01', file_path: path, blocking: true });
+  await world.mine(creator, victim);
+}, HANG_MS);
+
+afterAll(async () => {
+  await victim?.stop();
+  await creator?.stop();
+  await world?.stop();
+}, HANG_MS);
+
+/** The victim's listed files, after all that it offers was compared with its folder. */
+async function checked(): Promise<readonly ListedFile[]> {
+  const listed = await victim.call<{ items: string[] }>('blob_list', { page_size: 1000 });
+  const onDisk = readdirSync(blobFolder()).filter(isBlobHash);
+  expect(listed.items.filter((hash) => !onDisk.includes(hash))).toEqual([]);
+  for (const name of onDisk) expect(blobHashOf(readFileSync(join(blobFolder(), name)))).toBe(name);
+  // A download that continues has temporary files.
+  expect(readdirSync(blobFolder()).filter((name) => !name.endsWith('.part') && !isBlobHash(name))).toEqual(
+    [],
+  );
+  for (const { download_path, status } of await filesOf(victim))
+    if (status === 'finished') expect(download_path === null || existsSync(download_path)).toBe(true);
+  return filesOf(victim);
+}
+
+async function bytesOf({ streaming_url }: ListedFile): Promise<Buffer> {
+  return Buffer.from(await (await fetch(streaming_url)).arrayBuffer());
+}
+
+/** Runs a call and kills the daemon at a moment of it. Returns whether it was acknowledged, and starts the daemon again. */
+async function killedDuring(call: () => Promise<unknown>, afterMs: number): Promise<boolean> {
+  let isAcknowledged = false;
+  const asked = call().then(
+    () => (isAcknowledged = true),
+    () => undefined,
+  );
+  await sleep(afterMs);
+  await victim.kill();
+  await asked;
+  victim = await startVictim();
+  return isAcknowledged;
+}
+
+/** Milliseconds of a call. */
+async function durationOf(call: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await call();
+  return performance.now() - from;
+}
+
+/** A moment during the call, or soon after it. */
+const momentOf = (durationMs: number, ...of: readonly (string | number)[]): number =>
+  durationMs * 1.2 * fraction(...of);
+
+describe(`a daemon that is killed ${KILLS} times`, () => {
+  it(
+    'while it publishes has each acknowledged stream, and the blobs of each claim',
+    { timeout: HANG_MS * 4 },
+    async () => {
+      const publish = (n: number) => {
+        const path = join(world.folder, `own-${n}.bin`);
+        writeFileSync(path, randomBytes(FILM_BYTES));
+        return victim.call('publish', { name: `own-${n}`, bid: '0.001', file_path: path, blocking: true });
+      };
+      const ms = await durationOf(() => publish(-1));
+      const acknowledged: string[] = ['own--1'];
+      for (let n = 0; n < KILLS; n++) {
+        if (await killedDuring(() => publish(n), momentOf(ms, 'publish', n))) acknowledged.push(`own-${n}`);
+        await world.mine(victim);
+        const files = await checked();
+        const names = files.map(({ claim_name }) => claim_name);
+        expect(acknowledged.filter((name) => !names.includes(name))).toEqual([]);
+        // A claim that was sent, acknowledged or not, has its stream.
+        const { items } = await victim.call<{
+          items: { name: string; value: { source: { sd_hash: string } } }[];
+        }>('stream_list', { page_size: 100 });
+        for (const { name, value } of items) {
+          const file = files.find(({ sd_hash }) => sd_hash === value.source.sd_hash);
+          expect(file, name).toMatchObject({ status: 'finished', blobs_completed: 5, completed: true });
+        }
+        for (const file of files) {
+          expect(file.blobs_completed).toBe(file.blobs_in_stream);
+          const path = file.download_path!;
+          expect((await bytesOf(file)).equals(readFileSync(path))).toBe(true);
+        }
+        // What was not acknowledged leaves no blob, unless it is listed as a file.
+        await victim.call('blob_clean');
+        expect(readdirSync(blobFolder()).length).toBe(6 * files.length);
+      }
+      for (const { sd_hash } of await filesOf(victim)) await victim.call('file_delete', { sd_hash });
+    },
+  );
+
+  it('while it downloads finishes the file, and plays no wrong byte', { timeout: HANG_MS * 4 }, async () => {
+    const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
+    const done = async () => {
+      await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
+      return (await filesOf(victim))[0]!;
+    };
+    const ms = await durationOf(async () => {
+      await get();
+      await done();
+    });
+    for (let n = 0; n < KILLS; n++) {
+      for (const { sd_hash } of await filesOf(victim))
+        await victim.call('file_delete', { sd_hash, delete_from_download_dir: true });
+      const isAcknowledged = await killedDuring(get, momentOf(ms, 'get', n));
+      const files = await checked();
+      if (isAcknowledged) expect(files.length).toBe(1);
+      // An acknowledged download continues by itself.
+      if (!isAcknowledged) await get();
+      const file = await done();
+      expect(readFileSync(file.download_path!).equals(film)).toBe(true);
+      expect(readdirSync(join(victim.folder, 'files'))).toEqual(['film.bin']);
+      expect(readdirSync(blobFolder()).filter((name) => !isBlobHash(name))).toEqual([]);
+      expect((await bytesOf(file)).equals(film)).toBe(true);
+    }
+  });
+
+  it('while it deletes a file has all of it or nothing', { timeout: HANG_MS * 4 }, async () => {
+    const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
+    const remove = () => victim.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
+    const whole = async () => {
+      await get();
+      await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
+    };
+    await whole();
+    const ms = await durationOf(remove);
+    for (let n = 0; n < KILLS; n++) {
+      await whole();
+      const isAcknowledged = await killedDuring(remove, momentOf(ms, 'delete', n));
+      const files = await checked();
+      const saved = readdirSync(join(victim.folder, 'files'));
+      if (isAcknowledged) expect(files).toEqual([]);
+      if (files.length === 0) expect([saved, readdirSync(blobFolder())]).toEqual([[], []]);
+      else expect((await bytesOf(files[0]!)).equals(film)).toBe(true);
+    }
+  });
+
+  it('while it changes settings has the acknowledged value', { timeout: HANG_MS * 4 }, async () => {
+    const set = (value: number) => victim.call('settings_set', { key: 'blob_storage_limit', value });
+    const ms = await durationOf(() => set(999));
+    let last = 999;
+    for (let n = 0; n < KILLS; n++) {
+      let sent = last;
+      let acknowledged = last;
+      const setMany = async () => {
+        for (;;) {
+          sent++;
+          await set(sent);
+          acknowledged = sent;
+        }
+      };
+      await killedDuring(setMany, ms * 20 * fraction('settings', n));
+      const { blob_storage_limit } = await victim.call<{ blob_storage_limit: number }>('settings_get');
+      expect([acknowledged, sent]).toContain(blob_storage_limit);
+      last = blob_storage_limit;
+    }
+    await set(0);
+  });
+});
