@@ -138,8 +138,8 @@ export class BlobExchange implements BlobFetcher {
     };
   }
 
-  #addPeer({ swarm }: Download, place: Place): void {
-    if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps));
+  #addPeer({ swarm }: Download, place: Place, source?: string): void {
+    if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps), source);
   }
 
   /** Searches peers, and repeats the search with pauses while the known peers send nothing. */
@@ -159,7 +159,7 @@ export class BlobExchange implements BlobFetcher {
   async #searchWith(source: NamedPeerSource, sdHash: string, download: Download): Promise<void> {
     try {
       for await (const { address, tcpPort } of source.peersFor(sdHash, download.ending.signal))
-        this.#addPeer(download, { host: address, port: tcpPort });
+        this.#addPeer(download, { host: address, port: tcpPort }, source.name);
     } catch (error) {
       this.#deps.debug(() => `${source.name}: ${failureReason(error)}`);
     }

@@ -44,6 +44,8 @@ export interface Wanted {
 export class Known {
   readonly holder: Holder;
   readonly order: number;
+  /** Name of the source that named it. */
+  readonly source: string;
   state: 'new' | 'opening' | 'idle' | 'busy' = 'new';
   line: Line | null = null;
   /** Start of the present opening or busy phase. */
@@ -57,9 +59,10 @@ export class Known {
   /** Times of negative responses, by blob. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 
-  constructor(holder: Holder, order: number) {
+  constructor(holder: Holder, order: number, source = 'settings') {
     this.holder = holder;
     this.order = order;
+    this.source = source;
   }
 
   mayHave(hash: string, nowMs: number): boolean {

@@ -23,8 +23,11 @@ const LIAR_REST_MS = 3_600_000;
 const CONNECTING_MS = 500;
 /** Interval of the checks that run while blobs are wanted. */
 const TICK_MS = 100;
-/** Maximum number of known holders. Only false announcements exceed it. Arbitrary. */
-const MAX_HOLDERS = 1000;
+/**
+ * Maximum number of known holders from one source. Only false announcements exceed it, and they must not keep out the holders
+ * of other sources. Arbitrary.
+ */
+const MAX_OF_SOURCE = 400;
 /** Time window of the displayed rate. */
 const RATE_MS = 5000;
 
@@ -86,12 +89,20 @@ export class Swarm {
     };
   }
 
-  /** Adds a holder. A known holder stays unchanged. */
-  add(holder: Holder): void {
-    if (this.#known.has(holder.name) || this.#known.size >= MAX_HOLDERS || this.#closed.signal.aborted)
-      return;
+  /**
+   * Adds a holder that a source named. A known holder stays unchanged. If the source has named too many, a failed one of them
+   * is forgotten, and without a failed one the holder is ignored.
+   */
+  add(holder: Holder, source = 'settings'): void {
+    if (this.#known.has(holder.name) || this.#closed.signal.aborted) return;
+    const ofSource = [...this.#known.values()].filter((one) => one.source === source);
+    if (ofSource.length >= MAX_OF_SOURCE) {
+      const failed = ofSource.find(({ state, failures }) => state === 'new' && failures > 0);
+      if (failed === undefined) return;
+      this.#known.delete(failed.holder.name);
+    }
     // Holders added at the same time are tried in random order, so that not all clients start with the same one.
-    this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random()));
+    this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random(), source));
     this.#pump();
   }
 

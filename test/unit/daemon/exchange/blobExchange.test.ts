@@ -146,6 +146,16 @@ describe('BlobExchange', () => {
     for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
   });
 
+  it('gets a blob from the one good peer of the DHT, though a tracker names thousands that are dead', async () => {
+    const hash = theirs.add(1000);
+    const dead = known(Array.from({ length: 3000 }, () => 'unreachable' as const));
+    const good = known(['good']);
+    sources.push({ ...net.source(() => dead), name: 'trackers' });
+    sources.push(net.source(() => good, 2000));
+    await clock.until(fetchBlob(hash), 10_000);
+    expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
+  });
+
   it('looks for peers again, with pauses, until someone has the blob', async () => {
     const hash = theirs.add(1000);
     const [one] = known(['refusing']);
