@@ -50,7 +50,7 @@ const ABOVE_PLAIN_ORDER = /[\ud800-\uffff]/;
 function sortByKey(members: [string, JsonOut][]): [string, JsonOut][] {
   if (members.some(([key]) => ABOVE_PLAIN_ORDER.test(key)))
     return members.sort(([a], [b]) => compareCodePoints(a, b));
-  return members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return members.sort((a, b) => (a[0] < b[0] ? -1 : 1));
 }
 
 function* withoutKeys(items: Iterable<JsonOut>): Iterable<readonly [string, JsonOut]> {
@@ -61,6 +61,15 @@ function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>
   // The last of repeated keys counts, as in a Python dictionary.
   const members = [...new Map(entries)].filter(([, value]) => value !== undefined);
   return sortByKey(members as [string, JsonOut][]);
+}
+
+/** Like `sortedMembers`, for an object of JavaScript, whose keys are different. */
+function sortedProperties(value: object): [string, JsonOut][] {
+  const members = Object.entries(value) as [string, JsonOut | undefined][];
+  const present = members.some(([, member]) => member === undefined)
+    ? members.filter(([, member]) => member !== undefined)
+    : members;
+  return sortByKey(present as [string, JsonOut][]);
 }
 
 /** Members of a container; null for another value. */
@@ -75,7 +84,7 @@ function openContainer(value: JsonOut): Container | null {
   if (value instanceof JsonObject) return { isObject: true, members: sortedMembers(value.entries) };
   if (value instanceof Map)
     return { isObject: true, members: sortedMembers(value as ReadonlyMap<string, JsonOut>) };
-  return { isObject: true, members: sortedMembers(Object.entries(value)) };
+  return { isObject: true, members: sortedProperties(value) };
 }
 
 function writeScalar(value: JsonOut): string {

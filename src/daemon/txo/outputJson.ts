@@ -3,7 +3,6 @@
  * lbry/extras/daemon/json_response_encoder.py `encode_output`, `encode_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
-import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
 import { encodeClaim } from '../../metadata/claim.js';
 import { encodeSupport } from '../../metadata/support.js';
 import { formatTransaction, txid, type Transaction } from '../../primitives/transaction.js';
@@ -83,7 +82,7 @@ function claimMembers(txo: Txo, port: ShowPort): Json {
 /** Value of a claim or support; empty if it cannot be decoded. */
 function valueMembers(txo: Txo, port: ShowPort, withSignature: boolean): Json {
   const { claim, support, notes } = txo;
-  const value = shownValue(txo, port);
+  const value = txo.value(port.ledger);
   if (value === null) return {};
   const members: Json = { value };
   if (port.withProtobuf) members['protobuf'] = hexOf(claim ? encodeClaim(claim) : encodeSupport(support!));
@@ -99,15 +98,6 @@ function valueMembers(txo: Txo, port: ShowPort, withSignature: boolean): Json {
     members['is_channel_signature_valid'] = channel ? txo.isSignedBy(channel, port.ledger) : false;
   }
   return members;
-}
-
-function shownValue({ claim, support }: Txo, { ledger }: ShowPort): Json | null {
-  try {
-    if (claim) return claim.kind === null ? null : claimToJson(claim, ledger.addressPrefixes);
-    return support ? supportToJson(support.support) : null;
-  } catch {
-    return null;
-  }
 }
 
 export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Json {

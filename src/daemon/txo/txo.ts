@@ -2,23 +2,14 @@
  * An output for the wallet's responses: the content of its script, and additional data. Source: lbry-sdk
  * lbry/wallet/transaction.py `Output`.
  */
-import { normalizeName } from '../../claimtrie/normalize.js';
-import { decodeClaim, type DecodedClaim } from '../../metadata/claim.js';
-import {
-  channelPublicKey,
-  decodedClaimDigest,
-  decodedSupportDigest,
-  isChannelSignatureValid,
-} from '../../metadata/channelSignature.js';
-import { decodeSupport, type DecodedSupport } from '../../metadata/support.js';
-import { encodeDestination } from '../../script/address.js';
-import { decodeBase58 } from '../../script/base58.js';
-import { claimIdOf } from '../../script/claimScript.js';
+import type { DecodedClaim } from '../../metadata/claim.js';
+import type { DecodedSupport } from '../../metadata/support.js';
 import type { Bytes } from '../../util/bytes.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
-import { readOutputScript, witnessKeyHash, type ReadScript, type OutputTemplate } from './scriptTemplates.js';
+import { contentOf, type OutputContent } from './outputContent.js';
+import { witnessKeyHash, type OutputTemplate, type ReadScript } from './scriptTemplates.js';
 
 /** Heights that stand for the states of unconfirmed transactions. */
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;
@@ -70,9 +61,7 @@ export class Txo implements TxoFacts {
   readonly script: Bytes;
   readonly firstOutPoint: Bytes | null;
   readonly notes: TxoNotes;
-  #read: ReadScript<OutputTemplate> | null | undefined;
-  #claim: DecodedClaim | null | undefined;
-  #support: DecodedSupport | null | undefined;
+  #content: OutputContent | undefined;
 
   constructor(facts: TxoFacts, notes: TxoNotes = {}) {
     this.txid = facts.txid;
@@ -84,19 +73,17 @@ export class Txo implements TxoFacts {
     this.notes = notes;
   }
 
+  get #shared(): OutputContent {
+    return (this.#content ??= contentOf(this));
+  }
+
   /** Parsed script; null if it matches no template. */
   get read(): ReadScript<OutputTemplate> | null {
-    if (this.#read === undefined)
-      try {
-        this.#read = readOutputScript(this.script);
-      } catch {
-        this.#read = null;
-      }
-    return this.#read;
+    return this.#shared.read;
   }
 
   get #template(): string {
-    return this.read?.template ?? '';
+    return this.#shared.template;
   }
 
   /** Whether the output is P2PKH or P2WPKH, so that one key can spend it. */
@@ -105,11 +92,11 @@ export class Txo implements TxoFacts {
   }
 
   get isNewClaim(): boolean {
-    return this.#template.startsWith('claim_name+');
+    return this.#shared.isNewClaim;
   }
 
   get isUpdate(): boolean {
-    return this.#template.startsWith('update_claim+');
+    return this.#shared.isUpdate;
   }
 
   get isClaim(): boolean {
@@ -134,26 +121,22 @@ export class Txo implements TxoFacts {
   }
 
   get normalizedName(): string | null {
-    const name = this.read?.values['claim_name'];
-    return name === undefined ? null : Buffer.from(normalizeName(name)).toString('utf8');
+    return this.#shared.normalizedName;
   }
 
   /** Claim id, 20 bytes in wire order. The id of a new claim is derived from the output's own outpoint. */
   get claimId(): Buffer | null {
-    return this.isNewClaim ? claimIdOf(this.txid, this.nout) : (this.read?.values['claim_id'] ?? null);
+    return this.#shared.claimId;
   }
 
-  /** Decoded value of a claim; null if there is none or it cannot be decoded. */
+  /** Decoded value of a claim; null if there is none or it cannot be decoded. Other outputs share it: do not change it. */
   get claim(): DecodedClaim | null {
-    const value = this.isClaim ? this.read?.values['claim'] : undefined;
-    this.#claim ??= value === undefined ? null : orNull(() => decodeClaim(value));
-    return this.#claim;
+    return this.#shared.claim;
   }
 
+  /** Like `claim`, for the data of a support. */
   get support(): DecodedSupport | null {
-    const data = this.hasSupportData ? this.read?.values['support'] : undefined;
-    this.#support ??= data === undefined ? null : orNull(() => decodeSupport(data));
-    return this.#support;
+    return this.#shared.support;
   }
 
   /** Id of the signing channel in the claim or support, 20 bytes in wire order; null if it is not signed. */
@@ -162,41 +145,24 @@ export class Txo implements TxoFacts {
   }
 
   /** The address of a P2PKH, P2SH or witness output; null for other outputs. */
-  address({ addressPrefixes }: LedgerParams): string | null {
-    const { pubkey_hash: keyHash, script_hash: scriptHash } = this.read?.values ?? {};
-    if (keyHash) return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);
-    if (!scriptHash) return null;
-    if (this.#template !== 'pay_script_hash+segwit')
-      return encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes);
-    // Differs from lbry-sdk, which encodes the witness program as a base58 script hash. That address does not pay to this
-    // output.
-    const type = witnessKeyHash(this.script) ? 'witness_v0_keyhash' : 'witness_v0_scripthash';
-    return encodeDestination({ type, hash: scriptHash }, addressPrefixes);
+  address(ledger: LedgerParams): string | null {
+    return this.#shared.address(ledger);
+  }
+
+  /**
+   * JSON form of the value of a claim or support; null if there is none or it cannot be decoded. Other outputs share it: do
+   * not change it.
+   */
+  value(ledger: LedgerParams): Readonly<Record<string, JsonOut>> | null {
+    return this.#shared.value(ledger);
   }
 
   /** Whether the claim's signature is valid for the present key of the channel. */
   isSignedBy(channel: Txo, ledger: LedgerParams): boolean {
-    const key = channel.claim?.claim.type;
-    const publicKey = key?.case === 'channel' ? channelPublicKey(key.value.publicKey) : null;
-    const { claim, support, firstOutPoint } = this;
-    const signature = claim?.signature ?? support?.signature ?? null;
-    if (publicKey === null || signature === null || firstOutPoint === null) return false;
-    const address = this.address(ledger);
-    const digest = claim
-      ? decodedClaimDigest(claim, firstOutPoint, address === null ? null : decodeBase58(address))
-      : decodedSupportDigest(support!, firstOutPoint);
-    return digest !== null && isChannelSignatureValid(digest, signature, publicKey);
+    return this.#shared.isSignedBy(channel.#shared, ledger);
   }
 
   get txidHex(): string {
     return hashToHex(this.txid);
-  }
-}
-
-function orNull<Result>(run: () => Result): Result | null {
-  try {
-    return run();
-  } catch {
-    return null;
   }
 }

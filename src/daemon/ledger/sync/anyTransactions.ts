@@ -17,13 +17,22 @@ import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTrans
 
 /** Maximum number of cached transactions. Arbitrary. */
 const MAX_KEPT = 2048;
+/** Maximum size of all cached transactions in bytes. Arbitrary: some 2,000 claims of the usual size. */
+const MAX_KEPT_BYTES = 2 << 20;
+
+interface KeptTransaction {
+  readonly one: LedgerTransaction;
+  /** Size of the transaction in bytes. */
+  readonly bytes: number;
+}
 
 export class AnyTransactions {
   readonly #pool: HubPool;
   readonly #database: LedgerDatabase;
   readonly #headers: LedgerHeaders;
   readonly #following: Pick<HubFollowing, 'follow' | 'mend' | 'rewinds'>;
-  readonly #kept = new Map<string, LedgerTransaction>();
+  readonly #kept = new Map<string, KeptTransaction>();
+  #keptBytes = 0;
 
   constructor(
     pool: HubPool,
@@ -40,21 +49,25 @@ export class AnyTransactions {
   /** Drops all proofs after a reorganisation. */
   forget(): void {
     this.#kept.clear();
+    this.#keptBytes = 0;
   }
 
   async get(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>> {
     const found = new Map<string, LedgerTransaction>();
     const wanted = new Map(txids.map((txid) => [hashToHex(txid), txid]));
-    for (const [id, txid] of wanted) {
+    for (const id of wanted.keys()) {
       const kept = this.#kept.get(id);
       if (!kept) continue;
-      found.set(id, kept);
-      wanted.delete(hashToHex(txid));
+      found.set(id, kept.one);
+      wanted.delete(id);
     }
     const waiting = wanted.size > 0 ? await this.#fromDatabase(wanted, found) : [];
     const missing = [...wanted.values()];
     for (let at = 0; at < missing.length; at += MAX_BATCH)
-      for (const one of await this.#fromHub(missing.slice(at, at + MAX_BATCH))) this.#keep(one, found);
+      for (const { txid, raw, ...one } of await this.#fromHub(missing.slice(at, at + MAX_BATCH))) {
+        found.set(hashToHex(txid), one);
+        if (one.isVerified) this.#keep(hashToHex(txid), { one, bytes: raw.length });
+      }
     for (const [id, one] of waiting) if (!found.has(id)) found.set(id, one);
     return found;
   }
@@ -69,6 +82,7 @@ export class AnyTransactions {
   ): Promise<[string, LedgerTransaction][]> {
     const waiting: [string, LedgerTransaction][] = [];
     const filter = { accountIds: null, txids: [...wanted.values()] };
+    const { rewinds } = this.#following;
     for (const row of await this.#database.transactions(filter, {}, [])) {
       const id = hashToHex(row.txid);
       const { height, position, isVerified } = row;
@@ -79,6 +93,9 @@ export class AnyTransactions {
       }
       found.set(id, one);
       wanted.delete(id);
+      // A reorganisation during the read may have removed the block of the row.
+      if (rewinds % 2 === 0 && rewinds === this.#following.rewinds)
+        this.#keep(id, { one, bytes: row.raw.length });
     }
     return waiting;
   }
@@ -113,15 +130,18 @@ export class AnyTransactions {
     return [...first.checked, ...again.checked];
   }
 
-  #keep(
-    { txid, tx, height, position, isVerified }: CheckedTransaction,
-    found: Map<string, LedgerTransaction>,
-  ): void {
-    const id = hashToHex(txid);
-    const one = { tx, height, position, isVerified };
-    found.set(id, one);
-    if (!isVerified) return;
-    this.#kept.set(id, one);
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+  #keep(id: string, kept: KeptTransaction): void {
+    this.#drop(id);
+    this.#kept.set(id, kept);
+    this.#keptBytes += kept.bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(id: string): void {
+    this.#keptBytes -= this.#kept.get(id)?.bytes ?? 0;
+    this.#kept.delete(id);
   }
 }

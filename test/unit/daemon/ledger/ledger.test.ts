@@ -194,6 +194,8 @@ describe('OpenLedger', () => {
     expect(await total(ledger, account)).toBe(123n);
     const forks: number[] = [];
     ledger.on('reorganisation', (height) => forks.push(height));
+    // The proven rows of the database are cached from here on.
+    expect(await ledger.transaction(lost.txid)).toMatchObject({ height: 4, isVerified: true });
 
     const branch = chain.branch(3, 1);
     branch.mempool.splice(branch.mempool.indexOf(lost), 1);
