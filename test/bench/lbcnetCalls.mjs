@@ -23,7 +23,7 @@ const CALLS = option('calls', 40);
 const TURNS = option('turns', 3);
 const URLS = 30;
 /** Time after the start or the load before memory is read. */
-const REST_MS = 5000;
+const REST_MS = 25_000;
 /** Processor time of a kernel tick. */
 const TICK_MS = 10;
 

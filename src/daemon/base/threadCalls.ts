@@ -2,6 +2,7 @@
 import { CallThread } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
+import { collectWhenIdle } from '../../util/idleCollection.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
 /** The message of an `EnvironmentError` is complete, so the operator sees it unchanged. */
@@ -38,11 +39,12 @@ export function daemonThread({ program, data, title, onNotice }: DaemonThreadOpt
 
 /**
  * Code that runs in a thread started by `daemonThread`. Answers calls by the object that `open` returns. If `open` fails,
- * each call fails with its error. `translate` converts an error thrown by a method into the error for the caller.
+ * each call fails with its error. Returns unused memory while the thread is idle. `translate` converts an error thrown by a method into the error for the caller.
  */
 export function serveDaemonThread(
   open: () => Promise<ServedObject> | ServedObject,
   translate: (error: unknown) => unknown,
 ): void {
   serveThread(open, { errors: new CrossingErrors([ENVIRONMENT_ERROR]), translate, inOrder: true });
+  collectWhenIdle();
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
+import { collectWhenIdle } from '../../util/idleCollection.js';
 import type { ComponentName } from '../api/declaration.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
@@ -61,6 +62,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
   };
   let wallet: WalletAndLedger | null = null;
   let beside: NodeBeside | null = null;
+  let stopCollections = (): void => undefined;
   try {
     if (command.withNode)
       beside = await NodeBeside.start(settings, log, {
@@ -87,6 +89,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
       },
       onStop: () => end('The method stop was called.'),
     });
+    stopCollections = collectWhenIdle();
     void daemon.started.then((areAllRunning) => {
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');
@@ -102,6 +105,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     clearTimeout(overdue);
     return exitCode;
   } finally {
+    stopCollections();
     await beside?.stop();
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);

@@ -1,0 +1,62 @@
+/**
+ * Returns unused heap memory of a thread to the operating system while the thread is idle. After a start or a load V8 keeps
+ * the memory of its new space and of free pages until the next full garbage collection, which an idle thread never reaches.
+ * V8 shrinks the new space only if few objects were created in the seconds before the collection. Source: V8
+ * src/heap/heap.cc `Heap::ReduceNewSpaceSize`, src/extensions/gc-extension.cc.
+ */
+import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** Time between two checks. */
+const CHECK_MS = 5_000;
+/** Number of idle checks in a row before a collection. V8's average of the allocation rate then has become low. */
+const IDLE_CHECKS = 3;
+/** Maximum share of time in which an idle thread runs JavaScript. Arbitrary. */
+const IDLE_SHARE = 0.03;
+/** Growth of the heap since the last collection from which another one is worth its processor time. Arbitrary. */
+const WORTH_BYTES = 6 << 20;
+
+/** Access to the memory and the load of a thread. Tests replace it. */
+export interface CollectionPort {
+  /** Size of the thread's heap in bytes, including unused parts. */
+  readonly heapBytes: () => number;
+  /** Share of the time since the last call in which the thread ran JavaScript, from 0 to 1. */
+  readonly busyShare: () => number;
+  readonly collect: () => void;
+}
+
+/** The port of the calling thread. Makes V8's function `gc` available in the process. */
+export function threadPort(): CollectionPort {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  let last: EventLoopUtilization = performance.eventLoopUtilization();
+  return {
+    heapBytes: () => getHeapStatistics().total_physical_size,
+    busyShare: () => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, last);
+      last = now;
+      return utilization;
+    },
+    collect: () => gc(),
+  };
+}
+
+/**
+ * Checks regularly whether the calling thread is idle, and collects garbage if its heap has grown since the last such
+ * collection. The first collection needs no growth. Returns a function that stops the checks. The checks do not keep the
+ * process alive.
+ */
+export function collectWhenIdle(port: CollectionPort = threadPort()): () => void {
+  let keptBytes = -Infinity;
+  let idleChecks = 0;
+  const timer = setInterval(() => {
+    idleChecks = port.busyShare() > IDLE_SHARE ? 0 : idleChecks + 1;
+    if (idleChecks < IDLE_CHECKS || port.heapBytes() < keptBytes + WORTH_BYTES) return;
+    port.collect();
+    keptBytes = port.heapBytes();
+  }, CHECK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
