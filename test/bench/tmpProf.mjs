@@ -36,7 +36,12 @@ function processorMs(pid) {
 const folder = mkdtempSync(join(tmpdir(), 'bench-lbcnet-calls-'));
 const hubPort = await freePort();
 const node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`, '-hubudpport=0'] });
-const command = [process.execPath, '--cpu-prof', '--cpu-prof-dir=/tmp/lead/prof', join(root, 'dist/bin/lbcnet.js')];
+const command = [
+  process.execPath,
+  '--cpu-prof',
+  '--cpu-prof-dir=/tmp/lead/prof',
+  join(root, 'dist/bin/lbcnet.js'),
+];
 const running = new Set();
 
 async function start(program, place) {
