@@ -28,10 +28,13 @@ const KEEP_SHARE = 0.75;
 /** Share of `-dbcache` that the coin cache and the overlay always have, whatever the caches of rows on disk take. */
 const OWN_SHARE = 0.4;
 
+/** Share of `-dbcache` for buffers of a flush, and for memory that the heap holds beside the caches. */
+const FLUSH_SHARE = 0.1;
+
 export interface FlusherOptions {
   /**
-   * Size limit in bytes of the coin cache, the overlay, and the caches of rows on disk together (`-dbcache`). Coin cache and
-   * overlay have at least `OWN_SHARE` of it.
+   * Size limit in bytes of the coin cache, the overlay, the caches of rows on disk, and the buffers of a flush together
+   * (`-dbcache`). Coin cache and overlay have at least `OWN_SHARE` of it.
    */
   cacheBytes: number;
   /** Folders whose file systems must have free space. */
@@ -106,7 +109,8 @@ export class Flusher {
   private updateLimits(): void {
     const { cacheBytes } = this.options;
     const { recentBytes, recentMaxBytes, databaseMemory } = this.deps.store;
-    this.limitBytes = Math.max(cacheBytes * OWN_SHARE, cacheBytes - recentBytes - databaseMemory.maxBytes);
+    const others = recentBytes + databaseMemory.maxBytes + cacheBytes * FLUSH_SHARE;
+    this.limitBytes = Math.max(cacheBytes * OWN_SHARE, cacheBytes - others);
     this.copiedBytes = Math.max(0, recentMaxBytes - recentBytes);
   }
 
