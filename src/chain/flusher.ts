@@ -29,7 +29,7 @@ const KEEP_SHARE = 0.75;
 const OWN_SHARE = 0.4;
 
 /** Share of `-dbcache` for buffers of a flush, and for memory that the heap holds beside the caches. */
-const FLUSH_SHARE = 0.1;
+const FLUSH_SHARE = 0.15;
 
 export interface FlusherOptions {
   /**

@@ -70,7 +70,7 @@ describe('Flusher', () => {
     ['coins and rows within the limit', 300, { dirtyBytes: 550 }, 0],
     ['coins and rows above the limit', 300, { dirtyBytes: 650 }, 1],
     ['rows that the flush copies to the row caches', 300, { dirtyBytes: 400, recentMaxBytes: 500 }, 1],
-    ['row caches that are nearly full', 300, { dirtyBytes: 80, recentBytes: 450, recentMaxBytes: 500 }, 0],
+    ['row caches that are nearly full', 300, { dirtyBytes: 40, recentBytes: 450, recentMaxBytes: 500 }, 0],
     ['full row caches', 300, { dirtyBytes: 250, recentBytes: 500, recentMaxBytes: 500 }, 1],
     ['memory of the database', 300, { dirtyBytes: 250, databaseMemory: { bytes: 0, maxBytes: 500 } }, 1],
     ['a share for coins and rows beside larger caches', 300, { dirtyBytes: 50, recentBytes: 5000 }, 0],
