@@ -23,10 +23,10 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createGunzip, gzipSync } from 'node:zlib';
+import { brotliDecompressSync, createGunzip, gzipSync } from 'node:zlib';
 import { claimPrefixes, OutputMaker } from './crowdedStage.mjs';
 import { writeEmptyChain } from './emptyChain.mjs';
-import { ReferenceCopy } from './explorerReference.mjs';
+import { ReferenceCopy, timedCall, timedRequest } from './explorerReference.mjs';
 import { dist } from './searchClaims.mjs';
 
 const { startRegtest } = await dist('testing/index.js');
@@ -83,26 +83,30 @@ async function startNode(more = [], options = {}) {
   const ask = async (path, encoding = 'br') => {
     const n = visitors++;
     const headers = { 'X-Forwarded-For': `10.9.${n >> 8}.${n & 255}`, 'Accept-Encoding': encoding };
-    const since = performance.now();
-    const answer = await fetch(base + path, { headers });
-    const body = await answer.text();
-    const ms = performance.now() - since;
-    return { ms, status: answer.status, body, headers: answer.headers };
+    const { ms, status, headers: given, bytes } = await timedRequest({ port, path, headers });
+    const isPacked = given['content-encoding'] === 'br';
+    return { ms, status, body: String(isPacked ? brotliDecompressSync(bytes) : bytes), headers: given };
   };
+  const { username, password } = new URL(node.url);
+  const msOf = async (method, params) =>
+    (await timedCall(node.rpcPort, `${username}:${password}`, method, params)).ms;
   const metric = async (name) => {
     // Counters reach the node's thread once a second.
     await sleep(1500);
     const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/metrics`);
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await answer.text())?.[1]);
   };
-  return { node, port, base, ask, metric, rpc: (method, params = []) => node.rpc(method, params) };
+  return { node, port, base, ask, metric, msOf, rpc: (method, params = []) => node.rpc(method, params) };
 }
 
 /** Bytes as they go over the wire: packed body and headers. */
 async function wireBytes(site, path) {
   const answer = await site.ask(path);
-  const head = [...answer.headers].reduce((sum, [key, value]) => sum + key.length + value.length + 4, 19);
-  return { ...answer, bytes: head + Number(answer.headers.get('content-length')) };
+  const head = Object.entries(answer.headers).reduce(
+    (sum, [key, value]) => sum + key.length + value.length + 4,
+    19,
+  );
+  return { ...answer, bytes: head + Number(answer.headers['content-length']) };
 }
 
 async function visit(site) {
@@ -204,14 +208,14 @@ async function pagesOf(site, first) {
     found.push({ ...answer, path, gzip: gzipSync(answer.body).length });
     for (const [, href] of answer.body.matchAll(/href="(\/name\/[^"#]*)/g)) {
       const plain = href.replaceAll('&amp;', '&');
-      if (plain.startsWith(first) && !plain.includes('block=')) due.push(plain);
+      if (plain.startsWith(first)) due.push(plain);
     }
   }
   return found;
 }
 
 async function crowd(site, reference) {
-  const maker = await OutputMaker.start((method, params) => site.rpc(method, params), 30);
+  const maker = await OutputMaker.start((method, params) => site.rpc(method, params), 25 + BLOCKS);
   const made = await maker.make(claimPrefixes('crowd', 5000), 250, null, 4);
   for (let n = 0; n < 10; n++) await maker.mine();
   const txid = Buffer.from(made[3]).reverse().toString('hex');
@@ -223,50 +227,53 @@ async function crowd(site, reference) {
     '≤ 15 kB',
     `${(largest.gzip / 1000).toFixed(1)} kB (${largest.path.slice(0, 60)})`,
   );
-  // One block after the other, so that no cache has an answer: none of these blocks changes the name.
+  // One block after the other, so that no cache of pages has an answer.
+  await measureCrowd({ site, copy, maker, pages, txid, isChanging: false });
+  await measureCrowd({ site, copy, maker, pages, txid, isChanging: true });
+  await copy?.stop();
+}
+
+/** Milliseconds after a block. Without `isChanging` the blocks do not change the name; else each has another claim of it. */
+async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
   const kinds = new Map(pages.map(({ path }) => [path.replace(/=[^&]*/g, ''), path]));
   const times = { pages: new Map(), own: [], reference: [], tx: [], txAgain: [], their: [], theirAgain: [] };
   const [name, tx] = [['crowd'], [txid, 0, 250]];
   for (let n = 0; n < BLOCKS; n++) {
+    if (isChanging) await maker.send([claimPrefixes('crowd', 6000 + n).at(-1)], 1000n);
     await maker.mine();
     await copy?.follow(site);
+    // A visitor's page asks for itself up to 1.5 seconds after the block.
+    if (isChanging) await sleep(200);
     for (const path of kinds.values())
       times.pages.set(path, [...(times.pages.get(path) ?? []), (await site.ask(path)).ms]);
-    times.own.push(await timed(() => site.rpc('getclaimsforname', name)));
-    times.tx.push(await timed(() => site.rpc('gettxinfo', tx)));
-    for (let again = 0; again < 4; again++) times.txAgain.push(await timed(() => site.rpc('gettxinfo', tx)));
+    times.own.push(await site.msOf('getclaimsforname', name));
+    times.tx.push(await site.msOf('gettxinfo', tx));
+    for (let again = 0; again < 4; again++) times.txAgain.push(await site.msOf('gettxinfo', tx));
     if (!copy) continue;
-    times.reference.push(await timed(() => copy.rpc('getclaimsforname', name)));
-    times.their.push(await timed(() => copy.rpc('getclaimsfortx', [txid])));
-    for (let again = 0; again < 4; again++)
-      times.theirAgain.push(await timed(() => copy.rpc('getclaimsfortx', [txid])));
+    times.reference.push(await copy.ms('getclaimsforname', name));
+    times.their.push(await copy.ms('getclaimsfortx', [txid]));
+    for (let again = 0; again < 4; again++) times.theirAgain.push(await copy.ms('getclaimsfortx', [txid]));
   }
   const medianOf = (values) => at(values, 0.5);
+  const blockText = isChanging ? 'a block that changes it' : 'a block';
   const [slowest, page] = [...times.pages]
     .map(([path, ms]) => [path, medianOf(ms)])
     .reduce((a, b) => (b[1] > a[1] ? b : a));
   const [own, other] = [medianOf(times.own), copy ? medianOf(times.reference) : NaN];
   print(
-    `the slowest of ${kinds.size} kinds of its pages, after a block`,
+    `the slowest of ${kinds.size} kinds of its pages, after ${blockText}`,
     "≤ 0.1 of lbrycrd's getclaimsforname",
     `${text(page)} ms (${slowest.slice(0, 40)}); ${(page / own).toFixed(3)} of our getclaimsforname (${text(own)} ms)` +
       (copy ? `; ${(page / other).toFixed(3)} of lbrycrd's (${text(other)} ms)` : '; lbrycrd is not here'),
   );
   print(
-    'gettxinfo of 250 claims of that name, after a block; asked again',
+    `gettxinfo of 250 claims of that name, after ${blockText}; asked again`,
     "≤ lbrycrd's getclaimsfortx, which has one of them",
     `${text(medianOf(times.tx))} ms; ${text(medianOf(times.txAgain))} ms; ` +
       (copy
         ? `lbrycrd ${text(medianOf(times.their))} ms; ${text(medianOf(times.theirAgain))} ms`
         : 'lbrycrd is not here'),
   );
-  await copy?.stop();
-}
-
-async function timed(ask) {
-  const since = performance.now();
-  await ask();
-  return performance.now() - since;
 }
 
 /** Latencies of a light call, one after the other, until `isOver`. */
@@ -329,7 +336,7 @@ async function viewers(site) {
     `${VIEWERS.toLocaleString('en-US')} viewers of a page, a block each second`,
     'one rendering a page and block; RPC p99 < 50 ms',
     `${rendered} renderings for ${BLOCKS} blocks; ${counts.hints.toLocaleString('en-US')} hints, answers ${JSON.stringify(counts.statuses)}, ` +
-      `${counts.failed} failed; RPC p99 ${text(at(watched, 0.99))} ms (without viewers ${text(at(alone, 0.99))} ms)`,
+      `${counts.failed} failed ${JSON.stringify(counts.errors)}, ${counts.again} sent again; RPC p99 ${text(at(watched, 0.99))} ms (without viewers ${text(at(alone, 0.99))} ms)`,
   );
 }
 

@@ -12,6 +12,40 @@ const { freePort } = await dist('testing/index.js');
 const AUTH = 'bench:bench';
 const agent = new Agent({ keepAlive: true });
 
+/**
+ * Sends a request over a kept connection. Answers its status, headers and body, and the milliseconds until the last byte: the
+ * client's work on the body is not part of them.
+ */
+export function timedRequest(options, body = '') {
+  return new Promise((resolve, reject) => {
+    const since = performance.now();
+    const call = request({ agent, host: '127.0.0.1', ...options }, (answer) => {
+      const chunks = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () => {
+        const ms = performance.now() - since;
+        resolve({ ms, status: answer.statusCode, headers: answer.headers, bytes: Buffer.concat(chunks) });
+      });
+    });
+    call.on('error', (error) => {
+      // An idle connection was closed while the request was sent. A browser sends it again, too.
+      if (call.reusedSocket && error.code === 'ECONNRESET') timedRequest(options, body).then(resolve, reject);
+      else reject(error);
+    });
+    call.end(body);
+  });
+}
+
+/** Calls a method at `port`. Answers its result, and the milliseconds until the last byte. */
+export async function timedCall(port, auth, method, params) {
+  const body = JSON.stringify({ method, params });
+  const headers = { authorization: `Basic ${btoa(auth)}`, 'content-length': Buffer.byteLength(body) };
+  const { ms, bytes } = await timedRequest({ port, method: 'POST', headers }, body);
+  const { result, error } = JSON.parse(bytes.toString());
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return { ms, result };
+}
+
 export class ReferenceCopy {
   /** Starts the program and hands it all blocks of the node. */
   static async start(program, site) {
@@ -44,35 +78,12 @@ export class ReferenceCopy {
       ]);
   }
 
-  /** Over kept connections, like the calls of the node itself. */
-  rpc(method, params = []) {
-    const body = JSON.stringify({ method, params });
-    return new Promise((resolve, reject) => {
-      const call = request(
-        {
-          agent,
-          port: this.port,
-          host: '127.0.0.1',
-          method: 'POST',
-          headers: { authorization: `Basic ${btoa(AUTH)}`, 'content-length': Buffer.byteLength(body) },
-        },
-        (answer) => {
-          const chunks = [];
-          answer.on('data', (chunk) => chunks.push(chunk));
-          answer.on('end', () => {
-            const { result, error } = JSON.parse(Buffer.concat(chunks).toString());
-            if (error) reject(new Error(`${method}: ${error.message}`));
-            else resolve(result);
-          });
-        },
-      );
-      call.on('error', (error) => {
-        // lbrycrd closes connections that were idle.
-        if (call.reusedSocket && error.code === 'ECONNRESET') this.rpc(method, params).then(resolve, reject);
-        else reject(error);
-      });
-      call.end(body);
-    });
+  async rpc(method, params = []) {
+    return (await timedCall(this.port, AUTH, method, params)).result;
+  }
+
+  async ms(method, params) {
+    return (await timedCall(this.port, AUTH, method, params)).ms;
   }
 
   async stop() {

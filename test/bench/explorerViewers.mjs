@@ -10,7 +10,7 @@ const [portText, countText, path] = process.argv.slice(2);
 const [port, count] = [Number(portText), Number(countText)];
 const SPREAD_MS = 1500;
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-const counts = { hints: 0, statuses: {}, failed: 0, hashes: new Set() };
+const counts = { hints: 0, statuses: {}, failed: 0, again: 0, errors: {}, hashes: new Set() };
 
 class Viewer {
   etag = '';
@@ -46,15 +46,26 @@ class Viewer {
 
   look() {
     this.isDue = false;
+    return this.ask();
+  }
+
+  ask() {
     return new Promise((resolve) => {
       const headers = { ...this.headers, 'Accept-Encoding': 'br', 'If-None-Match': this.etag };
-      get({ agent, port, host: '127.0.0.1', path, headers }, (answer) => {
+      const asked = get({ agent, port, host: '127.0.0.1', path, headers }, (answer) => {
         counts.statuses[answer.statusCode] = (counts.statuses[answer.statusCode] ?? 0) + 1;
         this.etag = answer.headers.etag ?? '';
         counts.hashes.add(this.etag);
         answer.resume().on('end', resolve);
-      }).on('error', () => {
+      });
+      asked.on('error', ({ code }) => {
+        // An idle connection was closed while the request was sent. A browser sends it again.
+        if (asked.reusedSocket && code === 'ECONNRESET') {
+          counts.again++;
+          return void this.ask().then(resolve);
+        }
         counts.failed++;
+        counts.errors[code] = (counts.errors[code] ?? 0) + 1;
         resolve();
       });
     });

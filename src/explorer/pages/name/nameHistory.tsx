@@ -127,7 +127,8 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
       />
       <p class="quiet">
         The amount that holds the name, in LBC. {countText(bands.length, 'holder')} since block{' '}
-        {integerText(first.height)}; the last one since block {integerText(last.from)}. Marks are blocks that
+        {integerText(first.height)}
+        {bands.length > 1 && `; the last one since block ${integerText(last.from)}`}. Marks are blocks that
         changed something.
       </p>
       <details>
