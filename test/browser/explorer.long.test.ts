@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     return { address, claimId: claim!.claimId, txid };
   }
 
-  it('has pages that everyone can use, in all looks', async () => {
+  it('has accessible pages in all colour schemes and sizes', async () => {
     const { node, base } = await nodeWith([]);
     const { address, claimId, txid } = await withClaim(node);
     const paths = ['/', '/names', '/name/mindblown', '/name/free', '/name/mindblown?block=361', '/blocks']
@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       }
   });
 
-  it('shows hostile texts as texts, in every place of every page', async () => {
+  it('escapes hostile texts in every part of every page', async () => {
     let text = 'harmless';
     let nowMs = 0;
     const node = {
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
   });
 
-  it('names the options that parts of its pages lack', async () => {
+  it('names the missing options for unavailable parts of a page', async () => {
     const { node, base } = await nodeWith([
       '-txindex=0',
       '-spendindex=0',
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     expect(await page.locator('main').innerText()).toContain('To take the name over');
   });
 
-  it('says how far an index is while it is filled, and shows what it has then', async () => {
+  it('shows the progress of an index that is being built, and its contents afterwards', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-explorer-'));
     closers.push(() => rmSync(folder, { recursive: true, force: true }));
     const plain = await startRegtest({ args: ['-fallbackfee=0.0002'], dataDir: folder });
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     }
   });
 
-  it('shows what is left of pruned blocks', async () => {
+  it('shows the data that is left of pruned blocks', async () => {
     const { node, base } = await nodeWith(['-prune=1', '-maxblockfilesize=65536']);
     const address = await node.rpc<string>('getnewaddress');
     for (let n = 0; n < 11; n++) await node.rpc('generatetoaddress', [100, address]);
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     }
   });
 
-  it('comes back when the node was started again', async () => {
+  it('reconnects after a restart of the node', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-explorer-'));
     closers.push(() => rmSync(folder, { recursive: true, force: true }));
     const port = await freePort();
@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await page.locator(`body[data-tip="${tip}"]`).waitFor();
   });
 
-  it('comes back when its thread ended', async () => {
+  it('reconnects after its thread was restarted', async () => {
     const logged: string[] = [];
     const log = (text: string): void => void logged.push(text);
     const known = answers('harmless');
@@ -303,7 +303,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     expect((await page.reload())!.status()).toBe(200);
   });
 
-  it('shows the name of README.md change hands, without being touched', async () => {
+  it('shows a takeover of the name in README.md without a reload', async () => {
     const home = mkdtempSync(join(tmpdir(), 'readme-explorer-'));
     closers.push(() => rmSync(home, { recursive: true, force: true }));
     mkdirSync(join(home, '.lbcnode'));

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   });
 
   // The long test has all pages in all looks.
-  it('has pages that everyone can use', async () => {
+  it('has accessible pages', async () => {
     for (const [colorScheme, width, paths] of [
       ['light', 320, ['/name/mindblown', '/console']],
       ['dark', 1280, ['/', `/claim/${claimId}`]],
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('follows blocks, bids that wait and takeovers while it is open, and keeps what is typed', async () => {
+  it('follows blocks, mempool bids and takeovers on an open page, and keeps typed input', async () => {
     const context = await browser.newContext();
     const { page, faults } = await watched(context, base);
     await page.goto(`${base}/name/mindblown`);
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('shows a reorganisation while it is looked at, and takes it back when the blocks come again', async () => {
+  it('marks the blocks of a reorganisation on an open page, and removes the mark when the blocks return', async () => {
     const context = await browser.newContext();
     const made = await node.rpc<string>('claimname', ['fleeting', '00', 1]);
     const [block] = await mine();
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('checks proofs by itself, under the policy of the pages', async () => {
+  it('verifies proofs in the browser, under the content security policy of the pages', async () => {
     const context = await browser.newContext();
     const { page, faults } = await watched(context, base);
     await page.goto(`${base}/proof/mindblown`);
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('is walked by the keyboard', async () => {
+  it('can be used with the keyboard only', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(base);
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('does nothing in a hidden tab until it is seen', async () => {
+  it('updates nothing in a hidden tab until it is visible', async () => {
     const context = await browser.newContext();
     const { page } = await watched(context, base);
     await page.addInitScript(
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
-  it('pauses, and continues when the visitor wants it', async () => {
+  it('pauses, and continues at the request of the visitor', async () => {
     const context = await browser.newContext();
     const { page } = await watched(context, base);
     await page.goto(base);

@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     return { status: answer.status(), text, headers: answer.headers() };
   }
 
-  it('say with what the node starts, and look again by themselves', async () => {
+  it('show the start phase of the node, and reload by themselves', async () => {
     state.status = 'Loading block index…';
     const { status, text, headers } = await look('/blocks');
     expect([status, headers['retry-after']]).toEqual([503, '3']);
@@ -96,19 +96,19 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await page.getByRole('heading', { name: 'Blocks' }).waitFor();
   });
 
-  it('say that the node stops', async () => {
+  it('show that the node is stopping', async () => {
     state.status = 'The node is stopping.';
     const { status, text } = await look('/');
     expect(status).toBe(503);
     expect(text).toContain('The node is stopping');
   });
 
-  it('say how the first block comes', async () => {
+  it('show the progress of the first block', async () => {
     state.tip = { ...TIP, height: 0 };
     expect((await look('/')).text).toContain('The node looks for peers');
   });
 
-  it('say how far a sync is, and what is not known yet', async () => {
+  it('show the progress of a sync, and which data is not known yet', async () => {
     state.sync = { headers: 1000, etaSec: 7200 };
     for (const path of ['/', `/block/${HASH}`, '/name/one']) {
       const { text } = await look(path);
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect((await look('/upcoming')).text).not.toContain('Not yet');
   });
 
-  it('name the option that a part of them lacks, and show the rest', async () => {
+  it('name the option for an unavailable part, and show the rest', async () => {
     const off = (option: string): AskError => new AskError(-1, `This needs ${option}`);
     instead = {
       searchclaims: off('-claimsearch'),
@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect([claim.status, claim.text.includes('This needs -claimindex')]).toEqual([501, true]);
   });
 
-  it('show what is left of a pruned block, and name what is gone', async () => {
+  it('show the available data of a pruned block, and name the missing data', async () => {
     instead = { getblock: new AskError(-1, 'Block not available (pruned data)') };
     const { status, text } = await look(`/block/${HASH}`);
     expect(status).toBe(200);
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect([status, text.includes('This address is too long')]).toEqual([414, true]);
   });
 
-  it('answer what is asked too often, and continue after the time that they say', async () => {
+  it('refuse too many requests with a waiting time, and continue afterwards', async () => {
     nowMs += 60_000;
     for (let n = 0; n < 60; n++) await fetch(`${base}/robots.txt`);
     for (let n = 0; n < 60; n++) await fetch(`${base}/nothing`);
@@ -187,14 +187,14 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect((await look('/blocks')).status).toBe(200);
   });
 
-  it('say that the node is busy', async () => {
+  it('show that the node is busy', async () => {
     instead = { getblock: new BusyError('too many questions wait') };
     const { status, text, headers } = await look('/blocks');
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     expect(text).toContain('The node is busy');
   });
 
-  it('give the number under which the log has what broke, and nothing of it', async () => {
+  it('show only a number of an internal error, under which the log has the details', async () => {
     instead = { getblock: new Error('a secret place') };
     const { status, text } = await look('/blocks');
     expect(status).toBe(500);

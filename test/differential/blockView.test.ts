@@ -93,14 +93,14 @@ describe.skipIf(!native)('native block parser against the fallback', () => {
     }
   });
 
-  it('refuses every prefix of a block alike', () => {
+  it('rejects every prefix of a block like the fallback', () => {
     const block = randomBlock(new Random(13), 3);
     for (let end = 0; end < block.length; end++) {
       expect(typeof compareBlock(block.subarray(0, end))).toBe('string');
     }
   });
 
-  it('sees an empty witness marker alike', () => {
+  it('interprets an empty witness marker like the fallback', () => {
     const random = new Random(14);
     const tx = randomTx(random, { inputs: [randomOutPoint(random)], outputs: 1, witness: false });
     const plain = formatTransaction(tx);
@@ -118,7 +118,7 @@ describe.skipIf(!native)('native block parser against the fallback', () => {
     expect(parsed.txids.equals((compareTx(plain) as ParsedBlock).txids)).toBe(true);
   });
 
-  it('throws errors that the caller can turn into ReadError only', () => {
+  it('throws only errors that the caller can convert to ReadError', () => {
     expect(() => addon().parseBlock(Buffer.alloc(0))).toThrow(Error);
     expect(() => addon().parseBlock(Buffer.alloc(0))).not.toThrow(ReadError);
     expect(() => addon().parseBlock('' as unknown as Buffer)).toThrow(TypeError);

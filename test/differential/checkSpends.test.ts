@@ -233,13 +233,13 @@ const reasonOf = (test: Case, rules: Partial<SpendRules> = {}): string | null =>
 describe('spending rules over a table and over objects', () => {
   const random = new Random(900);
 
-  it('a coinbase alone, and sound spends with their fees', () => {
+  it('a coinbase without spends, and valid spends with their fees', () => {
     expect(reasonOf({ transactions: [soundCoinbase(random)], coins: [[]] })).toBeNull();
     const two = joined(single(random, [{}, {}]), single(random, [{}], { outputs: [400n, 600n] }));
     expect(verdict(two)).toEqual({ error: null, feesSat: 1999n });
   });
 
-  it('a coin that is missing, before anything else about the others', () => {
+  it('a missing coin is reported before other errors', () => {
     expect(reasonOf(single(random, [{ coin: null }]))).toBe('bad-txns-inputs-missingorspent');
     const immature = { coin: { isCoinbase: true, height: HEIGHT - 1 } };
     expect(reasonOf(single(random, [immature, { coin: null }]))).toBe('bad-txns-inputs-missingorspent');
@@ -362,7 +362,7 @@ describe('spending rules over a table and over objects', () => {
     expect(reasonOf(clean(both(1)), { flags: 0 })).toBeNull();
   });
 
-  it('signature operations of a coinbase count, those of what it names do not', () => {
+  it('signature operations of a coinbase count, those of its inputs do not', () => {
     const coinbase = soundCoinbase(random);
     coinbase.outputs = [{ value: 0n, script: Buffer.alloc(20_001, OP.OP_CHECKSIG) }];
     expect(reasonOf({ transactions: [coinbase], coins: [[]] })).toBe('bad-blk-sigops');

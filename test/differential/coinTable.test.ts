@@ -291,7 +291,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
     expect(spendable).toBe(true);
   });
 
-  it('calls an undo unclean when the table was not as the block left it', () => {
+  it('reports an unclean undo if the table was changed after the block', () => {
     for (const spoil of ['spent', 'changed', 'restored', 'height'] as const) {
       const maker = new BlockMaker(70);
       const pair = new Pair();
@@ -318,7 +318,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
     }
   });
 
-  it('refuses what does not belong together', () => {
+  it('refuses arguments that do not match each other', () => {
     const maker = new BlockMaker(80);
     const pair = new Pair();
     const block = maker.make(3, true);
@@ -340,7 +340,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
     expect(() => pair.native.get(Buffer.alloc(35))).toThrow(TypeError);
   });
 
-  it('keeps its promise about sizes and trims clean entries only', () => {
+  it('keeps its size limits and evicts only clean entries', () => {
     const random = new Random(90);
     const table = new (addon().CoinTable)();
     const count = 50_000;

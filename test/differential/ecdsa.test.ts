@@ -58,7 +58,7 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     expect(() => ecdsa.verify(Buffer.alloc(31), Buffer.alloc(70), key)).toThrow(TypeError);
   });
 
-  it('verifies signatures whose S is a special number', () => {
+  it('verifies signatures with special values of S', () => {
     const random = new Random(102);
     const { ecdsa } = addon();
     const special = [1n, 2n, 3n, ORDER / 2n, ORDER / 2n - 1n, ORDER / 3n];
@@ -85,7 +85,7 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     expect(outcomes.get('invalid')).toBeGreaterThan(40);
   });
 
-  it('takes an x that was beyond the order, and no R or S beyond it', () => {
+  it('accepts an x above the order for R, but no R or S above the order', () => {
     const random = new Random(104);
     const { ecdsa } = addon();
     const expectVerdict = (

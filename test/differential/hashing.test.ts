@@ -60,7 +60,7 @@ describe.skipIf(!native)('native hashing against the fallbacks', () => {
     }
   });
 
-  it('finds the same way from a leaf to the root', () => {
+  it('computes the same merkle path', () => {
     const random = new Random(6);
     for (let count = 1; count <= 70; count++) {
       const leaves = random.bytes(32 * count);

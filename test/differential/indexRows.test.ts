@@ -64,7 +64,7 @@ function randomCoins(random: Random, count: number, scripts: readonly Buffer[]):
 }
 
 describe.skipIf(!native)('rows of indexes by the addon', () => {
-  it('files scripts under the keys of its fallback', () => {
+  it('stores scripts under the same keys as the fallback', () => {
     const random = new Random(3);
     for (let n = 0; n < 3000; n++) {
       const script = randomScript(random);
@@ -79,7 +79,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
         }
   });
 
-  it('are those of the fallback, block upon block, small and large', async () => {
+  it('equal those of the fallback, block after block, for small and large blocks', async () => {
     const random = new Random(5);
     const scripts = commonScripts(random);
     const [rows, fallbackRows] = [new MemoryRows(), new MemoryRows()];
@@ -100,7 +100,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
     }
   });
 
-  it('are those of the fallback where they are begun beside the scripts, sums in memory and on disk', async () => {
+  it('equal those of the fallback if computed together with the scripts, with sums in memory and on disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'index-rows-'));
     const store = await RowStore.open({ path: join(folder, 'db'), cacheBytes: 1 << 20 });
     try {
@@ -140,7 +140,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
     }
   });
 
-  it('refuses coins that are not those of the block', () => {
+  it('refuses coins of another block', () => {
     const random = new Random(7);
     const block = loadBlock(randomBlock(random, 4, commonScripts(random)));
     const count = block.parsed.inputs.length / INPUT_STRIDE;

@@ -118,7 +118,7 @@ function someSought(random: Random, run: BlockRun): Sought {
   return { scripts, txids, settled: null };
 }
 
-describe.skipIf(!native)('the addon that looks for payments against the fallback', () => {
+describe.skipIf(!native)('payment scan of the addon and the fallback', () => {
   const compare = (run: BlockRun, { scripts, txids, settled }: Sought): Uint32Array => {
     const fallback = scanPaymentsFallback(run, { scripts, txids, settled });
     const { bytes, places, ids, segwitFrom } = run;
@@ -126,7 +126,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     return fallback;
   };
 
-  it('finds the same in sound blocks', async () => {
+  it('finds the same outputs in valid blocks', async () => {
     const random = new Random(41);
     let looked = 0;
     let found = 0;
@@ -159,7 +159,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     expect(skipped).toBeGreaterThan(20);
   });
 
-  it('stops at the same damaged block', () => {
+  it('stops at the same corrupt block', () => {
     const random = new Random(42);
     let stopped = 0;
     for (let n = 0; n < 400; n++) {
@@ -175,7 +175,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     expect(stopped).toBeGreaterThan(200);
   });
 
-  it('finds what spends a transaction that was found', async () => {
+  it('finds the spends of found transactions', async () => {
     const random = new Random(43);
     const hash = Buffer.alloc(20, 3);
     const script = Buffer.concat([Buffer.of(0x76, 0xa9, 20), hash, Buffer.of(0x88, 0xac)]);
@@ -210,7 +210,7 @@ describe.skipIf(!native)('the addon that looks for payments against the fallback
     expect(found).toBeInstanceOf(FoundPayments);
   });
 
-  it('refuses places and filters that do not fit', () => {
+  it('refuses invalid positions and filters', () => {
     const words = new Uint32Array(2048);
     const scan = (places: number[], ids: number, filter = words, settled?: SettledPayments): unknown =>
       addon().scanPayments(

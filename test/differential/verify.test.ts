@@ -158,7 +158,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     expect(parts).toEqual([...whole.undecided]);
   });
 
-  it('leaves everything to the interpreter under flags that it does not know', async () => {
+  it('leaves inputs with unknown flags to the interpreter', async () => {
     const random = new Random(203);
     const { tx, spends } = makeTx(random);
     const block = formatTransaction(tx);
@@ -169,7 +169,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     }
   });
 
-  it('remembers valid signatures only when asked to, and forgets them when used by a block', async () => {
+  it('caches valid signatures only on request, and removes them when a block uses them', async () => {
     const random = new Random(204);
     let made = makeTx(random);
     while (
@@ -198,7 +198,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     addon().setSignatureCacheBytes(1 << 20);
   });
 
-  it('finishes many batches at once, over changes of the number of threads', async () => {
+  it('completes many batches at once while the number of threads changes', async () => {
     const random = new Random(205);
     const jobs = Array.from({ length: 60 }, () => {
       const { tx, spends } = makeTx(random);
@@ -216,7 +216,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     addon().setVerifyThreads(2);
   });
 
-  it('refuses tables that do not belong together', () => {
+  it('refuses tables that do not match each other', () => {
     const random = new Random(206);
     const { tx, spends } = makeTx(random);
     const block = formatTransaction(tx);

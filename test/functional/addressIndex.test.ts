@@ -63,7 +63,7 @@ describe('-addressindex', () => {
     return node.rpc('sendrawtransaction', [toHex(formatTransaction(tx)), true]);
   }
 
-  it('tells what is confirmed and what the mempool will do to it, through a block and back', async () => {
+  it('reports confirmed and mempool amounts, through a block and its reorganisation', async () => {
     expect(await balance(FIRST)).toEqual({
       balance: 100_000_000,
       received: 100_000_000,
@@ -104,7 +104,7 @@ describe('-addressindex', () => {
     expect(await balance(FIRST)).toMatchObject({ balance: 99_800_000, txcount: 3, unconfirmed: 0 });
   });
 
-  it('pages through what waits as through what is confirmed', async () => {
+  it('pages through mempool entries and confirmed entries alike', async () => {
     const coins = await node.rpc<{ txid: string; outputIndex: number }[]>('getaddressutxos', [[FIRST]]);
     const sent: string[] = [];
     let last = coins[0]!.txid;
@@ -143,7 +143,7 @@ describe('-addressindex', () => {
     expect(await node.rpc('getaddresstxids', [{ addresses, mempool: true }])).toEqual(whole);
   });
 
-  it('is whole after a kill', async () => {
+  it('is complete after a kill', async () => {
     const before = await node.rpc('getaddresstxids', [{ addresses: [FIRST, ADDRESS], verbose: true }]);
     await node.kill();
     await start('-addressindex');
@@ -163,7 +163,7 @@ describe('-addressindex', () => {
     }
   }
 
-  longIt('is turned off and on again, and is filled in the background, through kills too', async () => {
+  longIt('is turned off and on again, and is built in the background, with kills in between', async () => {
     await node.stop();
     await start();
     await expect(balance(FIRST)).rejects.toThrow('Start with -addressindex');

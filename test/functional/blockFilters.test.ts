@@ -78,13 +78,13 @@ describe('-blockfilterindex with -peerblockfilters', () => {
     ['an unknown block', 'getcfheaders', async () => range(1, Buffer.alloc(32, 7))],
     ['a range that ends before it begins', 'getcfilters', async () => range(3, await hashAt(2))],
     ['more than 1,000 filters', 'getcfilters', async () => range(5, await hashAt(1005))],
-  ])('disconnects who asks for %s', async (_what, command, payload) => {
+  ])('disconnects a peer that requests %s', async (_what, command, payload) => {
     const other = await RawPeer.greet(node.p2pPort);
     other.send(command, await payload());
     await other.closed();
   });
 
-  it('gives 1,000 filters at once', async () => {
+  it('serves 1,000 filters in one request', async () => {
     peer.send('getcfilters', range(5, await hashAt(1004)));
     await peer.handled();
     expect(peer.inbox.filter(({ command }) => command === 'cfilter')).toHaveLength(1000);

@@ -219,7 +219,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     expect(await daemon.ended).toBe(0);
   });
 
-  it.skipIf(own?.suffix === '.exe')('is the process that was started: a signal ends it', async () => {
+  it.skipIf(own?.suffix === '.exe')('is the started process itself: a signal ends it', async () => {
     const dataDir = join(folder, 'killed data');
     mkdirSync(dataDir);
     const args = ['-regtest', `-datadir=${dataDir}`, '-server=0', '-listen=0', '-printtoconsole'];
@@ -229,7 +229,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     expect(node.output()).toContain('Shutdown');
   });
 
-  it('puts right what was damaged or deleted of the unpacked files', async () => {
+  it('repairs corrupt or deleted unpacked files', async () => {
     const version = async (): Promise<string> =>
       (await run(program('lbrynet'), ['--version'], { env })).stdout;
     const expected = await version();
@@ -246,7 +246,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     expect(readdirSync(join(unpacked, 'bin'))).toEqual([basename(runtime)]);
   });
 
-  it('unpacks where it is told to, and says what hinders it', async () => {
+  it('unpacks to the requested place, and reports what prevents it', async () => {
     const place = join(folder, 'another place');
     const elsewhere = { PATH: '', HOME: '/nonexistent', LBCNODE_RUNTIME_DIR: place };
     const { stdout } = await run(program('lbrynet'), ['--version'], { env: elsewhere });

@@ -184,7 +184,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     await node.rpc('reconsiderblock', [block]);
   };
 
-  it('follows the key that the channel has, over updates and reorganisations', async () => {
+  it('uses the current key of the channel, over updates and reorganisations', async () => {
     await mine(claim('@c', 10, { name: '@c', isChannel: true, key: 'first' }));
     await mine(claim('old', 1, { name: 'old', by: '@c', key: 'first' }));
     await mine(
@@ -210,7 +210,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(await all()).toEqual(['old', 'wrong']);
   });
 
-  it('has no claims while it is not a channel, and none when it has ended', async () => {
+  it('has no claims before the channel exists and after it has ended', async () => {
     const all = () => belonging('@c', 'old', 'new', 'wrong');
     const channel = actor.of('@c');
     const replaced = await mine(update('@c', 14, { isChannel: false }));
@@ -229,7 +229,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(await all()).toEqual([]);
   });
 
-  it('has claims that were in a block before it, until it expires', async () => {
+  it('includes claims from earlier blocks until the channel expires', async () => {
     await actor.act(claim('@late', 10, { name: '@late', isChannel: true, key: 'late' }) as never);
     const txid = hashToHex(actor.of('@late').txid);
     await node.rpc('prioritisetransaction', [txid, 0, KEPT_OUT]);
@@ -252,7 +252,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     await node.rpc('reconsiderblock', [last]);
   });
 
-  it('has at most so many claims on all pages together, and a place by release time', async () => {
+  it('is limited per channel over all pages together, and can be sorted by release time', async () => {
     await mine(
       claim('@a', 10, { name: '@a', isChannel: true }),
       claim('@b', 10, { name: '@b', isChannel: true }),
@@ -303,7 +303,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(ordered.map(({ name }) => name)).toEqual(['@a', 'a1', 'a2']);
   });
 
-  it('marks reposts of what is gone, which can be left out', async () => {
+  it('marks reposts of missing claims, which can be excluded', async () => {
     await mine(claim('target', 1, { name: 'target' }));
     await mine(claim('copy', 1, { name: 'copy', reposts: 'target' }));
     const find = async (rest: object) => (await search({ name: ['copy', 'target'], ...rest })).claims;

@@ -98,7 +98,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('shows how each kind of server answers', async () => {
+it('reports the result of each kind of server', async () => {
   expect(await run(facts)).toEqual({
     code: 0,
     lines: [
@@ -114,7 +114,7 @@ it('shows how each kind of server answers', async () => {
   });
 });
 
-it('names silent servers with their source, and fails for a kind that is silent as a whole', async () => {
+it('names silent servers with their source, and fails if all servers of a kind are silent', async () => {
   const closed = (await tcp(() => undefined)) as { port: number };
   await new Promise((resolve) => servers.pop()!.close(resolve));
   const { code, lines } = await run({ hubs: [...facts['hubs']!, closed], reflectors: [closed] });

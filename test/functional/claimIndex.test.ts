@@ -90,7 +90,7 @@ describe('-claimindex', () => {
   let streamId: Buffer;
   const printed = (id: Buffer): string => hashToHex(id);
 
-  it('answers what a block confirms with the block, and takes it back with it', async () => {
+  it('includes a claim with its block, and removes it with the block', async () => {
     const key = ecdsaBackend().publicKeyOf(KEY, true);
     const channel = await send(() => [
       buildClaimPrefix(Buffer.from('@c'), Buffer.concat([Buffer.of(0, 0x12, 35, 0x0a, 33), key])),
@@ -143,7 +143,7 @@ describe('-claimindex', () => {
     expect(await resolve('lbry://@c/Foo', 'again', '@c')).toEqual([found, again, alone]);
   });
 
-  longIt('is filled in the background, through kills, to the same answers', async () => {
+  longIt('is built in the background, with kills in between, with the same answers', async () => {
     const urls = ['@c/foo', '@c', 'foo', 'again', `foo#${printed(streamId)}`];
     await node.stop();
     await start();

@@ -84,7 +84,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('finds claims as soon as their block is there', async () => {
+  it('finds claims of a block as soon as the block is connected', async () => {
     await node.rpc('claimname', ['first', value('History of Bitcoin', ['history']), 0.1]);
     await node.rpc('claimname', ['second', value('Bitcoin conspiracies', ['news']), 0.2]);
     await mine();
@@ -94,7 +94,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     expect(await search({ text: 'conspiracy+history' })).toEqual([]);
   });
 
-  it('tells what is wrong with constraints', async () => {
+  it('reports invalid constraints', async () => {
     await expect(node.rpc('searchclaims', [{ height: 'x' }])).rejects.toThrow('height: "x" is not a number.');
     await expect(node.rpc('searchclaims', [{ order_by: 'x' }])).rejects.toThrow('there is no field "x"');
     for (const limit of [1001, '1001', 1e15, '1e400'])
@@ -114,7 +114,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     expect((await search({ text: 'bitcoin' })).sort()).toEqual(['first', 'second']);
   });
 
-  longIt('has the same after a kill, and when its file was deleted', async () => {
+  longIt('has the same contents after a kill, and after its file was deleted', async () => {
     await node.kill();
     await start();
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);
@@ -124,7 +124,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     expect(await search({ order_by: '^amount' })).toEqual(['first', 'second']);
   });
 
-  it('shows each claim once on pages that follow one another, whatever blocks bring between them', async () => {
+  it('shows each claim once on consecutive pages while blocks are connected', async () => {
     const asked = { order_by: 'amount', limit: 2, name: ['w1', 'w2', 'w3', 'w4', 'w5', 'w6'] };
     for (let n = 1; n <= 5; n++) await node.rpc('claimname', [`w${n}`, value(`Walk ${n}`, []), 1 - n / 10]);
     await mine();

@@ -55,7 +55,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('starts and follows the chain without the server, says so, and fills the index when it is there', async () => {
+  it('starts and follows the chain without the server, reports that, and builds the index when the server is available', async () => {
     await start();
     await mine(5);
     await expect(search()).rejects.toThrow(
@@ -74,7 +74,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     await reaches(8);
   });
 
-  it('never writes the password down', async () => {
+  it('never logs the password', async () => {
     const { password } = url;
     await node.stop();
     const log = readFileSync(join(folder, 'regtest', 'debug.log'), 'utf8');
@@ -83,7 +83,7 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
     await start();
   });
 
-  it('does not start where the server refuses permanently', async () => {
+  it('does not start if the server refuses permanently', async () => {
     await node.stop();
     const right = url.password;
     url.password = `${right}-wrong`;

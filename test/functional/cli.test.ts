@@ -147,7 +147,7 @@ function ask(...words: string[]): Promise<Outcome> {
 }
 
 describe('answers', () => {
-  it('print strings bare, null as nothing, the rest indented with numbers as they came', async () => {
+  it('print strings unquoted, null as nothing, and JSON indented with unchanged numbers', async () => {
     expect(await ask('echo', 'x')).toEqual({ status: 0, out: '[\n  "x"\n]\n', err: '' });
     expect(await ask('t_null')).toEqual({ status: 0, out: '', err: '' });
     expect(await ask('t_json')).toEqual({
@@ -160,7 +160,7 @@ describe('answers', () => {
     expect((await ask('-rpcwallet=my wallet/é', 't_where')).out).toBe('my wallet/é\n');
   });
 
-  it('that are errors go to stderr with the code as the status', async () => {
+  it('that are errors go to stderr, with the error code as exit status', async () => {
     expect(await ask('t_fail')).toEqual({
       status: 8,
       out: '',
@@ -177,7 +177,7 @@ describe('answers', () => {
     );
   });
 
-  it('that are errors of typing say what to type', async () => {
+  it('to mistyped commands suggest the right one', async () => {
     expect((await ask('loging')).err).toBe(
       'error code: -32601\nerror message:\nMethod not found\n' +
         'Did you mean logging? lbcnode-cli help lists all commands.\n',
@@ -197,7 +197,7 @@ describe('answers', () => {
     expect((await ask('help', 'loging')).out).toBe('help: unknown command: loging. Did you mean logging?\n');
   });
 
-  it('to -getinfo are assembled', async () => {
+  it('of -getinfo are assembled from several calls', async () => {
     const outcome = await ask('-getinfo');
     expect(outcome).toEqual({
       status: 0,
@@ -213,7 +213,7 @@ describe('answers', () => {
 });
 
 describe('a wallet that is not loaded', () => {
-  it('is named with the command that loads or makes it', async () => {
+  it('is named with the command that loads or creates it', async () => {
     const refused = 'error code: -18\nerror message:\nRequested wallet does not exist or is not loaded\n';
     const base = `lbcnode-cli -regtest -datadir=${data}`;
     expect((await ask('-rpcwallet=demo', 't_unloaded')).err).toBe(
@@ -265,7 +265,7 @@ describe('arguments', () => {
     ).toBe('[\n  "b"\n]\n');
   });
 
-  it('are needed', async () => {
+  it('that are missing are reported', async () => {
     expect(await ask()).toEqual({
       status: 1,
       out: '',
@@ -318,7 +318,7 @@ describe('options', () => {
     );
   });
 
-  it('come from the configuration file of the node too', async () => {
+  it("are also read from the node's configuration file", async () => {
     writeFileSync(join(data, 'test.conf'), `txindex=1\nregtest=1\n[regtest]\nrpcport=${port}\n`);
     expect((await run([`-datadir=${data}`, '-conf=test.conf', 'echo'])).out).toBe('[\n]\n');
     writeFileSync(join(data, 'bad.conf'), 'garbage\n');
@@ -330,7 +330,7 @@ describe('options', () => {
     );
   });
 
-  it('take their values in words of their own', async () => {
+  it('accept values as separate words', async () => {
     const words = ['-regtest', '-datadir', data, '--rpcport', String(port), 'echo', '-x'];
     expect((await run(words)).out).toBe('[\n  "-x"\n]\n');
     expect((await run(['-regtest', '1', `-datadir=${data}`, '-rpcport', String(port), 'echo'])).out).toBe(
@@ -357,7 +357,7 @@ describe('options', () => {
 });
 
 describe('failures', () => {
-  it('to connect say where', async () => {
+  it('to connect name the address', async () => {
     const unused = createServer();
     await new Promise<void>((done) => unused.listen({ port: 0, host: '127.0.0.1' }, done));
     const free = (unused.address() as AddressInfo).port;
@@ -380,7 +380,7 @@ describe('failures', () => {
     );
   });
 
-  it('to authenticate tell a wrong password from none', async () => {
+  it('to authenticate distinguish a wrong password from a missing one', async () => {
     expect((await ask('-rpcpassword=wrong', 'echo')).err).toBe(
       'error: Authorization failed: Incorrect rpcuser or rpcpassword\n',
     );
@@ -402,7 +402,7 @@ describe('failures', () => {
     );
   });
 
-  it.each(['99999', '0', '-1', 'x'])('of a port that is none: %j', async (given) => {
+  it.each(['99999', '0', '-1', 'x'])('of an invalid port: %j', async (given) => {
     expect((await run([`-datadir=${data}`, `-rpcport=${given}`, 'echo'])).err).toBe(
       `error: Invalid port provided in -rpcport: ${given}\n`,
     );
@@ -502,7 +502,7 @@ describe('the program', () => {
     expect(existsSync(program), `${program} is missing: run npm run build`).toBe(true);
   });
 
-  it('prints, fails and reads its input', async () => {
+  it('prints results, fails and reads its input', async () => {
     expect(await spawnCli(['echo', 'hé'])).toMatchObject({ status: 0, out: '[\n  "hé"\n]\n', err: '' });
     expect(await spawnCli(['t_fail'])).toMatchObject({ status: 8, out: '' });
     expect(await spawnCli(['-stdin', 'echo'], 'one\ntwo\n')).toMatchObject({
@@ -518,12 +518,12 @@ describe('the program', () => {
     });
   });
 
-  it('gets a long answer out through a pipe', async () => {
+  it('writes a long answer completely to a pipe', async () => {
     const outcome = await spawnCli(['t_many']);
     expect((JSON.parse(outcome.out) as number[]).length).toBe(200_000);
   });
 
-  it('loads no package, only a few files of its own: it starts in a moment', () => {
+  it('imports no package and only a few own files, to start fast', () => {
     const files = new Set<string>();
     const packages = new Set<string>();
     const visit = (file: string): void => {

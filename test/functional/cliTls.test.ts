@@ -110,7 +110,7 @@ it('a certificate for another host is refused', async () => {
   );
 });
 
-it('a server without TLS, and one that wants TLS, are told apart', async () => {
+it('a server without TLS and a server that requires TLS give different errors', async () => {
   const plain = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', (bytes) =>

@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-it('calls with the cookie of the data folder, and with the next one after a restart', async () => {
+it('authenticates with the cookie of the data folder, and with the new one after a restart', async () => {
   const url = `http://127.0.0.1:${port}/`;
   const client = new RpcClient({ network: 'regtest', dataDir, url });
   expect(await client.call('getblockcount')).toBe(0);
@@ -62,7 +62,7 @@ it('calls with the cookie of the data folder, and with the next one after a rest
   named.close();
 });
 
-it('says which cookie it looked for, and looks for none on behalf of another machine', async () => {
+it('names the cookie file that is missing, and does not send it to another machine', async () => {
   const lost = new RpcClient({ network: 'test', dataDir, url: `http://localhost:${port}/` });
   await expect(lost.call('uptime')).rejects.toThrow(
     `The cookie ${join(dataDir, 'testnet3', '.cookie')} cannot be read (ENOENT). Check that the node is running.`,

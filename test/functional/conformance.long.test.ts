@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { replay } from './support/replay.js';
 import { shared } from './support/node.js';
 
-describe('recorded reference chains', () => {
+describe('recorded chains of the reference', () => {
   for (const number of [1, 2, 3, 4, 5]) {
     const chain = shared(`conformance/chains/${number}`);
-    it.runIf(chain)(`chain ${number} is answered without a difference`, async () => {
+    it.runIf(chain)(`chain ${number} gives the recorded answers`, async () => {
       const outcome = await replay({ chain: chain! });
       expect(outcome.differences).toEqual([]);
       console.log(`chain ${number}: ${outcome.blocks} verdicts and ${outcome.answers} answers agree`);

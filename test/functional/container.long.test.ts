@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('builds from the files that it copies, and runs with those that are in the image', async () => {
+it('is built from the files that it copies, and runs with the files in the image', async () => {
   const app = join(folder, 'build');
   mkdirSync(app);
   for (const [, words] of build.matchAll(/^COPY (.*)$/gm)) {

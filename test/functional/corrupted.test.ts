@@ -28,7 +28,7 @@ async function damage(hash: string, part: 'magic' | 'header'): Promise<void> {
 }
 
 describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
-  it('methods that read the block answer as the reference does, and the node lives on', async () => {
+  it('methods that read the block answer like the reference, and the node continues', async () => {
     // What was answered before may be answered again: here everything is to be read.
     node = await startRegtest({ args: ['-txindex', '-rpccache=0'] });
     const { rpc } = node;

@@ -38,7 +38,7 @@ describe('a damaged folder', () => {
     rmSync(work, { recursive: true, force: true });
   });
 
-  it('has fallbacks that agree on the chain, whatever way they came', () => {
+  it('has the same chain with all fallbacks, however the blocks arrived', () => {
     const [first, ...others] = [...twins.values()];
     for (const other of others) expect(differences(first!, other)).toEqual([]);
     const [twice, taken] = [scene.doubleSpends.length, scene.next.length];
@@ -48,7 +48,7 @@ describe('a damaged folder', () => {
   });
 
   it(
-    `ends in the same answers or in one clear message (seed ${seed})`,
+    `ends with the same answers or with one clear message (seed ${seed})`,
     async () => {
       const results: CaseResult[] = [];
       const waiting = [...numbers];

@@ -88,8 +88,8 @@ async function until<Answer>(
   }
 }
 
-describe('a life with a hub', { timeout: HANG_MS }, () => {
-  it('opens the wallet that is there', async () => {
+describe('the first session with a hub', { timeout: HANG_MS }, () => {
+  it('opens the existing wallet', async () => {
     const { items } = await daemon.call<Page<{ id: string }>>('account_list');
     expect(items.map(({ id }) => id)).toEqual([ACCOUNT]);
     const status = await daemon.call<Record<string, Record<string, unknown>>>('status');
@@ -98,7 +98,7 @@ describe('a life with a hub', { timeout: HANG_MS }, () => {
     expect(status['connection_status']).toMatchObject({ code: 'connected' });
   });
 
-  it('is paid, makes a channel and a stream in it, supports it, and finds all of it', async () => {
+  it('receives a payment, creates a channel with a stream, supports it, and finds all of them', async () => {
     const address = await daemon.call<string>('address_unused');
     await node.rpc('sendtoaddress', [address, 10]);
     await node.rpc('generate', [1]);
@@ -188,7 +188,7 @@ describe('a life with a hub', { timeout: HANG_MS }, () => {
     expect(problems).toEqual([]);
   });
 
-  it('is asked from the command line', async () => {
+  it('can be called from the command line', async () => {
     const asked = await run([`--api=127.0.0.1:${daemon.port}`, 'account', 'balance']);
     expect(asked.code).toBe(0);
     expect(JSON.parse(asked.out)).toHaveProperty('reserved_subtotals');
@@ -197,7 +197,7 @@ describe('a life with a hub', { timeout: HANG_MS }, () => {
     expect(refused.err).toMatch(/^There is no option '--nope'\..*\n\nUsage:\n {4}lbcnet claim list/);
   });
 
-  it('does not share its folder', async () => {
+  it('refuses a second daemon in its folder', async () => {
     const second = await run([
       'start',
       `--config=${join(daemon.folder, 'conf.yml')}`,
@@ -231,7 +231,7 @@ describe('a life with a hub', { timeout: HANG_MS }, () => {
   });
 });
 
-describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
+describe('an invalid start is refused with the reason', { timeout: HANG_MS }, () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'lbcnode-lbcnet-'));
@@ -279,7 +279,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     );
   });
 
-  it('an option that there is not, with the nearest one', async () => {
+  it('an option that does not exist, with the nearest one', async () => {
     // It is a warning; what ends this start is the port of the API.
     const taken = createServer();
     const port = await freePort();
@@ -289,7 +289,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     expect(said).toContain("there is no option '--save-fils'; it is passed over. Did you mean --save-files?");
   });
 
-  it('a folder that cannot be one', async () => {
+  it('a folder that cannot be used', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(await start('folder', { args: [`--download-dir=${file}`] })).toContain(
@@ -297,7 +297,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     );
   });
 
-  it('a chain that there is not', async () => {
+  it('a chain that does not exist', async () => {
     const home = join(folder, 'chain');
     mkdirSync(home);
     const { code, err } = await run([
@@ -312,7 +312,7 @@ describe('what is wrong at a start is said', { timeout: HANG_MS }, () => {
     expect(err).toContain("Setting 'blockchain_name' value must be one of: lbrycrd_main");
   });
 
-  it('a setting in the file that there is not is a warning', async () => {
+  it('an unknown setting in the file is only a warning', async () => {
     const home = join(folder, 'stranger');
     mkdirSync(home);
     writeFileSync(join(home, 'conf.yml'), 'save_fils: true\n');

@@ -49,7 +49,7 @@ async function isAnnounced(): Promise<boolean> {
   }
 }
 
-it('keeps what another announced when that one is gone', async () => {
+it('keeps announcements of another node when that node has left', async () => {
   expect(await seeder!.call('blob_announce', { blob_hash: hash })).toBe(true);
   const status = await seeder!.call<{ peer_protocol_server: { port: number } }>('status');
   // The seeder announces a minute after joining.

@@ -43,7 +43,7 @@ async function writeUntilKilled(lines: number, ...mode: string[]): Promise<Done[
   return done;
 }
 
-it('loses no acknowledged blob, and takes no part for one', async () => {
+it('loses no acknowledged blob, and never treats a partial blob as complete', async () => {
   const acknowledged = new Set<string>();
   const streams = new Set<string>();
   for (let kill = 0; kill < KILLS; kill++) {
@@ -70,7 +70,7 @@ it('loses no acknowledged blob, and takes no part for one', async () => {
   expect(streams.size).toBeGreaterThan(2);
 });
 
-it('makes each acknowledged blob from its file, and offers none that it cannot make', async () => {
+it('creates each acknowledged blob from its file, and offers no blob that it cannot create', async () => {
   const acknowledged = new Set<string>();
   for (let kill = 0; kill < KILLS / 2; kill++) {
     for (const { hashes } of await writeUntilKilled(linesBefore(kill) + 2, 'made'))

@@ -65,7 +65,7 @@ async function mine(): Promise<void> {
 }
 
 describe('LBRY Desktop at its start', () => {
-  it('reads status and version until the daemon runs', async () => {
+  it('polls status and version until the daemon runs', async () => {
     const status = await daemon.call<{ ffmpeg_status: { available: boolean } }>('status');
     expect(status).toMatchObject({
       is_running: true,
@@ -196,7 +196,7 @@ describe('the extension of ReviveL', () => {
     expect(await daemon.call('wallet_remove', { wallet_id: 'second' })).toMatchObject({ id: 'second' });
   });
 
-  it('is told that there is no wallet_seed, as by lbrynet', async () => {
+  it('gets the error of lbrynet for the missing method wallet_seed', async () => {
     expect(await daemon.ask({ jsonrpc: '2.0', id: 1, method: 'wallet_seed', params: {} })).toMatchObject({
       error: { code: -32601, message: expect.stringContaining('wallet_seed') },
     });
@@ -206,7 +206,7 @@ describe('the extension of ReviveL', () => {
 });
 
 describe.skipIf(!hasChromium)('nova-web in a browser', () => {
-  it('calls with JSON and an Authorization header from the allowed origin, and from no other', async () => {
+  it('can call with JSON and an Authorization header from the allowed origin only', async () => {
     const { chromium } = await import('playwright-core');
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     try {

@@ -40,7 +40,7 @@ describe('a daemon that skips all components', () => {
     expect(await daemon.call('version')).toMatchObject({ lbrynet_version: '0.113.0' });
   });
 
-  it('says at each method which component is skipped', async () => {
+  it('names the skipped component in the error of each method', async () => {
     const needing = DECLARATIONS.filter(({ needs }) => needs.length > 0);
     expect(needing.length).toBeGreaterThan(70);
     const needed = new Set<string>();
@@ -63,7 +63,7 @@ describe('a daemon that skips all components', () => {
     expect([...needed]).toEqual(expect.arrayContaining(['wallet', 'blob_manager', 'file_manager', 'dht']));
   });
 
-  it('lets the command line say so in one sentence and exit with 1', async () => {
+  it('reports that on the command line in one sentence, with exit code 1', async () => {
     const { code, said } = await commandLine(daemon, 'file', 'list');
     const { message } = JSON.parse(said) as { message: string };
     expect([code, message]).toEqual([1, 'file_manager is not a known Component: it is skipped']);
@@ -90,7 +90,7 @@ describe('a daemon whose ports are taken', () => {
     other.close();
   });
 
-  it('runs all other components, and says in its status and its log what did not start and why', async () => {
+  it('runs all other components, and reports in status and log which did not start and why', async () => {
     await expect.poll(async () => (await statusOf(daemon)).component_failures).toBeDefined();
     await expect.poll(() => daemon.log).toContain('Not all components run');
     const {

@@ -310,7 +310,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
     return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, put(value)]));
   }
 
-  it('answer alike, or as the documentation says', async () => {
+  it('give the same answers, or the documented differences', async () => {
     const docs = readFileSync(projectFile('docs', 'lbcnet.md'), 'utf8').replaceAll(/\s+/g, ' ');
     const problems: string[] = [];
     for (const { method, params, row, isWhole } of DETAILS) {

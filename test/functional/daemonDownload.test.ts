@@ -94,13 +94,13 @@ async function get(uri: string, more: object = {}): Promise<File> {
 }
 
 describe('a stream', () => {
-  it('that costs too much is not bought', async () => {
+  it('above the price limit is not bought', async () => {
     const { error } = await get('dear');
     expect(error).toContain('Purchase price of 2.0 LBC exceeds maximum configured price of 1.0 LBC.');
     expect((await files({ claim_name: 'dear' })).total_items).toBe(0);
   });
 
-  it('is paid for once, and plays from the middle at once', async () => {
+  it('is paid for once, and can be played from the middle at once', async () => {
     const file = await get('film', { save_file: false });
     expect(file.error).toBeUndefined();
     expect(file.content_fee!.outputs[0]!.amount).toBe('0.5');
@@ -121,7 +121,7 @@ describe('a stream', () => {
     expect([file.completed, file.blobs_remaining, file.purchase_receipt !== null]).toEqual([true, 0, true]);
   });
 
-  it('is seeded by who downloaded it, and gone when it is deleted', async () => {
+  it('is seeded by its downloader, and removed when it is deleted', async () => {
     const status = await viewer.call<{ blob_manager: { finished_blobs: number } }>('status');
     expect(status.blob_manager.finished_blobs).toBe(5);
     expect(await viewer.call('file_delete', { claim_name: 'film', delete_from_download_dir: true })).toBe(
@@ -158,7 +158,7 @@ describe('progress', () => {
     return heard;
   }
 
-  it('is told by events and by the status, and shown on a terminal', async () => {
+  it('is reported by events and by the status, and shown on a terminal', async () => {
     const path = join(folder, 'film.bin');
     const published = eventsUntil(creator, '"outcome"');
     await creator.call('publish', { name: 'slow', bid: '0.1', file_path: path });
@@ -214,7 +214,7 @@ describe('the media server', () => {
     return { status: answer.status, text: await answer.text(), retry: answer.headers.get('retry-after') };
   };
 
-  it('says why a name does not play', async () => {
+  it('reports why a name cannot be played', async () => {
     await creator.call('publish', { name: 'lost', bid: '0.1', file_path: join(folder, 'film.bin') });
     await creator.call('file_delete', { claim_name: 'lost' });
     await creator.call('stream_create', { name: 'empty', bid: '0.1', title: 'No file' });
@@ -235,7 +235,7 @@ describe('the media server', () => {
     expect((await files({ claim_name: 'lost' })).total_items).toBe(0);
   });
 
-  longIt('says that no hub is there, which is not the same as that there is no such claim', async () => {
+  longIt('distinguishes a missing hub from a missing claim', async () => {
     await node.stop();
     let answer = await ask('anything');
     // The question may be under way when the connection ends.

@@ -83,7 +83,7 @@ afterAll(async () => {
 const statusOf = (daemon: TestDaemon) => daemon.call<Record<string, Record<string, unknown>>>('status');
 
 describe('the blob exchange', { timeout: HANG_MS }, () => {
-  it('brings blobs from one daemon to the other', async () => {
+  it('transfers blobs from one daemon to another', async () => {
     // Files that the database does not know are checked first.
     await expect
       .poll(async () => (await statusOf(seeder))['blob_manager']!['finished_blobs'], { timeout: HANG_MS })
@@ -102,7 +102,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     );
   });
 
-  it('reports it in the status', async () => {
+  it('reports transfers in the status', async () => {
     const status = await statusOf(seeder);
     expect(status['peer_protocol_server']).toMatchObject({ port: peerPort, refused_connections: 0 });
     const connections = status['blob_manager']!['connections'] as Record<string, number>;
@@ -122,7 +122,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     expect(later['blob_manager']!['connections']).toEqual({});
   });
 
-  it('gives up in time, and says what cannot be meant', async () => {
+  it('stops at the time limit, and refuses invalid requests', async () => {
     const nowhere = 'ab'.repeat(48);
     await expect(leecher.call('blob_get', { blob_hash: nowhere, timeout: 1 })).rejects.toThrow(
       `Failed to download blob ${nowhere} within 1 seconds.`,
@@ -137,7 +137,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     ).rejects.toThrow('could not be sent to 127.0.0.1:1');
   });
 
-  it('brings a stream to a daemon that is a reflector', async () => {
+  it('transfers a stream to a daemon that is a reflector', async () => {
     const ports = (await statusOf(seeder))['reflector'] as Record<string, number>;
     const reflector_server = `127.0.0.1:${ports['upload_port']}`;
     const sent = await leecher.call<string[]>('blob_reflect', { blob_hashes: [sdHash], reflector_server });

@@ -109,7 +109,7 @@ function written(name: string, length: number, start = 'abc'): { path: string; b
 }
 
 describe('files', () => {
-  it('are published, with what their content shows', async () => {
+  it('are published with the metadata of their content', async () => {
     const { path, bytes } = written('a long film', LONG_BYTES, '\x1a\x45\xdf\xa3\x42\x82\x84webm');
     const before = blobNames();
     const preview = await daemon.call<Made>('stream_create', {
@@ -150,7 +150,7 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
-  it('are saved again, byte for byte, beside what is there', async () => {
+  it('are saved again, byte for byte, next to existing files', async () => {
     const foreign = join(folder, 'files', 'a long film');
     writeFileSync(foreign, 'of somebody else');
     let saved = await daemon.call<File>('file_save', {
@@ -199,7 +199,7 @@ describe('files', () => {
     expect((await files({ claim_name: 'film' })).items[0]!.status).toBe('finished');
   });
 
-  it('are found by filters, in order, page by page', async () => {
+  it('are found by filters, sorted, page by page', async () => {
     for (let n = 0; n < 3; n++) {
       const { path } = written(`small ${n}.txt`, 100 + n, `text ${n}`);
       await daemon.call('publish', { name: `small${n}`, bid: '0.1', file_path: path });
@@ -217,7 +217,7 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
-  it('are pinned by filters and by channel, and stay so over a restart', async () => {
+  it('are pinned by filters and by channel, and stay pinned over a restart', async () => {
     interface Pins {
       readonly streams: readonly string[];
       readonly channels: readonly string[];
@@ -251,7 +251,7 @@ describe('files', () => {
     expect(await pinned()).toEqual([]);
   });
 
-  it('yield to the new ones of an update, once that is sent', async () => {
+  it('are replaced by the files of an update when that is sent', async () => {
     const [old] = (await files({ claim_name: 'small0' })).items;
     const { path } = written('better.txt', 3_000, 'better');
     await expect(
@@ -270,7 +270,7 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
-  it('go to a reflector at once, and are published without one', async () => {
+  it('are sent to a reflector at once, and published if there is no reflector', async () => {
     const reflector = await startDaemon({
       hubPorts: [],
       settings: { components_to_skip: ['wallet', 'dht', 'upnp'] },
@@ -315,7 +315,7 @@ describe('files', () => {
     }
   });
 
-  it('are refused where there is nothing to publish, and nothing is left', async () => {
+  it('are refused without content, and leave nothing behind', async () => {
     const before = blobNames();
     const create = (path: string) =>
       daemon.call('stream_create', { name: 'nothing', bid: '1.0', file_path: path });
@@ -332,7 +332,7 @@ describe('files', () => {
     expect(blobNames()).toEqual(before);
   });
 
-  longIt('are there after a restart, and after a kill', async () => {
+  longIt('exist after a restart, and after a kill', async () => {
     const before = (await files()).items.map(({ sd_hash: hash, status }) => [hash, status]);
     await daemon.stop();
     unlinkSync(join(folder, 'files', 'a long film_1'));
@@ -349,7 +349,7 @@ describe('files', () => {
     expect(film!.confirmations).toBeGreaterThan(0);
   });
 
-  it('are deleted with their blobs, and with what was saved where that is asked for', async () => {
+  it('are deleted with their blobs, and on request with the saved files', async () => {
     const [film] = (await files({ claim_name: 'film' })).items;
     await daemon.call('file_set_status', { status: 'start', claim_name: 'film' });
     let saved = film!;
@@ -367,7 +367,7 @@ describe('files', () => {
     expect([(await files()).total_items, blobNames()]).toEqual([0, []]);
   });
 
-  it('are not downloaded from what does not resolve or has nothing', async () => {
+  it('are not downloaded from unresolved URLs or claims without content', async () => {
     const get = (uri: string, more = {}) => daemon.call<{ error: string }>('get', { uri, ...more });
     expect((await get('@channel')).error).toBe("Invalid LBRY stream URL: '@channel'");
     expect((await get('nowhere')).error).toMatch(

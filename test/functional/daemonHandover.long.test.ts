@@ -269,7 +269,7 @@ const noLeftovers = (folder: string): void =>
 describe.skipIf(!LBRYNET)('a data folder', () => {
   const other = { ours: 'theirs', theirs: 'ours' } as const;
   it.each(['theirs', 'ours'] as const)(
-    'made by %s goes over to the other, back, and over again',
+    'created by %s can be used by the other one, back, and again',
     async (txBuilder) => {
       const folder = join(base, `folder-${txBuilder}`);
       const taker = other[txBuilder];

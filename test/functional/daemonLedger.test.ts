@@ -117,7 +117,7 @@ const mine = (count: number): Promise<string[]> => node.rpc('generatetoaddress',
 const COIN = 100_000_000n;
 
 describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
-  it('takes in payments, sends its own, and follows them into blocks and out of them', async () => {
+  it('processes payments, sends its own, and follows them into blocks and out of them', async () => {
     const account = accountOf('alice');
     const opened = await openLedger(account, [hub]);
     const { ledger } = opened;
@@ -170,7 +170,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(await again.ledger.database.addressCount({ accountIds: ['alice'], chain: 0 })).toBe(41);
   });
 
-  it('continues with another hub where one goes', async () => {
+  it('continues with another hub when one disconnects', async () => {
     const account = accountOf('bob');
     const [first, second] = [await startProxy(), await startProxy()];
     const { ledger } = await openLedger(account, [first.server, second.server]);
@@ -182,7 +182,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(second.connections).toBe(1);
   });
 
-  it('believes none of a hub’s lies, says which one lied, and asks another', async () => {
+  it('rejects all lies of a hub, names the hub, and asks another one', async () => {
     const account = accountOf('carol');
     const txid = await node.rpc<string>('sendtoaddress', [account.address(0, 0), 5]);
     await mine(1);

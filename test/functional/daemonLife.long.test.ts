@@ -183,7 +183,7 @@ async function agrees(node: RegtestNode, owner: Owner): Promise<string> {
   return balance.total === total ? '' : `the balance is ${balance.total} instead of ${total}`;
 }
 
-describe('a life of two daemons', () => {
+describe('a long session of two daemons', () => {
   const owners: Owner[] = [];
   const happened = new Map<string, number>();
   let node: RegtestNode;
@@ -332,7 +332,7 @@ describe('a life of two daemons', () => {
     'killed',
   ];
 
-  it(`is counted right after each of ${STEPS} steps`, { timeout: HANG_MS + STEPS * 20_000 }, async () => {
+  it(`equals a recount after each of ${STEPS} steps`, { timeout: HANG_MS + STEPS * 20_000 }, async () => {
     const hubPort = await freePort();
     node = await startRegtest({
       args: ['-hub', `-hubport=${hubPort}`, '-hubudpport=0', '-fallbackfee=0.0002'],

@@ -79,7 +79,7 @@ describe('daemons on a DHT', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('join each other and show it', async () => {
+  it('join each other and report it', async () => {
     const known = await until(async () => {
       const [entry] = contacts(await first!.call<Table>('routing_table_get'));
       return entry ?? null;
@@ -113,7 +113,7 @@ describe('daemons on a DHT', () => {
     expect(file).toMatch(/^[1-9A-HJ-NP-Za-km-z]+$/);
   });
 
-  it('find a blob that the other has, though no one announced it', async () => {
+  it('find a blob of the other node without an announcement', async () => {
     const { items } = await until(async () => {
       const page = await first!.call<{ items: unknown[] }>('peer_list', { blob_hash: hash });
       return page.items.length > 0 ? page : null;
@@ -125,7 +125,7 @@ describe('daemons on a DHT', () => {
     expect(items).toEqual([{ address: '127.0.0.1', tcp_port: server.port, udp_port, node_id }]);
   });
 
-  it('download a blob that the DHT knows where to find', async () => {
+  it('download a blob that they find through the DHT', async () => {
     await first!.call('blob_get', { blob_hash: hash, timeout: LIMIT_MS / 1000 });
     expect(readFileSync(join(folder, 'first', 'data', 'blobfiles', hash)).equals(blob)).toBe(true);
   });
@@ -144,7 +144,7 @@ describe('daemons on a DHT', () => {
     expect(tracker.peersOf(other.subarray(0, 20)).sort()).toEqual(['127.0.0.1:0', '127.0.0.1:5000']);
   });
 
-  it('ping each other, and say what is wrong else', async () => {
+  it('ping each other, and report other results as errors', async () => {
     const { node_id } = await second!.call<Table>('routing_table_get');
     const { udp_port: port } = await until(
       async () => contacts(await first!.call<Table>('routing_table_get'))[0] ?? null,
@@ -182,7 +182,7 @@ describe('daemons on a DHT', () => {
     expect(known).toMatchObject([{ udp_port: firstPort }]);
   });
 
-  it('say that neither DHT nor trackers run', async () => {
+  it('report that neither DHT nor trackers run', async () => {
     await second!.stop();
     const skipped = [
       ...SKIPPED,

@@ -240,7 +240,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
   const valuesOf = ({ type }: ParamDeclaration): readonly string[] =>
     type === 'lbc' || type === 'positiveLbc' ? [...AMOUNTS, ...OTHERS] : [...TEXTS, ...OTHERS];
 
-  it('refuse the same', async () => {
+  it('refuse the same calls', async () => {
     const timesTried = new Map<string, number>();
     const differences: string[] = [];
     let count = 0;
@@ -272,7 +272,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
     expect(differences).toEqual([]);
   });
 
-  it('refuse the same of what changes wallets', async () => {
+  it('refuse the same calls that change wallets', async () => {
     const differences: string[] = [];
     for (const [name, least] of WORKING) {
       const method = DECLARATIONS.find((one) => one.name === name)!;
@@ -302,7 +302,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
     expect(differences).toEqual([]);
   });
 
-  it('refuse the same while the wallet is locked', async () => {
+  it('refuse the same calls while the wallet is locked', async () => {
     const said: Record<string, string>[] = [];
     for (const daemon of [our, theirs]) {
       await daemon.call('wallet_encrypt', { new_password: 'secret' });

@@ -28,7 +28,7 @@ const FORKED_HEIGHT = 360;
 /** LBC for a dollar. */
 const RATE = 25;
 
-describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
+describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
   const group = new PeerGroup();
   const ids: Record<string, string> = {};
   let address: string;
@@ -195,7 +195,7 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     await both('resolve', { urls: 'film' });
   });
 
-  it('resolves what the wallet has to do with it', async () => {
+  it('resolves with the data of the wallet', async () => {
     const urls = ['film', 'film$2', '@room', 'again', 'odd', 'nothing'];
     const includes = [
       'include_is_my_output',
@@ -293,7 +293,7 @@ describe.skipIf(!LBRYNET)('claims of all, beside lbrynet', () => {
     }
   });
 
-  it('estimates what a stream costs', async () => {
+  it('estimates the cost of a stream', async () => {
     expect(await our.call('stream_cost_estimate', { uri: '@room/film' })).toBe(2.5 * RATE);
     expect(await our.call('stream_cost_estimate', { uri: 'söng' })).toBe(0);
     await expect(our.call('stream_cost_estimate', { uri: 'nothing' })).rejects.toThrow('Could not find');

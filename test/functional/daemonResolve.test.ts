@@ -102,8 +102,8 @@ afterAll(async () => {
   await node?.stop();
 }, HANG_MS);
 
-describe('claims of all', { timeout: HANG_MS }, () => {
-  it('are resolved, one or several, with what the wallet knows of them', async () => {
+describe('claims of all users', { timeout: HANG_MS }, () => {
+  it('are resolved, one or several, with the data of the wallet', async () => {
     const id = ids['film']!;
     const urls = ['@room/film', `lbry://x#${id}`, 'FILM', 'again', 'list', '@other/film', 'nothing', 'a b'];
     const answer = await call<Record<string, unknown>>('resolve', {
@@ -173,7 +173,7 @@ describe('claims of all', { timeout: HANG_MS }, () => {
     await expect(daemon.call('collection_resolve')).rejects.toThrow('Missing argument claim_id or url.');
   });
 
-  it('cost what their fee is worth', async () => {
+  it('cost the value of their fee', async () => {
     expect(await call('stream_cost_estimate', { uri: 'film' })).toBe(62.5);
     expect(await call('stream_cost_estimate', { uri: 'song' })).toBe(0);
   });

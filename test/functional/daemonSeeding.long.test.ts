@@ -149,7 +149,7 @@ afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true, force: true });
 }, HANG_MS);
 
-describe('a film whose blobs are not kept', () => {
+describe('a film without stored blobs', () => {
   it('is played by its creator and by a viewer who saves no blobs', async () => {
     const file = await listed(creator);
     expect(file).toMatchObject({ status: 'finished', blobs_completed: BLOBS, original_file: 'unchanged' });
@@ -182,7 +182,7 @@ describe('a film whose blobs are not kept', () => {
     await forget();
   });
 
-  it('is neither offered nor listed as unchanged once the file was cut off', async () => {
+  it('is neither offered nor listed as unchanged after the file was truncated', async () => {
     renameSync(film, `${film}.kept`);
     writeFileSync(film, bytes);
     truncateSync(film, LENGTH - 1);
@@ -216,7 +216,7 @@ describe('a library', () => {
   it.each([
     ['was lost', (path: string) => rmSync(path)],
     ['is damaged', (path: string) => writeFileSync(path, randomBytes(8192))],
-  ])('whose database %s is found again in blobs and hub', async (what, harm) => {
+  ])('whose database %s is restored from blobs and hub', async (what, harm) => {
     const before = await listed(creator);
     await creator.stop();
     harm(join(creator.folder, 'data', 'lbrynet.sqlite'));

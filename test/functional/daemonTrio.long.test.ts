@@ -28,7 +28,7 @@ const LISTS: readonly Json[] = [
   { no_totals: true, page_size: 100 },
 ];
 
-describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
+describe.skipIf(!LBRYNET)('two lbcnet daemons and lbrynet', () => {
   let trio: Trio;
 
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
   };
   const id = (owner: number, label: string): string => trio.owners[owner]!.ids[label]!;
 
-  it('agrees on what names and urls mean', async () => {
+  it('agree on the meaning of names and URLs', async () => {
     const urls = [
       ...[
         'shared',
@@ -118,7 +118,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     expect(trio.winners).toEqual(['bea', 'cyd', 'ada']);
   });
 
-  it('agrees on what is found', async () => {
+  it('agree on search results', async () => {
     const searches: Json[] = [
       ...[{}, { page_size: 50 }, { page: 2, page_size: 5, order_by: 'name' }, { no_totals: true }],
       ...[
@@ -162,7 +162,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     await allAgree([['claim_search', own]], trio.owners);
   });
 
-  it('agrees on what collections hold', async () => {
+  it('agree on the contents of collections', async () => {
     const questions = trio.owners.flatMap(({ name, ids }): Question[] => [
       ['collection_resolve', { url: `${name}-list` }],
       ['collection_resolve', { claim_id: ids['list'] }],
@@ -172,7 +172,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     await allAgree(questions, trio.owners);
   });
 
-  it('agrees on claims of a wallet', async () => {
+  it('agree on claims of a wallet', async () => {
     const methods = [
       'claim_list',
       'channel_list',
@@ -226,7 +226,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     );
   });
 
-  it('agrees on outputs of a wallet', async () => {
+  it('agree on outputs of a wallet', async () => {
     const filters: Json[] = [
       ...['stream', 'channel', 'support', 'purchase', 'collection', 'repost', 'other'].map((type) => ({
         type,
@@ -276,7 +276,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     }
   });
 
-  it('lists outputs in the order of the chain, the last one first', async () => {
+  it('list outputs in the order of the chain, the last one first', async () => {
     for (const owner of trio.owners.slice(0, 2)) {
       const { items } = await owner.call<{ items: { txid: string; height: number; nout: number }[] }>(
         'txo_list',
@@ -293,7 +293,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     }
   });
 
-  it('agrees on accounts, balances and addresses', async () => {
+  it('agree on accounts, balances and addresses', async () => {
     await allAgree(
       [
         ['account_list', {}],
@@ -331,7 +331,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     }
   });
 
-  it('agrees on each transaction', async () => {
+  it('agree on each transaction', async () => {
     const { items } = await trio.owners[0]!.call<{ items: { txid: string }[] }>('transaction_list', {
       page_size: 100,
     });
@@ -344,7 +344,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     );
   });
 
-  it('agrees on the form of what each would make', async () => {
+  it('agree on the form of created transactions', async () => {
     for (const [n, owner] of trio.owners.entries()) {
       const other = (n + 1) % trio.owners.length;
       const film = { claim_id: id(n, 'film') };
@@ -375,7 +375,7 @@ describe.skipIf(!LBRYNET)('two of ours and lbrynet', () => {
     }
   });
 
-  it('agrees on what waits for a block', async () => {
+  it('agree on unconfirmed transactions', async () => {
     const foreign = await trio.payNobody();
     for (const one of trio.owners)
       await until(

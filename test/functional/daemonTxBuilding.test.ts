@@ -146,7 +146,7 @@ describe('two wallets', () => {
     await Promise.all([ours.stop(), theirs.stop()]);
   });
 
-  it('make, support, buy, repost and collect, and take it all back', async () => {
+  it('create, support, buy, repost and collect, and abandon everything again', async () => {
     const before = await totalOf(ours);
     await ours.call('channel_create', { name: '@lab', bid: '1.0', preview: true });
     expect(await totalOf(ours)).toBe(before);
@@ -234,7 +234,7 @@ describe('two wallets', () => {
     }
   });
 
-  it('take in what was locked up to a height, once that is reached', async () => {
+  it('spend a time-locked output when its height is reached', async () => {
     const key = makeKey('regtest');
     const height = (await node.rpc<number>('getblockcount')) + 2;
     const lock = lockedTo(height, Buffer.from(key.publicKey, 'hex'));
@@ -262,7 +262,7 @@ describe('two wallets', () => {
     await checkWithNode(ours);
   });
 
-  it('spend the same coins only once, however many calls there are', async () => {
+  it('spend each coin only once in concurrent calls', async () => {
     const [{ items }, address] = await Promise.all([
       ours.call<Page>('utxo_list', { page_size: 100 }),
       theirs.call<string>('address_unused'),
@@ -277,8 +277,8 @@ describe('two wallets', () => {
   });
 });
 
-describe('a process that dies', () => {
-  it('loses neither keys nor coins, wherever it dies in making a channel', async () => {
+describe('a process that is killed', () => {
+  it('loses neither keys nor coins at any step of creating a channel', async () => {
     const folder = newFolder();
     let wallet = await open(folder);
     await fund(wallet, 2);

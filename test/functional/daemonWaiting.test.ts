@@ -85,7 +85,7 @@ const resolved = async (url: string): Promise<Item> =>
   (await viewer.call<Record<string, Item>>('resolve', { urls: [url] }))[url]!;
 const search = (constraints: object): Promise<Page> => viewer.call<Page>('claim_search', constraints);
 
-describe('a stream that is in no block', { timeout: HANG_MS }, () => {
+describe('an unconfirmed stream', { timeout: HANG_MS }, () => {
   it('is resolved and found with its channel, without heights', async () => {
     await paid(creator, 5);
     await paid(viewer, 5);
@@ -122,7 +122,7 @@ describe('a stream that is in no block', { timeout: HANG_MS }, () => {
     expect((await search({ channel: '@lab' })).items.map(({ name }) => name)).toEqual(['film']);
   });
 
-  it('is found by its size, and kept out as a short', async () => {
+  it('is found by its size, and excluded as a short', async () => {
     const names = async (constraints: object): Promise<string[]> =>
       (await search({ claim_type: 'stream', ...constraints })).items.map(({ name }) => name);
     expect(await names({ content_aspect_ratio: '<=0.95' })).toEqual(['film']);
@@ -151,7 +151,7 @@ describe('a stream that is in no block', { timeout: HANG_MS }, () => {
     });
   });
 
-  it('is one like others once it is mined', async () => {
+  it('is an ordinary claim after its confirmation', async () => {
     await node.rpc('generate', [1]);
     const height = await node.rpc<number>('getblockcount');
     await expect
@@ -165,7 +165,7 @@ describe('a stream that is in no block', { timeout: HANG_MS }, () => {
     });
   });
 
-  it('is shown as updated while its update waits, by the signature of its owner', async () => {
+  it('is shown with its unconfirmed update, if the owner signed it', async () => {
     const [{ claim_id }] = made.outputs as [{ claim_id: string }];
     const { txid } = await creator.call<{ txid: string }>('stream_update', {
       claim_id,

@@ -58,7 +58,7 @@ async function open(): Promise<LoadedWallet> {
   return wallets.default;
 }
 
-it('loses nothing that was done', async () => {
+it('loses no acknowledged change', async () => {
   const accounts = new Set<string>();
   const preferences = new Map<string, string>();
   let channelKeys = 0;

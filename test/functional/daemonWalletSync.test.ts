@@ -59,8 +59,8 @@ const toTheirs = async (password: string): Promise<Applied> =>
 const toOurs = async (password: string): Promise<Applied> =>
   ours.syncApply(password, (await theirs.call<Applied>('sync_apply', password, null)).data, true);
 
-describe.skipIf(python === null)('a wallet of ours and one of Python', () => {
-  it('come to the same hash, accounts, keys and preferences, anyone who begins', async () => {
+describe.skipIf(python === null)('a wallet of lbcnet and one of lbrynet', () => {
+  it('have the same hash, accounts, keys and preferences after a sync, whichever begins', async () => {
     const account = await theirs.call<string>('account_create', 'Theirs');
     await theirs.call('preference_set', 'app', { list: [1, 2.5, 'ä\u{1d49c}'], none: null });
     const applied = await toOurs('secret');
@@ -77,7 +77,7 @@ describe.skipIf(python === null)('a wallet of ours and one of Python', () => {
     expect(await theirs.call('sync_hash')).toBe(ours.syncHash());
   });
 
-  it('agree about an account that can only watch, whose seed is null in their file', async () => {
+  it('agree about a watch-only account, whose seed is null in their file', async () => {
     const stranger = await ours.createAccount('stranger', 'single-address');
     await ours.removeAccount(stranger);
     const watched = await theirs.call<string>('account_add', 'Watch', stranger.account.publicKeyText);
@@ -87,7 +87,7 @@ describe.skipIf(python === null)('a wallet of ours and one of Python', () => {
     expect((await open(join(folder, 'ours'))).syncHash()).toBe(hash);
   });
 
-  it('change passwords on the way: the newer one becomes that of both files', async () => {
+  it('change passwords during a sync: the newer password becomes that of both files', async () => {
     await ours.encrypt('first');
     await theirs.call('account_create', 'Theirs');
     const one = await toTheirs('first');

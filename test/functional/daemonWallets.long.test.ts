@@ -72,7 +72,7 @@ async function fund(daemon: TestDaemon, lbc: number): Promise<void> {
 
 describe('wallets of a daemon', () => {
   it(
-    'come up once settings_set names a hub, where the start had none; wallet_reconnect works before that',
+    'start once settings_set names a hub, if none was set; wallet_reconnect works before that',
     async () => {
       const noHub = await freePort();
       const daemon = await startDaemon({
@@ -115,7 +115,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'are opened again as the settings say, keep to the names of files, and lock',
+    'are opened again according to the settings, accept only file names, and lock',
     async () => {
       const folder = newFolder();
       let daemon = await start(folder);
@@ -161,7 +161,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'on two devices become alike by sync_apply, with channels that both can sign for',
+    'on two devices become equal by sync_apply, with channels that both can sign for',
     async () => {
       const one = await start(newFolder(), { walletText: walletOfSeed(SEED) });
       const two = await start(newFolder());
@@ -199,7 +199,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'keep what was answered when the daemon is killed, and give no used address out',
+    'keep acknowledged changes when the daemon is killed, and give out no used address',
     async () => {
       const folder = newFolder();
       let daemon = await start(folder);
@@ -237,7 +237,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'are left as they are, with a copy, where the file is damaged, and the daemon says what to do',
+    'with a corrupt file are kept with a copy, and the daemon reports what to do',
     async () => {
       const folder = newFolder();
       const damaged = walletOfSeed(SEED).slice(0, 100);
@@ -251,7 +251,7 @@ describe('wallets of a daemon', () => {
   );
 
   it(
-    'stop while they wait for a hub that no one has',
+    'stop while they wait for a hub that does not exist',
     async () => {
       const daemon = await start(newFolder(), { hubPorts: [await freePort()], waits: false });
       await expect(daemon.call('address_unused')).rejects.toMatchObject({
@@ -269,7 +269,7 @@ describe('accounts of other wallets', () => {
   const WORDS = `${'abandon '.repeat(11)}about`;
 
   it(
-    'are added from BIP39 seeds, are paid, pay, and are there after a start',
+    'are added from BIP39 seeds, receive and send payments, and exist after a restart',
     { timeout: HANG_MS },
     async () => {
       const folder = newFolder();

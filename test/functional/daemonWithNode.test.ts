@@ -50,7 +50,7 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     );
   const isGone = (): Promise<void> => until('the node has ended', async () => !(await answers()));
 
-  it('has a node at its side, which ends when it is stopped', async () => {
+  it('runs a node, which ends when it is stopped', async () => {
     let ours = await open();
     await until('the node is ready, and its hub asked', async () => {
       const { node: own, wallet } = await ours.call<Status>('status');
@@ -72,14 +72,14 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     expect(await answers()).toBe(false);
   });
 
-  longIt('takes the node with it when it is killed', async () => {
+  longIt('ends the node when it is killed', async () => {
     const ours = await open();
     await until('the node answers', answers);
     await ours.kill();
     await isGone();
   });
 
-  longIt('ends with an error where the node ends by itself', async () => {
+  longIt('ends with an error if the node ends by itself', async () => {
     const ours = await open();
     await until('the node answers', answers);
     await node.call('stop');
@@ -87,13 +87,13 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     expect(ours.log).toMatch(/The node beside it ended \(0\)/);
   });
 
-  longIt('ends well with the node at Ctrl-C, whichever is the first', async () => {
+  longIt('ends cleanly with the node at Ctrl-C, whichever ends first', async () => {
     daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], hasOwnGroup: true });
     expect(await daemon.interrupt()).toBe(0);
     expect(daemon.log).not.toContain('ERROR');
   });
 
-  it('answers before the hub is open, and says how far the node is', async () => {
+  it('answers before the hub is open, and reports the progress of the node', async () => {
     daemon = await startDaemon({ hubPorts: [], folder, args: ['--with-node'], waits: false });
     const { node: first } = await daemon.call<Status>('status');
     expect(first.hub).toMatch(/^127\.0\.0\.1:[0-9]+$/);

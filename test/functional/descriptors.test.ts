@@ -25,8 +25,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('few descriptors', () => {
-  it.skipIf(!existsSync('/proc/self/limits'))('leave blocks to be written and read', async () => {
+describe('a low limit of file descriptors', () => {
+  it.skipIf(!existsSync('/proc/self/limits'))('still allows to read and write blocks', async () => {
     const port = await freePort();
     const args = [
       '-regtest',

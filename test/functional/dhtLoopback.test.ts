@@ -15,7 +15,7 @@ async function start(seeds: readonly number[]): Promise<LoopbackNode> {
 }
 
 describe('the DHT over loopback', () => {
-  it('joins, announces and finds', async () => {
+  it('joins, announces and finds peers', async () => {
     const first = await start([]);
     const others = await Promise.all(Array.from({ length: 6 }, () => start([first.port])));
     await Promise.all(others.map(({ node }) => node.joined()));
@@ -30,7 +30,7 @@ describe('the DHT over loopback', () => {
     await first.node.ping(others[3]!.node.nodeId, '127.0.0.1', others[3]!.port);
   });
 
-  it('says which settings choose a port that is taken', async () => {
+  it('names the settings for a port that is in use', async () => {
     const { port } = await start([]);
     const taken = openUdpSocket(port, '127.0.0.1', { what: 'DHT', settings: 'udp_port, network_interface' });
     await expect(taken).rejects.toThrow(

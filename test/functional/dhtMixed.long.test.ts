@@ -36,7 +36,7 @@ describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
     await theirs?.stop();
   });
 
-  it('keeps what each announced, and each finds it', async () => {
+  it('stores announcements of both, and each finds them', async () => {
     const missed: string[] = [];
     for (let index = 0; index < COUNT; index++) {
       const [byOurs, byTheirs] = [hashOf(`ours ${index}`), hashOf(`theirs ${index}`)];
@@ -57,7 +57,7 @@ describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
     expect(missed).toEqual([]);
   });
 
-  it('tells a popular hash whole to both', async () => {
+  it('returns all peers of a popular hash to both', async () => {
     const hash = hashOf('popular');
     for (let index = 0; index < COUNT; index++) {
       await ours[index]!.node.announce(hash);

@@ -50,7 +50,7 @@ const statusOf = async (client: HubClient): Promise<unknown> =>
   (await client.call<unknown[]>('blockchain.address.subscribe', [OPEN_ADDRESS]))[0];
 
 describe("the hub's thread", () => {
-  it('starts over at its port, each time after a longer pause, and knows what happened meanwhile', async () => {
+  it('restarts on its port, each time after a longer pause, and processes missed events', async () => {
     const [lost, tip] = [await node.rpc<number>('getblockcount'), await node.rpc('getbestblockhash')];
     const first = await HubClient.open(port);
     const status = await statusOf(first);
@@ -102,7 +102,7 @@ describe('the threads of the search index', () => {
     return state.synced;
   };
 
-  it('that search start over', async () => {
+  it('for searching restart', async () => {
     // Together they are for all threads that search, which begin with the first of them.
     const searchAll = () => Promise.all(Array.from({ length: 8 }, search)).catch(() => []);
     await searchAll();
@@ -112,7 +112,7 @@ describe('the threads of the search index', () => {
     }
   });
 
-  it('that writes starts over, and follows', async () => {
+  it('for writing restarts, and follows the chain', async () => {
     await expect.poll(atTip, { timeout: HANG_MS }).toBe(true);
     await end('searchWorker.js writer');
     await node.rpc('generatetoaddress', [2, ADDRESS]);

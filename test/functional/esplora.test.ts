@@ -209,7 +209,7 @@ describe('-esplora', () => {
     await mine();
   });
 
-  it('reports about blocks what JSON-RPC tells', async () => {
+  it('returns the same data about blocks as JSON-RPC', async () => {
     const block = await node.rpc<Record<string, unknown> & { tx: string[] }>('getblock', [tip, 1]);
     expect(await text('/api/blocks/tip/hash')).toBe(tip);
     expect(await text('/api/blocks/tip/height')).toBe(String(block['height']));
@@ -247,7 +247,7 @@ describe('-esplora', () => {
     ]);
   });
 
-  it('reports about a claim the address, the type behind the operation, and the operation', async () => {
+  it('returns the address of a claim output, the script type after the claim operation, and the operation', async () => {
     const tx = await json<Tx>(`/api/tx/${claimTx}`);
     const raw = await node.rpc<{ vout: { value: number; scriptPubKey: { hex: string } }[]; size: number }>(
       'getrawtransaction',
@@ -281,7 +281,7 @@ describe('-esplora', () => {
     expect(proof).toMatchObject({ block_height: BLOCKS + 1, pos: 1 });
   });
 
-  it('takes transactions to the network, and says why it does not', async () => {
+  it('sends transactions to the network, and returns the reason of a rejection', async () => {
     const to = await node.rpc<string>('getnewaddress');
     const unspent = await node.rpc<{ txid: string; vout: number; amount: number }[]>('listunspent');
     const coin = unspent.find(({ amount }) => amount >= 0.9)!;
@@ -310,7 +310,7 @@ describe('-esplora', () => {
     await mine();
   });
 
-  it('reports about an address what the index knows, by the hash of its script too', async () => {
+  it('returns the index data of an address, also by the hash of its script', async () => {
     const stats = await json<{ chain_stats: Record<string, number> }>(`/api/address/${address}`);
     const balance = await node.rpc<{ balance: number; received: number; txcount: number }>(
       'getaddressbalance',
@@ -330,7 +330,7 @@ describe('-esplora', () => {
     expect(await json(`/api/scripthash/${hash}/utxo`)).toEqual(utxos);
   });
 
-  it('tells the history of an address in pages, each transaction once', async () => {
+  it('returns the history of an address in pages, each transaction once', async () => {
     const wanted = await node.rpc<string[]>('getaddresstxids', [{ addresses: [address], descending: true }]);
     const seen: string[] = [];
     for (let last = ''; ;) {
@@ -364,7 +364,7 @@ describe('-esplora', () => {
     expect(await refused(path)).toEqual([status, message]);
   });
 
-  it('refuses what would be too much, and other methods', async () => {
+  it('refuses requests that are too large, and other methods', async () => {
     expect(await refused('/api/mempool', { method: 'POST', body: '' })).toEqual([
       405,
       'only GET is answered here',
@@ -376,7 +376,7 @@ describe('-esplora', () => {
     expect(await refused(`/api/block/${tip}/txs/3`)).toEqual([404, 'start index out of range']);
   });
 
-  it('lets web pages of the allowed origin read answers, and no others', async () => {
+  it('allows web pages of the allowed origin to read answers, and no others', async () => {
     const allowed = await ask('/api/blocks/tip/height', { headers: { origin: PAGE } });
     expect(allowed.headers.get('access-control-allow-origin')).toBe(PAGE);
     const foreign = await ask('/api/blocks/tip/height', { headers: { origin: 'https://other.example' } });
@@ -392,7 +392,7 @@ describe('-esplora', () => {
     ]).toEqual([204, 'GET, HEAD, POST, OPTIONS', 'content-type']);
   });
 
-  it('has caches keep what will not change, and nothing else', async () => {
+  it('marks only immutable answers as cacheable', async () => {
     const control = async (path: string): Promise<string | null> =>
       (await ask(path)).headers.get('cache-control');
     expect(await control(`/api/block/${await node.rpc<string>('getblockhash', [5])}`)).toMatch(
@@ -443,7 +443,7 @@ describe('-esplora', () => {
       }
     }
 
-    it('greets, answers pings, and reports blocks, stats and blocks to come', async () => {
+    it('greets, answers pings, and reports blocks, stats and projected blocks', async () => {
       const socket = new Socket();
       expect(await socket.opened()).toBe('open');
       socket.say({ action: 'ping' });
@@ -484,7 +484,7 @@ describe('-esplora', () => {
       socket.socket.close();
     });
 
-    it('tells the newest blocks when others are taken back', async () => {
+    it('reports the newest blocks after a reorganisation', async () => {
       const socket = new Socket();
       await socket.opened();
       socket.say({ action: 'want', data: ['blocks'] });
@@ -499,7 +499,7 @@ describe('-esplora', () => {
       socket.socket.close();
     });
 
-    it('refuses pages of other origins, and ends what sends nonsense', async () => {
+    it('refuses pages of other origins, and disconnects clients that send invalid data', async () => {
       expect(await new Socket('https://other.example').opened()).toContain('403');
       const socket = new Socket();
       await socket.opened();

@@ -53,7 +53,7 @@ const NOTHING = Buffer.alloc(0);
 const BATCH = 500;
 
 describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
-  'dear floods, whitelisted %s',
+  'floods of expensive requests, whitelisted %s',
   (isWhitelisted) => {
     let honest: RegtestNode;
     let peers: UnbrakedPeers;
@@ -191,6 +191,6 @@ describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
       ],
     ];
 
-    it.each(floods)('keep no one waiting: %s', (name, make) => peers.expectToStand(name, make));
+    it.each(floods)('delay no other client: %s', (name, make) => peers.expectToStand(name, make));
   },
 );

@@ -94,7 +94,7 @@ beforeAll(async () => {
 afterAll(() => node.stop());
 
 describe('an explorer of names', () => {
-  it('gets the same pages of a block while others come, and the names that the trie has', async () => {
+  it('gets the same pages of a block while other blocks are connected, and the names of the trie', async () => {
     const first: NamesPage = await node.rpc('listnames', ['', 3]);
     const whole = await listed(first.blockhash, 1000);
     expect(whole.map(({ normalized_name }) => normalized_name)).toEqual(
@@ -118,7 +118,7 @@ describe('an explorer of names', () => {
     }
   });
 
-  it('gets a life that fits what each block left, whatever the pages', async () => {
+  it('gets a history that matches the state after each block, for any page size', async () => {
     const tip = await node.rpc<number>('getblockcount');
     let blocks = 0;
     for (const { normalized_name: name } of await listed(null, 1000)) {
@@ -158,7 +158,7 @@ describe('an explorer of names', () => {
     expect(blocks).toBeGreaterThan(50);
   });
 
-  it('gets the life as it is again after blocks were taken back', async () => {
+  it('gets the history of the current branch after a reorganisation', async () => {
     const tip = await node.rpc<number>('getblockcount');
     const names = (await listed(null, 1000)).map(({ normalized_name }) => normalized_name);
     const lives = await Promise.all(names.map((name) => historyOf(name, tip, 100)));
@@ -176,7 +176,7 @@ describe('an explorer of names', () => {
     expect(await Promise.all(names.map((name) => historyOf(name, tip, 100)))).toEqual(lives);
   });
 
-  it('receives what comes, and it comes', async () => {
+  it('gets forecasts that come true', async () => {
     // A name is owned for long enough that a better claim waits.
     await node.rpc('generatetoaddress', [8, ADDRESS]);
     for (const hex of await source.take(12)) await node.rpc('sendrawtransaction', [hex, true]);

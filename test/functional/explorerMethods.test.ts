@@ -224,11 +224,11 @@ async function eventsOf(block: string | number, count: number): Promise<EventsPa
 }
 
 describe('gettxinfo', () => {
-  it('reports about every transaction what it spends, what became of its outputs, and who spends them', async () => {
+  it('returns for every transaction its spent outputs, the state of its outputs, and their spenders', async () => {
     expect(await holdTransactions(await chain(), 225)).toBeGreaterThan(60);
   });
 
-  it('reports about one that waits, and of who spends it in the mempool', async () => {
+  it('returns unconfirmed transactions and their spenders', async () => {
     const [hex] = await source.take(1);
     const { vin } = await node.rpc<Tx>('decoderawtransaction', [hex]);
     const [spentTxid, spentOutput] = [vin[0]!.txid!, vin[0]!.vout!];
@@ -267,7 +267,7 @@ describe('gettxinfo', () => {
     expect(outputs).toEqual(whole.outputs);
   });
 
-  it('refuses what is not there', async () => {
+  it('refuses unknown transactions', async () => {
     await expect(node.rpc('gettxinfo', ['00'.repeat(32)])).rejects.toThrow('No such mempool or blockchain');
     await expect(node.rpc('gettxinfo', ['zz'])).rejects.toThrow('hexadecimal');
     await expect(node.rpc('gettxinfo', ['00'.repeat(32), 0, 1001])).rejects.toThrow(
@@ -277,7 +277,7 @@ describe('gettxinfo', () => {
 });
 
 describe('getblockevents', () => {
-  it('reports about each block what subscribers were told, whatever the pages', async () => {
+  it('returns for each block the events of the notifications, for any page size', async () => {
     let events = 0;
     for (const { hash, height } of (await chain()).slice(200)) {
       const page = await eventsOf(height, 1000);
@@ -383,13 +383,13 @@ async function holdBids(block: string | null): Promise<number> {
 }
 
 describe('listclaims', () => {
-  it('has the bids of getclaimsforname, in pages and orders, of the latest and of past blocks', async () => {
+  it('has the bids of getclaimsforname, in pages and orders, for the latest and for past blocks', async () => {
     expect(await holdBids(null)).toBeGreaterThan(20);
     const tip = await node.rpc<number>('getblockcount');
     for (const height of [tip - 1, 240]) await holdBids(await node.rpc('getblockhash', [height]));
   });
 
-  it('reports about a name what listupcoming does', async () => {
+  it('returns the same forecast for a name as listupcoming', async () => {
     const coming = await node.rpc<{ events: Record<string, unknown>[] }>('listupcoming', [
       4033,
       'all',
@@ -402,7 +402,7 @@ describe('listclaims', () => {
     }
   });
 
-  it('keeps its pages at the first block, and refuses them when that is gone', async () => {
+  it('keeps its pages at the first block, and refuses them after a reorganisation of that block', async () => {
     const first = await node.rpc<BidsPage>('listclaims', ['a', 1]);
     await mine(1);
     const second: BidsPage = await node.rpc('listclaims', ['a', 1, first.next]);
@@ -420,7 +420,7 @@ describe('listclaims', () => {
     await expect(node.rpc('listclaims', ['a', 1, null, 'best'])).rejects.toThrow('order must be one of');
   });
 
-  it('foretells what a new bid must exceed, and when it enters', async () => {
+  it('forecasts the amount that a new bid must exceed, and its activation height', async () => {
     const { newBid } = await bidsOf(['a'], 1);
     expect(newBid.height).toBe((await node.rpc<number>('getblockcount')) + 1);
     const stake = async (amountSat: number): Promise<string> => {
@@ -529,8 +529,8 @@ async function holdSummary(): Promise<Record<string, number>> {
   return summary.operations;
 }
 
-describe('what waits in the mempool', () => {
-  it('is counted, and listed by name and claim, until its block comes', async () => {
+describe('mempool claim operations', () => {
+  it('are counted, and listed by name and claim, until their block is connected', async () => {
     expect(await holdSummary()).toEqual({ claim: 0, update: 0, support: 0, abandon: 0 });
     const sent: string[] = [];
     for (const hex of await source.take(14))
@@ -574,7 +574,7 @@ describe('what waits in the mempool', () => {
 });
 
 describe('getaddresstxids', () => {
-  it('tells the newest first, in pages, what waits in front', async () => {
+  it('returns the newest transactions first, in pages, unconfirmed ones at the beginning', async () => {
     for (const hex of await source.take(5)) await node.rpc('sendrawtransaction', [hex, true]);
     for (const mempool of [false, true]) {
       const query = { addresses: [OPEN_ADDRESS], mempool, verbose: true };
@@ -695,7 +695,7 @@ async function holdSeries(): Promise<void> {
 }
 
 describe('getclaimstatus', () => {
-  it('reports about every claim that ever was what became of it', async () => {
+  it('returns the state of every claim that ever existed', async () => {
     expect(await holdLives()).toBeGreaterThan(5);
     await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');
     await expect(node.rpc('getclaimstatus', ['00'])).rejects.toThrow('40 hexadecimal digits');
@@ -703,9 +703,9 @@ describe('getclaimstatus', () => {
 });
 
 describe('getchainseries', () => {
-  it('reports about each block what names and claims there were after it', () => holdSeries());
+  it('returns names and claims after each block', () => holdSeries());
 
-  it('tells means over stretches of blocks', async () => {
+  it('returns means over ranges of blocks', async () => {
     const blocks = await chain();
     const tip = blocks.length - 1;
     for (const points of [2, 7, 2000]) {
@@ -729,8 +729,8 @@ describe('getchainseries', () => {
   });
 });
 
-describe('an index that lacks the past', () => {
-  longIt('is gone through in the background, and tells the same', async () => {
+describe('a claim index without past claims', () => {
+  longIt('is completed in the background, and returns the same answers', async () => {
     const series = await seriesOf('amount');
     // Off for some blocks, it has to be filled: as one of an older version it lacks what came before.
     await restart(['-claimindex=0']);
@@ -751,8 +751,8 @@ describe('an index that lacks the past', () => {
   });
 });
 
-describe('after blocks were taken back', () => {
-  it('transactions wait again, and the other branch is reported', async () => {
+describe('after a reorganisation', () => {
+  it('transactions return to the mempool, and the other branch is reported', async () => {
     const before = await chain();
     const tip = before.at(-1)!;
     const fork = before[tip.height - 5]!;

@@ -65,7 +65,7 @@ describe.runIf(canMount)('a small disk', () => {
   const heightOf = async (node: CorruptedNode): Promise<number> =>
     (await node.call('getblockcount')).result as number;
 
-  it('that is full stops the node at a block, and it continues once there is room', async () => {
+  it('that is full stops the node at a block, and the node continues once there is space', async () => {
     let node = await CorruptedNode.start(folder);
     expect((await node.call('generatetoaddress', [20, ADDRESS])).error).toBeNull();
     fill();
@@ -108,7 +108,7 @@ describe.runIf(canMount)('a small disk', () => {
     expect((await node.stop()).code).toBe(0);
   });
 
-  it('that can only be read is named', async () => {
+  it('that is read-only is named in the message', async () => {
     expect(spawnSync('mount', ['-o', 'remount,ro', folder]).status).toBe(0);
     try {
       const node = await CorruptedNode.start(folder);

@@ -7,7 +7,7 @@ import { freePort } from './support/node.js';
 import { startProcess } from './support/process.js';
 
 describe('a first start', () => {
-  it('says what it does, where things are and what to type, and nothing that reads like a failure', async () => {
+  it('prints its progress, paths and next commands, and nothing that looks like an error', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'first-'));
     const port = await freePort();
     const node = startProcess(dataDir, [`-rpcport=${port}`]);
@@ -46,7 +46,7 @@ describe('a first start', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('announces a data folder that did not exist, once', async () => {
+  it('reports the creation of a data folder once', async () => {
     const parent = mkdtempSync(join(tmpdir(), 'first-'));
     const dataDir = join(parent, 'lbcnode');
     const line = `Created a new data folder at ${dataDir}\n`;

@@ -73,7 +73,7 @@ describe('a data folder', () => {
     expect(await state()).toEqual(later);
   });
 
-  longIt('is compacted with -forcecompactdb, and holds the same', async () => {
+  longIt('is compacted with -forcecompactdb, with the same contents', async () => {
     const tables = (): number =>
       readdirSync(join(dataDir, 'regtest', 'chainstate')).filter((name) => name.endsWith('.ldb')).length;
     for (let round = 0; round < 3; round++) {
@@ -90,7 +90,7 @@ describe('a data folder', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('starts without the files of -loadblock that it cannot read', async () => {
+  it('starts without unreadable files of -loadblock', async () => {
     await start(`-loadblock=${dataDir}`, `-loadblock=${join(dataDir, 'nothing')}`);
     expect(await node!.rpc('getblockcount')).toBe(0);
     const log = readFileSync(join(dataDir, 'regtest', 'debug.log'), 'utf8');
@@ -98,7 +98,7 @@ describe('a data folder', () => {
       expect(log).toContain(`Could not open blocks file ${file}\n`);
   });
 
-  longIt('takes over block files that someone copied in', async () => {
+  longIt('imports block files that were copied into it', async () => {
     await start();
     await node!.rpc('generatetoaddress', [30, ADDRESS]);
     const before = await state();
@@ -130,7 +130,7 @@ describe('a data folder', () => {
     }
   });
 
-  longIt('loses nothing to a torn record at the end of a block file', async () => {
+  longIt('loses nothing through a truncated record at the end of a block file', async () => {
     await start();
     await node!.rpc('generatetoaddress', [5, ADDRESS]);
     await node!.kill();
@@ -150,7 +150,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(8);
   });
 
-  longIt('reports a last block that a flipped bit made another, which is invalid', async () => {
+  longIt('reports a last block that is invalid because of a flipped bit', async () => {
     await start();
     const hashes = await node!.rpc<string[]>('generatetoaddress', [3, ADDRESS]);
     const raw = Buffer.from(await node!.rpc<string>('getblock', [hashes[2], 0]), 'hex');
@@ -186,7 +186,7 @@ describe('a data folder', () => {
     );
   });
 
-  it('is refused under another support delay, other forks, with a word on what to do', async () => {
+  it('is refused with another support delay or other fork heights, with advice', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
@@ -202,7 +202,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(2);
   });
 
-  longIt('is refused when it is damaged or belongs to another program', async () => {
+  longIt('is refused if it is corrupt or belongs to another program', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
@@ -221,7 +221,7 @@ describe('a data folder', () => {
   });
 
   longIt.each(['CURRENT', 'MANIFEST', 'log', 'everything'])(
-    'has -reindex as a way out when its %s is lost, and never is taken for another program’s',
+    'can be rebuilt with -reindex when its %s is lost, and is never mistaken for a folder of another program',
     async (lost) => {
       await start();
       await node!.rpc('generatetoaddress', [12, ADDRESS]);
@@ -247,7 +247,7 @@ describe('a data folder', () => {
     },
   );
 
-  longIt('sets a damaged database aside that does not say whose it is', async () => {
+  longIt('quarantines a corrupt database without an identity', async () => {
     await start();
     await node!.rpc('generatetoaddress', [5, ADDRESS]);
     const before = await state();
@@ -262,7 +262,7 @@ describe('a data folder', () => {
     expect(readFileSync(join(`${database}.damaged`, manifest), 'utf8')).toBe('garbage');
   });
 
-  longIt('reports about what should be files and are not, in one line and with what to do', async () => {
+  longIt('names folders and special files in place of files in one line, with advice', async () => {
     await start();
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
@@ -293,7 +293,7 @@ describe('a data folder', () => {
     }
   });
 
-  longIt('is left as it is when its database is another program’s', async () => {
+  longIt('is not changed if its database belongs to another program', async () => {
     const path = join(dataDir, 'regtest', 'chainstate');
     mkdirSync(path, { recursive: true });
     const theirs = await RowStore.open({ path, cacheBytes: 1 << 20 });

@@ -167,7 +167,7 @@ class ForkChain {
   }
 }
 
-describe.runIf(binary)('chains that lbrycrd mined over the forks', () => {
+describe.runIf(binary)('chains mined by lbrycrd across the forks', () => {
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();

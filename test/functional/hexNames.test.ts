@@ -48,7 +48,7 @@ const mine = async (): Promise<unknown> =>
   node.rpc('generatetoaddress', [1, await node.rpc('getnewaddress')]);
 
 describe('a name that is not UTF-8', () => {
-  it('can be given in hex to each method that takes a name', () => {
+  it('can be passed in hex to each method that accepts a name', () => {
     expect(taking.length).toBeGreaterThan(12);
     for (const { name, params } of taking)
       expect([name, params.some((param) => param.name === 'hex')]).toEqual([name, true]);
@@ -70,7 +70,7 @@ describe('a name that is not UTF-8', () => {
     expect(await call('listsupports', { claimid: claim.claimId })).toMatchObject({ namehex: ODD, total: 1 });
   });
 
-  it('is answered by each method that reads, in each profile', async () => {
+  it('is returned by each reading method, in each profile', async () => {
     // Waits, so that the methods of the mempool have an answer.
     await call('supportclaim', { name: ODD, claimid: claim.claimId, amount: 0.25, hex: true });
     const needed: Readonly<Record<string, unknown>> = {

@@ -156,7 +156,7 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
     return cost;
   }
 
-  it.each(GROUPS)('that are %s do not hold the event loop', async (_, make) => {
+  it.each(GROUPS)('with %s do not block the event loop', async (_, make) => {
     const offenders: string[] = [];
     let sent = 0;
     for (const call of make(await placeAt(node))) {

@@ -118,7 +118,7 @@ async function toldStatus(client: HubClient, n: number, before: number): Promise
 }
 
 describe('the first connect of lbry-sdk', () => {
-  it('goes through in its order', async () => {
+  it('succeeds in its order', async () => {
     const client = await open();
     expect(await client.call('server.version', ['LBRY SDK 0.113.0', '0.113.0'])).toEqual([
       '0.107.0',
@@ -179,15 +179,15 @@ describe('the first connect of lbry-sdk', () => {
     expect(await client.call('server.ping', [])).toBeNull();
   });
 
-  it('gives an address and its script hash one status', async () => {
+  it('gets the same status for an address and its script hash', async () => {
     const client = await open();
     const [status] = await client.call<string[]>('blockchain.address.subscribe', [addressOf(1)]);
     expect(await client.call('blockchain.scripthash.subscribe', [scriptHashOf(1)])).toBe(status);
   });
 });
 
-describe('what happens', () => {
-  it('is notified of transactions that wait, of their block, and of its end', async () => {
+describe('notifications', () => {
+  it('report an unconfirmed transaction, its block, and its removal', async () => {
     const client = await open();
     await client.call('blockchain.headers.subscribe', [true]);
     await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2), addressOf(3)]);
@@ -250,7 +250,7 @@ describe('what happens', () => {
     expect(await node.rpc('getblockhash', [108])).toBe(higher);
   });
 
-  it('is notified of an address that only dropped blocks touched', async () => {
+  it('report an address that only disconnected blocks touched', async () => {
     const client = await open();
     const [block] = await node.rpc<string[]>('generatetoaddress', [1, addressOf(4)]);
     await client.call('blockchain.headers.subscribe', [true]);
@@ -265,7 +265,7 @@ describe('what happens', () => {
     await client.told('blockchain.address.subscribe', ([, told]) => told === status);
   });
 
-  it('is not told to who unsubscribed', async () => {
+  it('are not sent after an unsubscribe', async () => {
     const client = await open();
     await client.call('blockchain.address.subscribe', [addressOf(5), addressOf(6)]);
     expect(await client.call('blockchain.address.unsubscribe', [addressOf(5)])).toBeNull();
@@ -278,7 +278,7 @@ describe('what happens', () => {
 });
 
 describe('broadcasts', () => {
-  it("answer the id, and the node's words for what is refused", async () => {
+  it("return the id, and the node's message for a rejected transaction", async () => {
     const client = await open();
     const [, , coin] = await history(client, 1);
     const raw = spend(coin!.tx_hash, 1, [8], COIN - FEE).toString('hex');
@@ -338,14 +338,14 @@ describe('errors', () => {
     });
   });
 
-  it('end the connection after ten, but those that honest clients get', async () => {
+  it('close the connection after ten, except those that honest clients get', async () => {
     const client = await open();
     for (let n = 0; n < 20; n++) await client.refusal('blockchain.transaction.info', ['00'.repeat(32)]);
     for (let n = 0; n < 10; n++) await client.refusal('nosuch', []);
     await client.closed;
   });
 
-  it('leave the connection open behind half of a surrogate pair, which is read as U+FFFD', async () => {
+  it('do not close the connection for an unpaired surrogate, which is read as U+FFFD', async () => {
     const client = await open();
     client.socket.write('{"id": "a\\ud800", "method": "no\\udc00such"}\n');
     expect(await client.nextLine()).toMatchObject({
@@ -355,7 +355,7 @@ describe('errors', () => {
     expect(await client.call('server.ping', [])).toBe(null);
   });
 
-  it('end it at once for what is not JSON, and for clients that are not wanted', async () => {
+  it('close it at once for invalid JSON, and for refused clients', async () => {
     const client = await open();
     client.socket.write('{"jsonrpc": \n');
     expect(await client.nextLine()).toEqual({
@@ -422,7 +422,7 @@ describe('claims', () => {
 });
 
 describe('searches', () => {
-  it('take lists of 2,048 and no longer ones', async () => {
+  it('accept lists of up to 2,048 items', async () => {
     const client = await open();
     const ids = Array.from({ length: 2049 }, (_, n) => n.toString(16).padStart(40, '0'));
     const search = (length: number): Promise<string> =>
@@ -463,7 +463,7 @@ describe('the status port', () => {
 });
 
 describe('other hubs', () => {
-  it('that come while it runs are reported to who asked for them', async () => {
+  it('added at runtime are reported to subscribers', async () => {
     const [client, other] = [await open(), await open()];
     const known = await client.call('server.peers.subscribe');
     expect(known).toEqual(['peer.example:50001']);
@@ -486,8 +486,8 @@ describe('other hubs', () => {
   });
 });
 
-describe('a country that is none', () => {
-  it('ends the start before anything of the chain is opened', async () => {
+describe('an unknown country', () => {
+  it('ends the start before the chain is opened', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'lbcnode-hub-'));
     try {
       const args = ['-hub', '-hubcountry=XX'];
@@ -504,7 +504,7 @@ describe('a country that is none', () => {
 });
 
 describe('gethubinfo', () => {
-  it('reports about clients, of what they asked and of the block they are served up to', async () => {
+  it('returns clients, their requests and the block up to which they are served', async () => {
     const client = await open();
     await client.call('blockchain.headers.subscribe', [true]);
     await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2)]);

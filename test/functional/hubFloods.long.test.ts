@@ -61,7 +61,7 @@ async function roundMs(rounds: number): Promise<number> {
 }
 
 describe('a thousand clients', () => {
-  it('are no more than that: the port closes, and opens again', async () => {
+  it('are the limit: the port closes, and opens again', async () => {
     const sockets: Socket[] = [];
     while (sockets.length < 999) sockets.push(await openSocket());
     await expect.poll(async () => (await health()).listening, { timeout: HANG_MS }).toBe(false);
@@ -122,8 +122,8 @@ async function flood(
   };
 }
 
-describe('999 clients that ask without end, half of them never reading', () => {
-  it('hold up neither an honest one nor the chain', async () => {
+describe('999 clients that request without pause, half of them never reading', () => {
+  it('delay neither an honest client nor the chain', async () => {
     const info = () => node.rpc<HubInfo>('gethubinfo');
     const served = async (): Promise<number> => {
       const { requests } = (await info()).methods['blockchain.block.headers'] ?? { requests: 0 };
@@ -194,7 +194,7 @@ describe('floods of subscriptions', () => {
     mined = (await node.rpc<number>('getblockcount')) - BLOCKS - paid.length;
   });
 
-  it('of one client that comes and goes thousands of times hold no one up', async () => {
+  it('of one client that reconnects thousands of times delay no one', async () => {
     const gone = addresses.map((address): Request => ['blockchain.address.unsubscribe', [address]]);
     const before = residentBytes(node.pid);
     const { stop } = await flood(1, true, [subscribe, subscribe, ...gone, subscribe, ...gone.slice(0, 10)]);
@@ -226,7 +226,7 @@ describe('floods of subscriptions', () => {
 });
 
 describe('lines', () => {
-  it('of 100 MB end the connection, and many long ones cost no more than is quarantined for them', async () => {
+  it('of 100 MB close the connection, and many long lines use only the memory reserved for them', async () => {
     const quietMs = await roundMs(20);
     const before = residentBytes(node.pid);
     const piece = Buffer.alloc(MIB, 0x20);

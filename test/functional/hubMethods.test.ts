@@ -81,7 +81,7 @@ async function rawHeaders(from: number, count: number): Promise<string> {
 }
 
 describe('headers', () => {
-  it('are told whole or in parts, one by one or in chunks', async () => {
+  it('are returned whole or in parts, one by one or in chunks', async () => {
     const other = await open();
     expect(await other.call('blockchain.headers.subscribe')).toEqual(await electrumHeader(HEIGHT));
     expect(await other.call('blockchain.headers.subscribe', { raw: true })).toEqual({
@@ -101,7 +101,7 @@ describe('headers', () => {
     });
   });
 
-  it('are proven by a branch to the root of all up to a checkpoint', async () => {
+  it('are proven by a branch to the root of all headers up to a checkpoint', async () => {
     const hashes: Buffer[] = [];
     for (let height = 0; height <= 100; height++)
       hashes.push(hashFromHex(await node.rpc<string>('getblockhash', [height])));
@@ -163,7 +163,7 @@ describe('transactions and scripts', () => {
     );
   };
 
-  it('are told in the hub’s own shape too', async () => {
+  it('are also returned in the hub’s own format', async () => {
     const txid = coinbases[0]!;
     const raw = await node.rpc<string>('getrawtransaction', [txid]);
     expect(await client.call('blockchain.transaction.get', [txid])).toBe(raw);
@@ -204,7 +204,7 @@ describe('transactions and scripts', () => {
     });
   });
 
-  it('have their place in a block, or none', async () => {
+  it('have a position in a block, or none', async () => {
     const txid = coinbases[1]!;
     const place = { block_height: 2, merkle: [], pos: 0 };
     expect(await client.call('blockchain.transaction.get_merkle', [txid, 77])).toEqual(place);
@@ -229,7 +229,7 @@ describe('transactions and scripts', () => {
     });
   });
 
-  it('are found by script hashes as by addresses, with what the mempool makes of them', async () => {
+  it('are found by script hashes like by addresses, including the mempool', async () => {
     const entries = coinbases.map((tx_hash, n) => ({ tx_hash, height: n + 1 }));
     const coins = entries.map((entry) => ({ ...entry, tx_pos: 0, value: Number(COIN_SAT) }));
     const both = async (address: string, scripthash = address): Promise<unknown> => {
@@ -277,8 +277,8 @@ describe('transactions and scripts', () => {
   });
 });
 
-describe('what it says of itself', () => {
-  it('is what it was told, with the values of this node', async () => {
+describe('its features', () => {
+  it('are the options, with the values of this node', async () => {
     const { version, subversion } = await node.rpc<{ version: number; subversion: string }>('getnetworkinfo');
     const parts = [1_000_000, 10_000, 100].map((unit) => Math.floor(version / unit) % 100);
     expect(await client.call('server.banner')).toBe(`0.107.0|${parts.join('.')}|${subversion}||${ADDRESS}`);
@@ -295,7 +295,7 @@ describe('what it says of itself', () => {
     expect(await client.call('mempool.get_fee_histogram')).toEqual([]);
   });
 
-  it('is a version that both know, or an end', async () => {
+  it('contain a common version, or the connection ends', async () => {
     const versions: [unknown, string][] = [
       [null, '0.54.0'],
       ['0.65', '0.65'],

@@ -84,7 +84,7 @@ describe('while blocks are imported', () => {
   const repeated = (blocks: Buffer, times: number): Buffer =>
     Buffer.concat(Array.from({ length: times }, () => blocks));
 
-  it('from a file, calls are answered as in the initial download, and a stop interrupts it', async () => {
+  it('from a file, calls are answered like in the initial download, and a stop interrupts it', async () => {
     const other = mkdtempSync(join(tmpdir(), 'importing-'));
     const file = join(other, 'blocks.dat');
     const mined = await mineChain(other);
@@ -106,7 +106,7 @@ describe('while blocks are imported', () => {
     rmSync(other, { recursive: true });
   });
 
-  longIt('from our own files, a kill or a stop leaves it to the next start', async () => {
+  longIt('from the own block files, a kill or a stop leaves the rest to the next start', async () => {
     await meanwhile(async (times) => {
       const blocks = await mineChain(dataDir);
       writeFileSync(join(dataDir, 'regtest', 'blocks', 'blk00000.dat'), repeated(blocks, times));
@@ -137,7 +137,7 @@ describe('while blocks are imported', () => {
 });
 
 describe('a tip from the future', () => {
-  longIt('is refused, unless the clock says so too', async () => {
+  longIt('is refused, unless the clock agrees', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'future-'));
     const nowSec = Math.floor(Date.now() / 1000);
     const node = await startRegtest({ dataDir, args: [`-mocktime=${nowSec + 3 * 3600}`] });

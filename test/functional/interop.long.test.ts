@@ -113,7 +113,7 @@ describe.runIf(binary)('beside the reference', () => {
     return { hash, height };
   };
 
-  it.runIf(bench)('fetches the bench chain from it, and gives it the bench chain', async () => {
+  it.runIf(bench)('downloads the bench chain from it, and serves the bench chain to it', async () => {
     const file = await benchFile(closers);
     const old = '-maxtipage=2000000000';
     const full = await theirs(`-loadblock=${file}`, old);
@@ -126,7 +126,7 @@ describe.runIf(binary)('beside the reference', () => {
     expect(await coinSet(fresh)).toEqual(await coinSet(node));
   });
 
-  it('relays blocks and transactions both ways, and reorganises both ways', async () => {
+  it('relays blocks and transactions in both directions, and reorganises in both directions', async () => {
     const them = await theirs();
     const us = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
     await until('the handshake', async () => (await peersOf(us)).some(({ version }) => version === 70015));
@@ -165,7 +165,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
     return node;
   };
 
-  it('syncs, relays and reorganises, each both ways', async () => {
+  it('syncs, relays and reorganises in both directions', async () => {
     const them = await startLbcd(lbcd!);
     closers.push(() => them.stop());
     const us = await ours(`-connect=127.0.0.1:${them.p2pPort}`);
@@ -187,7 +187,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
     expect((await peersOf(us))[0]!.banscore).toBe(0);
   });
 
-  it.runIf(bench)('gives it the bench chain, and another of ours fetches that from it', async () => {
+  it.runIf(bench)('serves the bench chain to it, from which another lbcnode downloads it', async () => {
     const old = '-maxtipage=2000000000';
     const them = await startLbcd(lbcd!);
     closers.push(() => them.stop());

@@ -371,7 +371,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     expect(Object.fromEntries(differences.found)).toEqual({});
   });
 
-  it('reports about a transaction that waits what lbcd tells', async () => {
+  it('returns the same data about an unconfirmed transaction as lbcd', async () => {
     const { node, both } = await start();
     await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
     await until('the same tip', async () => (await both.them('getblockcount', [])).result === PREMINED);
@@ -386,7 +386,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     expect(theirs.result).toMatchObject({ weight: 2 * hex.length, fee: 0.0002, ancestorfees: 0.0002 });
   });
 
-  it('connects to and disconnects from nodes as lbcd does', async () => {
+  it('connects to and disconnects from nodes like lbcd', async () => {
     const other = await startPeer();
     closers.push(() => other.stop());
     const { both } = await start();
@@ -424,7 +424,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     expect(await walk(both.us)).toEqual(await walk(both.them));
   });
 
-  it('takes the block of the hash fork while no claim is active, which lbcd refuses', async () => {
+  it('accepts the block of the hash fork while no claim is active, which lbcd refuses', async () => {
     const { node, both } = await start();
     await node.rpc('generatetoaddress', [PREMINED, OPEN_ADDRESS]);
     const { hex, hash } = await new ClaimSource(node).stake(KEPT, 1_000_000n);
@@ -443,7 +443,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
   it.each([
     ['moves what lbrycrd leaves behind', 'a support before it'],
     ['counts delays by normalized names', 'a claim in it'],
-  ])('%s at the normalization fork, and may refuse its block then', async (_, decisive) => {
+  ])('%s at the normalization fork, and may refuse its block afterwards', async (_, decisive) => {
     const { node, both } = await start();
     const mine = (count: number): Promise<string[]> =>
       node.rpc<string[]>('generatetoaddress', [count, OPEN_ADDRESS]);

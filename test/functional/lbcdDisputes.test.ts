@@ -27,7 +27,7 @@ describe('a block with another claim root', () => {
   };
   const generate = (count: number): Promise<unknown> => node.rpc('generatetoaddress', [count, OPEN_ADDRESS]);
 
-  it('is told with what an earlier block has', async () => {
+  it('is reported with the difference in an earlier block', async () => {
     await generate(105);
     const source = new ClaimSource(node);
     const stake = async (prefix: Buffer): Promise<Buffer> => {

@@ -49,7 +49,7 @@ describe('the mempool', () => {
     expect(await node.rpc('getmempoolentry', [waiting.txid])).not.toHaveProperty('vsize');
   });
 
-  it('hides no output that it spends', async () => {
+  it('returns outputs even if a mempool transaction spends them', async () => {
     expect(await result('gettxout', waiting.coin, 0)).toMatchObject({ confirmations: 110, coinbase: true });
     expect(await node.rpc('gettxout', [waiting.coin, 0])).toBeNull();
   });
@@ -84,7 +84,7 @@ it('makes transactions of version 1, with the defaults of lbcd', async () => {
   expect(await failure('createrawtransaction', [], { [OPEN_ADDRESS]: 0 })).toEqual([-3, 'invalid amount']);
 });
 
-it('shows the type of the script behind a claim, and takes an odd number of digits', async () => {
+it('shows the script type after the claim operation, and accepts an odd number of digits', async () => {
   const claim = `b50161016f6d7576a914${'22'.repeat(20)}88ac`;
   expect(await result('decodescript', claim)).toMatchObject({ type: 'pubkeyhash', reqSigs: 1 });
   expect(await node.rpc('decodescript', [claim])).toMatchObject({ type: 'nonstandard' });
@@ -95,7 +95,7 @@ it('shows the type of the script behind a claim, and takes an odd number of digi
   ]);
 });
 
-it('refuses an output that a transaction of the mempool does not have', async () => {
+it('refuses an output that a mempool transaction does not have', async () => {
   const message = 'Output index number (vout) does not exist for transaction.';
   expect(await failure('gettxout', waiting.txid, 9)).toEqual([-5, message]);
   expect(await result('gettxout', waiting.txid, 9, false)).toBeNull();
@@ -151,7 +151,7 @@ it('shows four deployments', async () => {
   });
 });
 
-it('turns mining off, and never on', async () => {
+it('accepts turning mining off, and refuses turning it on', async () => {
   expect(await result('setgenerate', false)).toBeNull();
   expect(await result('setgenerate', true, 0)).toBeNull();
   expect(await failure('setgenerate', true)).toEqual([
@@ -160,7 +160,7 @@ it('turns mining off, and never on', async () => {
   ]);
 });
 
-it('refuses an address that cannot be the one of a node', async () => {
+it('refuses an invalid address of a node', async () => {
   expect(await failure('node', 'connect', '127.0.0.1:y')).toEqual([-8, "invalid port 'y' in the address"]);
   expect(await failure('node', 'connect', '')).toEqual([-8, "invalid host '' in the address"]);
 });

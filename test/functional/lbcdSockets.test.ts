@@ -89,7 +89,7 @@ describe('authentication', () => {
     expect(answered).toBe(status);
   });
 
-  it('lets no more clients in than -wsmaxclients says', async () => {
+  it('accepts at most -wsmaxclients clients', async () => {
     for (let i = 0; i < 4; i++) await client();
     const fifth = new LbcdSocket(`wss://localhost:${node.rpcPort}/ws`, auth, { ca });
     await expect(fifth.closed).rejects.toThrow('Unexpected server response: 503');
@@ -101,7 +101,7 @@ describe('authentication', () => {
 });
 
 describe('calls', () => {
-  it('are those of the node, in any number at once', async () => {
+  it('run like those of the node, any number at once', async () => {
     const one = await client(auth, '/lbcd/ws');
     const heights = Array.from({ length: 100 }, (_, height) => height);
     const hashes = await Promise.all(heights.map((height) => one.result('getblockhash', height)));
@@ -169,7 +169,7 @@ describe('calls', () => {
 });
 
 describe('notifications', () => {
-  it('report blocks, also of those that are taken back', async () => {
+  it('report blocks, also disconnected ones', async () => {
     const one = await client();
     await one.result('notifyblocks');
     const [hash] = await mine();
@@ -192,7 +192,7 @@ describe('notifications', () => {
     expect(one.notes).toEqual([]);
   });
 
-  it('report new transactions, of those of watched addresses and of spent outputs', async () => {
+  it('report new transactions, transactions of watched addresses, and spends of watched outputs', async () => {
     const one = await client();
     const types = ['legacy', 'p2sh-segwit', 'bech32'];
     const addresses = await Promise.all(types.map(address));
@@ -236,7 +236,7 @@ describe('notifications', () => {
     expect(noted.find(({ method }) => method === 'redeemingtx')!.params).toEqual([hex, details(txid)]);
   });
 
-  it('tell at once of an output that the mempool spends already', async () => {
+  it('report at once an output that the mempool already spends', async () => {
     const one = await client();
     const txid = await node.rpc<string>('sendtoaddress', [ADDRESS, 1]);
     const hex = await node.rpc('getrawtransaction', [txid]);
@@ -249,7 +249,7 @@ describe('notifications', () => {
     expect(one.notes).toEqual([]);
   });
 
-  it('go through a filter, which rescanblocks uses too', async () => {
+  it('pass a filter, which rescanblocks also uses', async () => {
     const one = await client();
     const to = await address('bech32');
     await one.result('notifyblocks');
@@ -272,7 +272,7 @@ describe('notifications', () => {
     expect(await one.result('rescanblocks', [hash])).toEqual([]);
   });
 
-  it('come of a rescan, which continues watching', async () => {
+  it('report a rescan, which continues watching', async () => {
     const one = await client();
     const to = await address();
     const txid = await node.rpc<string>('sendtoaddress', [to, 3]);
@@ -296,7 +296,7 @@ describe('notifications', () => {
   });
 });
 
-it('answers others while a client takes no answers', async () => {
+it('do not block other clients while one client does not read', async () => {
   const slow = await client();
   const quick = await client();
   await quick.result('notifyblocks');

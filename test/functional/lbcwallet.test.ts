@@ -68,7 +68,7 @@ describe('the wallet port', () => {
   });
   afterAll(() => node.stop());
 
-  it('asks for the password of the other port, and listens on the loopback alone', async () => {
+  it('uses the password of the RPC port, and listens on the loopback interface only', async () => {
     const { origin } = new URL(url);
     const body = JSON.stringify({ id: 1, method: 'getblockcount', params: [] });
     expect((await fetch(origin, { method: 'POST', body })).status).toBe(401);
@@ -83,7 +83,7 @@ describe('the wallet port', () => {
     expect(existsSync(join(node.dataDir, 'regtest', '.cookie'))).toBe(false);
   });
 
-  it('passes on what is about the chain, in the profile of lbcd', async () => {
+  it('forwards calls about the chain, in the profile of lbcd', async () => {
     const height = await node.rpc<number>('getblockcount');
     const hash = await node.rpc<string>('getbestblockhash');
     expect(await call('getblockcount')).toBe(height);
@@ -105,7 +105,7 @@ describe('the wallet port', () => {
     expect(other.error === null || other.error.code !== -32601).toBe(true);
   });
 
-  it('has accounts, which are its own and not the labels of the other port', async () => {
+  it('has its own accounts, which are not the labels of the RPC port', async () => {
     expect(Object.keys(await call<object>('listaccounts'))).toEqual(['default', 'imported']);
     expect(await call('createnewaccount', 'savings')).toBeNull();
     expect(await call('createnewaccount', 'travel')).toBeNull();
@@ -177,7 +177,7 @@ describe('the wallet port', () => {
       });
   });
 
-  it('pays out of accounts, the largest coins first, with change of the account', async () => {
+  it('pays from accounts, the largest coins first, with change to the account', async () => {
     const [first] = await call<string[]>('getaddressesbyaccount', 'savings');
     const txid = await call('sendtoaddress', first, 3);
     expect(await call('getbalance', 'savings', 0)).toBe(3);
@@ -232,7 +232,7 @@ describe('the wallet port', () => {
     expect(await call('settxfee', 0.1)).toBe(true);
   });
 
-  it('lists transactions, and what is unspent, with stakes distinguished', async () => {
+  it('lists transactions and unspent outputs, and marks stakes', async () => {
     const claim = await node.rpc<string>('claimname', ['mindblown', '00', 0.5]);
     await mine();
     const unspent = await call<Unspent[]>('listunspent');
@@ -296,7 +296,7 @@ describe('the wallet port', () => {
     expect(newest.transactions).toEqual(expect.arrayContaining(latestItems));
   });
 
-  it('imports keys and scripts to an account of their own, and signs', async () => {
+  it('imports keys and scripts to the account imported, and signs', async () => {
     const { privateKey } = KEY;
     const secret = encodeSecret(privateKey, true, prefixes);
     const address = encodeDestination(destinationForKey(KEY.publicKey, 'legacy'), prefixes);

@@ -139,7 +139,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     );
   const balance = (): Promise<number> => wallet.rpc<number>('getbalance');
 
-  it('follows the chain, and finds what is mined to its addresses', async () => {
+  it('follows the chain, and finds coinbases to its addresses', async () => {
     await followed();
     const address = await wallet.rpc<string>('getnewaddress');
     await mine(3, address);
@@ -216,7 +216,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     );
   });
 
-  it.skipIf(recordTo)('follows a reorganisation, and comes back after a stop of either', async () => {
+  it.skipIf(recordTo)('follows a reorganisation, and reconnects after a stop of either', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     await node.rpc('invalidateblock', [tip]);
     await mine(2);

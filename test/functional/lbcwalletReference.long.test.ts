@@ -195,7 +195,7 @@ describe.runIf(lbcd && lbcwallet)('the wallet port beside lbcwallet', () => {
       await side.mine(blocks, address === undefined ? undefined : (own(side, address) as string));
   };
 
-  it('answers the same to the same life', async () => {
+  it('gives the same answers to the same sequence of calls', async () => {
     for (const side of sides()) side.names.set(ADDRESS, '<elsewhere>');
     await node.rpc('encryptwallet', [PASSPHRASE]);
     // It starts with the passphrase that it is given.

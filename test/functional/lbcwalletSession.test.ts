@@ -42,7 +42,7 @@ afterAll(async () => {
 /** What is compared of a notification. */
 const shown = ({ method, params }: LbcdMessage): unknown => [method, params];
 
-it('answers the calls of lbcwallet, and tells it the same', async () => {
+it('answers the calls of lbcwallet, and notifies it', async () => {
   const sent = new Set<unknown>();
   for (const { block, call, answer, note } of steps) {
     if (block !== undefined) expect(await node.rpc('submitblock', [block])).toBeNull();
@@ -66,7 +66,7 @@ it('answers the calls of lbcwallet, and tells it the same', async () => {
 });
 
 /** As lbcwallet restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
-it('a restored wallet finds by filters what the session was notified of', async () => {
+it('a restored wallet finds by filters the payments of which the session was notified', async () => {
   const prefixes = addressPrefixesOf(regtestParams);
   const addresses = new Set(
     steps.flatMap(({ call }) => (call?.method === 'notifyreceived' ? (call.params[0] as string[]) : [])),

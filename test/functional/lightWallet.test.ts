@@ -63,13 +63,13 @@ describe('-lightwallets', () => {
     await node?.stop();
   });
 
-  it('turns index and service on', async () => {
+  it('turns index and service bit on', async () => {
     expect(await node.rpc('getindexinfo')).toEqual({
       'basic block filter index': { synced: true, best_block_height: TIP },
     });
   });
 
-  it('lets a wallet find its payments, which fetches no more than a few blocks', async () => {
+  it('lets a wallet find its payments by downloading only a few blocks', async () => {
     await wallet.sync();
     expect(wallet.hashes).toHaveLength(TIP + 1);
     expect(shown(wallet.filterHeaders[TIP]!)).toBe(
@@ -85,7 +85,7 @@ describe('-lightwallets', () => {
     expect(wallet.balanceSat).toBe(200_000_000n);
   });
 
-  it('finds what it spends, and what it claims by what that spends', async () => {
+  it('finds its spends, and claims by the spent outputs', async () => {
     const coin = await coinbaseAt(7);
     const prefix = buildClaimPrefix(Buffer.from('light'), Buffer.from('value'));
     const claim = spend(coin, [
@@ -107,7 +107,7 @@ describe('-lightwallets', () => {
     expect(wallet.balanceSat).toBe(100_000_000n);
   });
 
-  it('has claim scripts whole in filters: a support is found by its whole script alone', async () => {
+  it('contains whole claim scripts in filters: a support is found only by its whole script', async () => {
     const claimId = Buffer.alloc(20, 7);
     const script = Buffer.concat([buildSupportPrefix(Buffer.from('light'), claimId), OWN_SCRIPT]);
     const coin = await coinbaseAt(8);

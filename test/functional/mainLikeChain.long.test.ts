@@ -45,7 +45,7 @@ async function make(file: string, blocks: number, forks: string): Promise<ChainS
   return summary;
 }
 
-it(`makes ${BLOCKS} blocks that the node follows to the same tip, also after a kill`, async () => {
+it(`creates ${BLOCKS} blocks that the node follows to the same tip, also after a kill`, async () => {
   const file = join(folder, 'chain.dat');
   const { tip } = await make(file, BLOCKS, 'main');
   const { code, output } = await run(benchChain, [file]);
@@ -64,7 +64,7 @@ it(`makes ${BLOCKS} blocks that the node follows to the same tip, also after a k
   }
 });
 
-it.skipIf(!referenceBinary())('makes blocks that an unchanged lbrycrd follows', async () => {
+it.skipIf(!referenceBinary())('creates blocks that an unchanged lbrycrd follows', async () => {
   const file = join(folder, 'regtest.dat');
   const { tip } = await make(file, 3000, 'regtest');
   const { code, output } = await run(benchChain, [file, '--tenths', '2']);
@@ -72,7 +72,7 @@ it.skipIf(!referenceBinary())('makes blocks that an unchanged lbrycrd follows', 
   expect(output).toMatch(new RegExp(`^lbrycrd in all: .* tip ${tip}$`, 'm'));
 });
 
-it('says what is wrong with its options, and leaves nothing behind', async () => {
+it('reports invalid options, and leaves nothing behind', async () => {
   const file = join(folder, 'none.dat');
   const good = { '--blocks': '400', '--like': 'main', '--out': file };
   const wrong: [Record<string, string>, string][] = [

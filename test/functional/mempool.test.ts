@@ -64,7 +64,7 @@ describe('the mempool of a node', () => {
     node.rpc<string>('sendrawtransaction', [await spend(height, feeSat)]);
   const ids = (): Promise<string[]> => node.rpc('getrawmempool');
 
-  it('holds what was sent, over a stop', async () => {
+  it('keeps submitted transactions over a stop', async () => {
     const sent = [await send(1), await send(2, 2000n)].sort();
     expect((await ids()).sort()).toEqual(sent);
     expect(await node.rpc('getmempoolinfo')).toMatchObject({ size: 2, bytes: 170 });
@@ -75,7 +75,7 @@ describe('the mempool of a node', () => {
     expect((await ids()).sort()).toEqual(sent);
   });
 
-  it('gives transactions back when a block is taken back, and keeps them over a kill', async () => {
+  it('returns transactions of disconnected blocks, and keeps them over a kill', async () => {
     const free = await spend(3, 0n);
     await expect(node.rpc('sendrawtransaction', [free])).rejects.toThrow(
       'min relay fee not met, 0 < 85 (code 66)',
@@ -92,7 +92,7 @@ describe('the mempool of a node', () => {
     expect(await ids()).toEqual([txid]);
   });
 
-  it('is written when asked', async () => {
+  it('is written on request', async () => {
     await node.rpc('savemempool');
     const before = readFileSync(join(folder, 'regtest/mempool.dat'));
     await send(4);
@@ -103,7 +103,7 @@ describe('the mempool of a node', () => {
     expect((await ids()).length).toBe(1);
   });
 
-  it('writes what it learnt of fees, and starts without when that is damaged', async () => {
+  it('saves its fee estimates, and starts without them if the file is corrupt', async () => {
     const file = join(folder, 'regtest/fee_estimates.dat');
     await node.stop();
     const written = readFileSync(file);
@@ -123,7 +123,7 @@ describe('the mempool of a node', () => {
     expect(node.output()).not.toContain('policy estimator data');
   });
 
-  it('can be left behind', async () => {
+  it('can be discarded', async () => {
     await send(5);
     await node.stop();
     await start('-persistmempool=0');

@@ -93,7 +93,7 @@ describe('the mempools of two nodes', () => {
     return Object.fromEntries(Object.entries(all).map(([id, { time: _time, ...entry }]) => [id, entry]));
   };
 
-  it('become one, however it came in', async () => {
+  it('become equal, however transactions arrived', async () => {
     const expected: string[] = [];
     let from = 0;
     for (const node of [a, b]) {
@@ -137,7 +137,7 @@ describe('the mempools of two nodes', () => {
     await untilBoth([]);
   });
 
-  it('are one again after a branch won on which other transactions were confirmed', async () => {
+  it('are equal again after a reorganisation to a branch with other transactions', async () => {
     await part();
     const coin = coins[40]!;
     const onA = spend([coin], 1000n);
@@ -158,7 +158,7 @@ describe('the mempools of two nodes', () => {
     await untilBoth([freed.id]);
   });
 
-  it('remember what was sent while there was no one until someone asks for it', async () => {
+  it('rebroadcast transactions sent without peers until a peer requests them', async () => {
     await part();
     const lone = spend([coins[45]!], 1000n);
     await send(b, lone);

@@ -99,7 +99,7 @@ describe('the metrics page', () => {
 });
 
 describe('what is made for operators', () => {
-  it('the dashboard asks for metrics that there are', () => {
+  it('the dashboard uses only existing metrics', () => {
     const dashboard = JSON.parse(read('contrib/grafana/lbcnode.json')) as {
       panels: {
         id: number;
@@ -125,7 +125,7 @@ describe('what is made for operators', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  it('the alerting rules ask for metrics that there are', () => {
+  it('the alerting rules use only existing metrics', () => {
     const rules = read('contrib/prometheus/alerts.yml');
     const asked = [...namesIn(rules)];
     expect(asked.length).toBeGreaterThan(4);

@@ -140,7 +140,7 @@ describe('a miner with only templates', () => {
     expect(await node.rpc('verifychain', [4, 0])).toBe(true);
   });
 
-  it('asks for templates without any trace', async () => {
+  it('gets templates without changing the node', async () => {
     const before = await node.rpc('gettxoutsetinfo');
     const names = await node.rpc('gettotalclaimednames');
     const one = await template();
@@ -151,7 +151,7 @@ describe('a miner with only templates', () => {
     expect(await node.rpc('getbestblockhash')).toBe(one.previousblockhash);
   });
 
-  it('mines on the coinbase that the node made', async () => {
+  it('mines on the coinbase of the node', async () => {
     const asked = await template({ ...SEGWIT, capabilities: ['coinbasetxn', 'workid', 'coinbase/append'] });
     expect(asked.workid).toEqual(expect.any(String));
     const { data, txid, fee } = asked.coinbasetxn!;
@@ -168,7 +168,7 @@ describe('a miner with only templates', () => {
     expect(asked.coinbasevalue).toBe(100_000_000);
   });
 
-  it('waits for better work', async () => {
+  it('long-polls for better work', async () => {
     const { longpollid, previousblockhash, height } = await template();
     const waiting = template({ ...SEGWIT, longpollid });
     const anyId = template({ ...SEGWIT, longpollid: 1 });
@@ -181,7 +181,7 @@ describe('a miner with only templates', () => {
     await expect(template({ ...SEGWIT, longpollid: 'short' })).rejects.toThrow('substr');
   });
 
-  it("waits for better work in no one's way, however many wait", async () => {
+  it('long-polls without delaying others, however many wait', async () => {
     const { longpollid, height } = await template();
     // More than calls are worked on or may wait for their turn.
     const polls: Promise<Template>[] = [];
@@ -196,7 +196,7 @@ describe('a miner with only templates', () => {
     for (const block of blocks) expect(await block).toMatchObject({ height });
   });
 
-  it('needs to know segwit, but for lbcd', async () => {
+  it('must support segwit, except in the lbcd profile', async () => {
     const message = 'Segwit support is now required. Please include "segwit" in the client\'s rules.';
     for (const request of [{}, { rules: ['csv'] }, { rules: 'segwit' }]) {
       await expect(template(request)).rejects.toMatchObject({ code: -8, message });
@@ -232,12 +232,12 @@ describe('a miner with only templates', () => {
     const reward = { txid: '11'.repeat(32), n: 0 };
     const output = { value: 1n, script: OPEN };
 
-    it('are right when a block from the template would be', async () => {
+    it('are valid if a block from the template would be', async () => {
       expect(await propose()).toBeNull();
       expect(await node.rpc('getbestblockhash')).toBe(good.previousblockhash);
     });
 
-    it('are wrong as blocks are', async () => {
+    it('are invalid like blocks', async () => {
       const header = makeBlock(good, coinbase);
       const flipped = Buffer.from(header.claimRoot);
       flipped[3]! ^= 1;
@@ -272,7 +272,7 @@ describe('a miner with only templates', () => {
       for (const [title, changes, reason] of cases) expect(await propose(changes), title).toBe(reason);
     });
 
-    it('are refused when they are no blocks', async () => {
+    it('are refused if they are not blocks', async () => {
       const hex = blockHex(makeBlock(good, coinbase));
       const decode = { code: -22, message: 'Block decode failed' };
       await expect(proposeHex(hex.slice(0, -2))).rejects.toMatchObject(decode);
@@ -296,7 +296,7 @@ describe('a miner with only templates', () => {
       }
     });
 
-    it('are distinguished from blocks that are known', async () => {
+    it('are distinguished from known blocks', async () => {
       const wrong = mine({ ...makeBlock(good, coinbase), claimRoot: Buffer.alloc(32, 1) }, good.target);
       expect(await node.rpc('submitblock', [blockHex(wrong)])).toBe('bad-claim-merkle-hash');
       expect(await proposeHex(blockHex(wrong))).toBe('duplicate-invalid');
@@ -310,7 +310,7 @@ describe('a miner with only templates', () => {
     });
   });
 
-  longIt('is let go when the node stops', async () => {
+  longIt('ends the long poll when the node stops', async () => {
     const { longpollid } = await template();
     const waiting = template({ ...SEGWIT, longpollid }).then(
       () => 'answered',

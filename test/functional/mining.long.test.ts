@@ -20,7 +20,7 @@ describe('mining hundreds of blocks', () => {
     await peers.close();
   });
 
-  it('keeps a peer on a busy machine, which follows', async () => {
+  it('keeps a peer connected on a busy machine, which follows', async () => {
     const [miner, follower] = [await peers.start(), await peers.start()];
     await connect(follower, miner);
     const [before] = await peersOf(follower);

@@ -132,7 +132,7 @@ afterAll(async () => {
 describe(DOCUMENT, { timeout: HANG_MS }, () => {
   let daemon: Started;
 
-  it('leads from a folder of lbrynet to its wallet', async () => {
+  it('converts a folder of lbrynet to a wallet', async () => {
     const wallets = join(home, '.local', 'share', 'lbry', 'lbryum', 'wallets');
     mkdirSync(wallets, { recursive: true });
     writeFileSync(join(wallets, 'default_wallet'), walletOfSeed(SEED));
@@ -152,7 +152,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     ).toBe(SEED);
   });
 
-  it('leads from a wallet that Odysee packed with an empty password to its accounts and channels', async () => {
+  it('converts a wallet that Odysee exported with an empty password to its accounts and channels', async () => {
     const packed = await packedByOther();
     writeFileSync(join(home, 'odysee-wallet.txt'), packed.data);
     writeFileSync(join(home, 'channel.txt'), packed.channel);
@@ -173,7 +173,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     expect((await ask<{ hash: string }>('sync apply ""')).hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('leads from a seed of lbcwallet, and from BIP39 words, to accounts of both kinds', async () => {
+  it('imports a seed of lbcwallet, and BIP39 words, as accounts of both kinds', async () => {
     writeFileSync(join(home, 'lbcwallet-seed.txt'), '000102030405060708090a0b0c0d0e0f'.repeat(2));
     writeFileSync(join(home, 'words.txt'), WORDS);
     writeFileSync(join(home, 'lbcwallet-key.txt'), encodeSecret(LBCWALLET_KEY, true, PREFIXES));
@@ -198,7 +198,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     await end(daemon);
   });
 
-  it('leads from the wallet, the configuration and the blocks of lbrycrd to those of the node', async () => {
+  it('converts wallet, configuration and blocks of lbrycrd', async () => {
     const publicKey = ecdsaBackend().publicKeyOf(LBRYCRD_KEY, true);
     const withLength = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
     const dat = berkeleyWallet([
@@ -225,7 +225,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     await answersAt(command, join(home, '.lbrycrd', 'lbrycrd.conf'), '', 5);
   });
 
-  it('leads from the configuration of lbcd to the node', async () => {
+  it('converts the configuration of lbcd', async () => {
     const { command } = sectionOf('From lbcd')[0]!;
     await answersAt(command, join(home, '.lbcd', 'lbcd.conf'), '[Application Options]\nnotls=1\n', 0);
   });

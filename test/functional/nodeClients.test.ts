@@ -140,7 +140,7 @@ describe('chainquery', () => {
 });
 
 describe('a pool of yiimp', () => {
-  it('asks for work in each of its forms, and hands in a block', async () => {
+  it('requests work in each form, and submits a block', async () => {
     const { get, call } = programAt('/');
     const capabilities = ['coinbasetxn', 'workid', 'coinbase/append'];
     for (const params of [[{ rules: ['segwit'] }], [{ rules: ['segwit'], capabilities }]]) {
@@ -167,7 +167,7 @@ describe('a pool of yiimp', () => {
     expect(await get('submitblock', await get('getblock', claimBlock, 0))).toBe('duplicate');
   });
 
-  it('looks after itself and its payments', async () => {
+  it('queries its state and its payments', async () => {
     const { get } = programAt('/');
     expect(await get('validateaddress', address)).toMatchObject({ isvalid: true, address });
     expect(await get('getinfo')).toMatchObject({
@@ -214,7 +214,7 @@ describe('a pool of yiimp', () => {
 });
 
 describe('the Foundation’s mempool explorer', () => {
-  it('reads chain, blocks and mempool from the node alone', async () => {
+  it('reads chain, blocks and mempool only from the node', async () => {
     const { get } = programAt('/');
     const tip = await get<string>('getbestblockhash');
     const info = await get<{ blocks: number }>('getblockchaininfo');

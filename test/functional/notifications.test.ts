@@ -262,7 +262,7 @@ describe('ZeroMQ', () => {
 });
 
 describe('WebSocket', () => {
-  it('tells a client of what it subscribed to, until the node stops', async () => {
+  it('notifies a client of its subscriptions, until the node stops', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${node.rpcPort}/ws`, { auth: 'regtest:regtest' });
     const messages: Record<string, unknown>[] = [];
     socket.on('message', (data: Buffer) =>

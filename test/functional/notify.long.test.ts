@@ -41,7 +41,7 @@ const linesOf = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 
 describe('-blocknotify', () => {
-  it('runs the command for each new tip, and a failing one harms nothing', async () => {
+  it('runs the command for each new tip, and continues after a failing command', async () => {
     const told = join(folder, 'told');
     await start(`-blocknotify=echo %s,%s >> ${told}`);
     const hashes = await mine(3);
@@ -59,7 +59,7 @@ describe('-blocknotify', () => {
     expect(await node!.rpc('getblockcount')).toBe(3);
   });
 
-  it('is silent during the initial download, and holds no one up', async () => {
+  it('does not run during the initial download, and delays nothing', async () => {
     const told = join(folder, 'told');
     const [go, done] = [join(folder, 'go'), join(folder, 'done')];
     const command = `echo %s >> ${told}; cat; until [ -e ${go} ]; do sleep 0.1; done; touch ${done}`;
@@ -88,7 +88,7 @@ describe('-blocknotify', () => {
 });
 
 describe('-alertnotify', () => {
-  it('tells once of rules that we do not know', async () => {
+  it('reports unknown block versions once', async () => {
     const told = join(folder, 'told');
     // Bit 27 belongs to no deployment.
     await start(`-alertnotify=echo %s >> ${told}`, `-blockversion=${0x20000000 + 2 ** 27}`);

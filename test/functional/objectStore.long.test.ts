@@ -164,14 +164,14 @@ describe.skipIf(!hasSwift)('reflectors on Swift', { timeout: LIMIT_MS }, () => {
     for (const folder of folders ?? []) rmSync(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
-  it('put streams there', async () => {
+  it('store streams there', async () => {
     for (let n = 0; n < 2; n++) expect(await send(addStream(), first)).toBe(true);
     await settled(first);
     expect(await storeOf(first)).toMatchObject({ reason: null, stored_blobs: 2 * (BLOBS + 1) });
     for (const hash of ours.blobs.keys()) expect(await swift.head('blobs', `of/streams/${hash}`)).toBe(200);
   });
 
-  it('take streams while the store is killed in the middle of uploads, and then themselves, and lose nothing', async () => {
+  it('receive streams while the store and then they themselves are killed during uploads, and lose nothing', async () => {
     const sending = Promise.all(Array.from({ length: STREAMS - 4 }, () => send(addStream(), first)));
     const before = (await storeOf(first)).stored_blobs;
     // Some uploads have ended, others are under way.
@@ -226,7 +226,7 @@ describe.skipIf(!hasSwift)('reflectors on Swift', { timeout: LIMIT_MS }, () => {
     expect((await storeOf(first)).fetched_blobs).toBeGreaterThan(0);
   });
 
-  it('give out what another one put there, and say when the store cannot be read', async () => {
+  it('serve streams that another reflector stored, and report an unreadable store', async () => {
     second = await start(folders[1]!);
     await givesAll(second);
     const { blob_store: store, received_blobs: received } = await statusOf(second);

@@ -161,7 +161,7 @@ describe.each(IS_LONG ? PROFILES : PROFILES.slice(0, 1))('the document of the %s
 });
 
 it.each(IS_LONG ? (['documented', 'lbcd'] as const) : (['documented'] as const))(
-  'methods answer with no other errors than those of the document: %s',
+  'methods return only the errors of the document: %s',
   async (profile) => {
     const document = documents[profile];
     const surprises: string[] = [];

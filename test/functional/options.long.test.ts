@@ -87,7 +87,7 @@ describe('the node', () => {
       ['-rpcuser=x'],
       'Warning: -rpcuser has no effect without -rpcpassword: clients need the cookie, or a password of -rpcauth.\n',
     ],
-  ])('warns of %j', (words, said) => {
+  ])('warns about %j', (words, said) => {
     const { status, stderr } = start(...words);
     expect([status, stderr]).toEqual([0, said]);
     expect(readFileSync(join(folder, '.lbcnode', 'regtest', 'debug.log'), 'utf8')).toContain(said);
@@ -101,7 +101,7 @@ describe('the node', () => {
     await node.stop();
   });
 
-  it('names file and line of what is wrong in a file', () => {
+  it('names file and line of errors in a file', () => {
     const file = join(folder, 'my.conf');
     writeFileSync(file, 'server=1\n[regtest]\nrpcpasword=1\n');
     expect(start(`-conf=${file}`).stderr).toBe(
@@ -133,7 +133,7 @@ describe('the node', () => {
     );
   });
 
-  it('does not start main when npm took its options', () => {
+  it('does not start main if npm interpreted its options', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     const env = { npm_package_name: 'lbcnode', npm_lifecycle_event: 'start', npm_config_regtest: 'true' };
     const { status, stderr } = run([], env);
@@ -167,7 +167,7 @@ describe('the node', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('says what is wrong with the place of the cookie', async () => {
+  it('reports an unusable path of the cookie', async () => {
     const cookie = join(folder, 'absent', 'cookie');
     const { status, stderr } = run(['-regtest', '-listen=0', '-printtoconsole=0', `-rpcport=${await freePort()}`, `-rpccookiefile=${cookie}`]); // prettier-ignore
     expect(status).toBe(1);
@@ -181,7 +181,7 @@ describe('a user without a home folder', () => {
   /** Someone whom the password file does not know; only root can become that. */
   const NOBODY_KNOWN = 54_321;
 
-  it('needs -datadir and nothing else', ({ skip }) => {
+  it('needs only -datadir', ({ skip }) => {
     if (process.getuid?.() !== 0) skip('only root can take another user’s place');
     const asNobody = (name: string, words: readonly string[]): SpawnSyncReturns<string> => {
       const { HOME: _home, ...env } = process.env;

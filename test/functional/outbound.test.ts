@@ -34,7 +34,7 @@ describe('a node among strangers', () => {
     };
   });
 
-  it('asks a seed, parts with it, and keeps eight connections in as many networks', async () => {
+  it('gets addresses from a seed, disconnects from it, and keeps eight connections in as many networks', async () => {
     const seed = 'seed.example:1234';
     const asked: string[] = [];
     socks = await startSocks(async (peer: RawPeer, { target }) => {

@@ -167,7 +167,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('holds the licences of what comes along', async () => {
+  it('contains the licences of its dependencies', async () => {
     const { stdout } = await run('tar', ['xzOf', tarball, 'package/THIRD-PARTY-NOTICES.md']);
     for (const name of ['libsecp256k1', 'LevelDB', 'Snappy', 'Node-API headers', 'fastify'])
       expect(stdout).toContain(name);
@@ -182,7 +182,7 @@ describe('the package', () => {
     expect(spawnSync('cmp', [join(project, 'package.json'), join(ROOT, 'package.json')]).status).toBe(0);
   });
 
-  it.each([20, 22, 24])('installs without a word of warning and runs on Node %i', async (version) => {
+  it.each([20, 22, 24])('installs without warnings and runs on Node %i', async (version) => {
     const node = nodeOfVersion(version);
     if (node === null) {
       console.log(`skipped: there is no Node ${version}`);
@@ -237,7 +237,7 @@ describe('where no addon of the package fits', () => {
     rmSync(join(installed, 'prebuilds'), { recursive: true });
   });
 
-  it('the node runs on TypeScript without a compiler and says what to type, which helps', async () => {
+  it('the node runs on TypeScript without a compiler and prints a command, which works', async () => {
     const output = await mineWith(installed, { ...own, env: { PATH: '/nonexistent', HOME: folder } });
     expect(output).toContain(`the package contains no addon for ${targetName()}`);
     expect(output).toContain('no C++ compiler found');

@@ -66,7 +66,7 @@ describe('the bounds of the mempool', () => {
   const send = (hex: string): Promise<string> => node.rpc('sendrawtransaction', [hex, true]);
   const info = (): Promise<MempoolInfo> => node.rpc('getmempoolinfo');
 
-  it('drops what pays least when it is full, and asks for more than that from then on', async () => {
+  it('evicts the transactions with the lowest fee rate when it is full, and raises its minimum fee rate', async () => {
     await start(70, '-maxmempool=5');
     const sent: string[] = [];
     // About 93 kB each, every one paying a little more than the one before.
@@ -91,7 +91,7 @@ describe('the bounds of the mempool', () => {
     expect(await send(spending(coins.at(-1)!, COIN_SAT, 1, 1_000_000n))).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('forgets what waits too long, with what spends it', async () => {
+  it('expires old transactions, with their descendants', async () => {
     await start(3, '-mempoolexpiry=2');
     const now = Math.floor(Date.now() / 1000);
     await node.rpc('setmocktime', [now]);
@@ -108,7 +108,7 @@ describe('the bounds of the mempool', () => {
     expect(await send(spending(coins[0]!, COIN_SAT, 1, 20_000n))).not.toBe(old);
   });
 
-  it('learns from what waited and was confirmed how much to pay, and knows it after a restart', async () => {
+  it('estimates fees from confirmed transactions, and keeps the estimates over a restart', async () => {
     await start(60);
     const before = await node.rpc<{ errors?: string[] }>('estimatesmartfee', [2]);
     expect(before.errors).toEqual(['Insufficient data or no feerate found']);

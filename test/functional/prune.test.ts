@@ -27,7 +27,7 @@ interface Named {
 }
 
 describe.runIf(source)('a pruned node', () => {
-  it('drops old files by hand, continues, and marks what is gone', async () => {
+  it('prunes old files by a call, continues, and reports pruned blocks', async () => {
     const work = mkdtempSync(join(tmpdir(), 'prune-'));
     const file = join(work, 'bootstrap.dat');
     writeFileSync(file, firstBlocks(gunzipSync(readFileSync(source!)), 438));

@@ -152,7 +152,7 @@ describe('raw transactions', () => {
     expect(await claims()).toEqual([]);
   });
 
-  it('combines what two signers of an unconfirmed claim made apart', async () => {
+  it('combines signatures that two signers of an unconfirmed claim created separately', async () => {
     const { address: to, redeemScript } = await multisig('bech32');
     const coin = await coinbase();
     const claim = claimOutput({ network, address: to, amountSat: AMOUNT, name: 'two', value: 'signers' });

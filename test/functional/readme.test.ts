@@ -53,7 +53,7 @@ describe('README.md', () => {
     expect(steps.filter(({ prints }) => prints !== null).length).toBeGreaterThanOrEqual(4);
   };
 
-  it('leads from a wallet over a claim, a support, a takeover and an update to an abandon', async () => {
+  it('works from a wallet over a claim, a support, a takeover and an update to an abandon', async () => {
     const [install, ...others] = blocksOf('Run it');
     expect(install).toBe('npm ci && npm start -- --regtest\n');
     // Blocks that begin with the short name which the first of them makes.
@@ -78,7 +78,7 @@ describe('README.md', () => {
     expect(await node.exited).toBe(0);
   });
 
-  it('leads from a channel over a film, a support and a search to a second daemon that pays for it', async () => {
+  it('works from a channel over a film, a support and a search to a second daemon that pays for it', async () => {
     const [programs, ...others] = blocksOf('Publish and watch: lbcnet');
     const isStart = (block: string): boolean => block.includes('lbcnet.js start ');
     const second = others.find(isStart)!;

@@ -68,7 +68,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(goneOn);
   });
 
-  it('finishes an interrupted -reindex without being asked again', async () => {
+  it('finishes an interrupted -reindex at the next start without the option', async () => {
     await start();
     await generate(120);
     const before = await state();
@@ -95,7 +95,7 @@ describe('recovery', () => {
     expect(existsSync(inFolder('reindexing'))).toBe(false);
   });
 
-  it('finishes a -reindex-chainstate that was killed, and changes the indexes by one', async () => {
+  it('finishes a -reindex-chainstate that was killed, and updates the indexes once', async () => {
     await start();
     const [block] = await generate(30);
     const before = await state();
@@ -135,7 +135,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('reports a block file that is gone though nothing on disk says yet that it was there', async () => {
+  it('reports a missing block file even if no row on disk refers to it yet', async () => {
     const file = inFolder('blocks', 'blk00001.dat');
     await start('-maxblockfilesize=65536');
     const hashes = await generate(150);
@@ -157,7 +157,7 @@ describe('recovery', () => {
     expect(await node.rpc('getbestblockhash')).toBe(hashes.at(-1));
   });
 
-  it('connects a valid block that wrong rows had condemned, once they are right or recomputed', async () => {
+  it('connects a valid block that corrupt rows had made invalid, once they are repaired or recomputed', async () => {
     const chainstate = inFolder('chainstate');
     /** Takes a coin out of the database, or puts it back. */
     const change = async (key: string, row: Bytes | null): Promise<Bytes | undefined> => {
@@ -213,7 +213,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('writes undo data again that was damaged when its block is connected again', async () => {
+  it('writes corrupt undo data again when its block is connected again', async () => {
     await start();
     const hashes = await generate(12);
     const before = await state();
@@ -234,7 +234,7 @@ describe('recovery', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('never connects a block that was damaged on disk', async () => {
+  it('never connects a block that is corrupt on disk', async () => {
     await start();
     const hashes = await generate(10);
     const before = await state();
@@ -269,7 +269,7 @@ describe('recovery', () => {
     await generate(20);
   });
 
-  it('leaves the genesis block alone', async () => {
+  it('does not change the genesis block', async () => {
     await start();
     await generate(3);
     const genesis = await node.rpc<string>('getblockhash', [0]);

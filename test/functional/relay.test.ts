@@ -26,7 +26,7 @@ describe('relay', () => {
   const generate = (node: RegtestNode, blocks: number, address = ADDRESS): Promise<string[]> =>
     node.rpc('generatetoaddress', [blocks, address]);
 
-  it('passes blocks and transactions on through a node in the middle', async () => {
+  it('relays blocks and transactions through a node in the middle', async () => {
     const [a, b, c] = [await start(), await start(), await start()];
     // During its initial download a node fetches from those whom it chose.
     await connect(b, a);
@@ -79,7 +79,7 @@ describe('relay', () => {
     expect(await mine([], [8, 9, 10])).toMatchObject({ compact: true, parts: true });
   });
 
-  it('bans, lets in again, whitelists, and can be switched off', async () => {
+  it('bans, unbans and whitelists peers, and can be switched off', async () => {
     const [a, b] = [await start(), await start('-whitelist=127.0.0.1')];
     await connect(a, b);
     expect((await peersOf(b))[0]).toMatchObject({ inbound: true, whitelisted: true });
@@ -101,7 +101,7 @@ describe('relay', () => {
     expect(await a.rpc('getconnectioncount')).toBe(1);
   });
 
-  it('tells where it is, as the operator says, and does not start when that leads nowhere', async () => {
+  it('announces its address according to the options, and does not start if they cannot work', async () => {
     const node = await start('-externalip=8.8.8.8:5');
     expect(await node.rpc('getnetworkinfo')).toMatchObject({
       localaddresses: [{ address: '8.8.8.8', port: 5, score: 4 }],
@@ -111,7 +111,7 @@ describe('relay', () => {
     );
   });
 
-  it('does not talk to itself', async () => {
+  it('does not connect to itself', async () => {
     const a = await start();
     await a.rpc('addnode', [addressOf(a), 'onetry']);
     await until('recognition', async () => a.output().includes('connected to self'));

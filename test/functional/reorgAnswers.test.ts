@@ -29,7 +29,7 @@ describe('calls in the middle of a reorganisation', () => {
   const rest = async <T>(path: string): Promise<T> =>
     (await (await fetch(`http://127.0.0.1:${node.rpcPort}${path}`)).json()) as T;
 
-  it('are answered of one branch or of the other', async () => {
+  it('are answered as of one branch or of the other', async () => {
     const own = await node.rpc<string>('getnewaddress');
     const common = await node.rpc<string[]>('generatetoaddress', [1, own]);
     common.push(...(await node.rpc<string[]>('generatetoaddress', [100, ADDRESS])));

@@ -184,7 +184,7 @@ describe('two nodes behind a proxy', () => {
   });
 });
 
-describe.runIf(postgresUrl() !== null)('two hubs over one PostgreSQL database', () => {
+describe.runIf(postgresUrl() !== null)('two hubs on one PostgreSQL database', () => {
   const group = new PeerGroup();
   let target: Awaited<ReturnType<typeof newPostgresTarget>>;
   let first: RegtestNode;

@@ -87,13 +87,13 @@ async function passes(plugins: readonly string[], chosen: readonly string[]): Pr
 }
 
 it.skipIf(!LBRYNET)(
-  'satisfies the tests of lbry-sdk',
+  'passes the tests of lbry-sdk',
   () => passes(['lbcnode_stack'], given ?? some(['claims', 'takeovers', 'blockchain', 'transactions'], SOME)),
   3_600_000,
 );
 
 it.skipIf(!LBRYNET)(
-  'satisfies them with lbcnet as the daemon',
+  'passes them with lbcnet as the daemon',
   () =>
     passes(
       ['lbcnode_stack', 'lbcnet_daemon'],

@@ -177,7 +177,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
     await finds({ channel: '@room' }, ['film']);
   });
 
-  it('verifies what the node says of a channel with a new key, and of a claim that is signed again', async () => {
+  it('verifies claims of a channel with a new key, and of a claim that is signed again', async () => {
     const belonging = { channel_ids: [channelId], has_channel_signature: true };
     /** What the daemon verifies by itself, and what the hub says. */
     const agrees = async (isValid: boolean): Promise<void> => {

@@ -40,7 +40,7 @@ describe('the file of the index', () => {
     expect(searched.node.output()).toContain('The search index is built: ');
   });
 
-  it('that is as it was is not rebuilt', async () => {
+  it('that is unchanged is not rebuilt', async () => {
     const before = await searched.found();
     await searched.node.stop();
     await searched.start();
@@ -48,7 +48,7 @@ describe('the file of the index', () => {
     expect(searched.node.output()).not.toContain('The search index is built: ');
   });
 
-  it('in which one bit is another is rebuilt, also after a kill', async () => {
+  it('with a flipped bit is rebuilt, also after a kill', async () => {
     const before = await searched.found();
     for (let n = 0; n < 3; n++) {
       // What the log holds is in the file before it is damaged, or a page may be flipped that the log has too.
@@ -65,7 +65,7 @@ describe('the file of the index', () => {
     }
   });
 
-  it('that is as it was is not rebuilt after a kill', async () => {
+  it('that is unchanged is not rebuilt after a kill', async () => {
     const before = await searched.found();
     await searched.node.rpc('generatetoaddress', [3, ADDRESS]);
     expect(await searched.found()).toEqual(before);
@@ -75,7 +75,7 @@ describe('the file of the index', () => {
     expect(searched.node.output()).not.toContain('The search index is built: ');
   });
 
-  it('in which a bit flips while the node runs is rebuilt by itself', async () => {
+  it('in which a bit flips while the node runs is rebuilt automatically', async () => {
     const before = await searched.found();
     flip(0.7);
     while (!searched.node.output().includes('The search index is built: '))

@@ -12,7 +12,7 @@ beforeAll(() => searched.fill(TRANSACTIONS));
 afterAll(() => searched.remove());
 
 describe('searches that would run for minutes', () => {
-  it('end when their time is up, and others are answered meanwhile', async () => {
+  it('end at the time limit, while others are answered', async () => {
     expect((await searched.found()).map(({ length }) => length)).toEqual([50, 22, 50, 1]);
     const [hostile, honest] = [await HubClient.open(searched.port), await HubClient.open(searched.port)];
     // Fifty words for each, none of which is in the long texts, looked for one by one in each of these.

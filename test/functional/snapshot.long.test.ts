@@ -68,7 +68,7 @@ describe('a node started from a snapshot', () => {
     return stderr;
   }
 
-  it('has the tip of the snapshot, its coins and claims, and says what it stands on', async () => {
+  it('has the tip, coins and claims of the snapshot, and reports the snapshot', async () => {
     expect(dump.height).toBe(HEIGHT);
     expect(await source.rpc('verifysnapshot', ['chain.snapshot'])).toMatchObject({
       height: HEIGHT,
@@ -143,7 +143,7 @@ describe('a node started from a snapshot', () => {
     expect(proof).toEqual(await source.rpc('getnameproof', ['tester', dump.blockhash]));
   });
 
-  it('is not started from what cannot be trusted or used', () => {
+  it('is not started from an untrusted or unusable file', () => {
     const folder = group.folder();
     const wrong = `${dump.hash.slice(0, -1)}${dump.hash.endsWith('0') ? '1' : '0'}`;
     expect(refused(folder, ...load(dump.filename, wrong))).toContain(
@@ -159,7 +159,7 @@ describe('a node started from a snapshot', () => {
       expect(existsSync(join(folder, 'regtest', name))).toBe(false);
   });
 
-  it('keeps a chain that is there', async () => {
+  it('keeps an existing chain', async () => {
     const busy = group.folder();
     const node = await group.start({ dataDir: busy });
     await node.rpc('generatetoaddress', [3, ADDRESS]);
@@ -170,7 +170,7 @@ describe('a node started from a snapshot', () => {
     expect(await again.rpc('getblockcount')).toBe(3);
   });
 
-  it('stops when the blocks give another state, and says what to do', async () => {
+  it('stops if the blocks give another state, and reports what to do', async () => {
     const folder = group.folder();
     const forged = join(folder, 'forged');
     const hash = await forge(dump.filename, forged);

@@ -114,7 +114,7 @@ describe('a kill', () => {
     }
   });
 
-  it('at each step of the validation costs what was not flushed', async () => {
+  it('at each step of the validation loses only unflushed work', async () => {
     const folder = group.folder();
     const args = loadArgs();
     for (const point of [
@@ -133,7 +133,7 @@ describe('a kill', () => {
 });
 
 describe('a limit of file sizes', () => {
-  it('ends a start that loads a snapshot with what to do, and the next start loads it', async () => {
+  it('ends a start that loads a snapshot with advice, and the next start loads it', async () => {
     const folder = group.folder();
     const shell = `ulimit -f ${SMALL_KIB}; exec "$@"`;
     const { status, stderr } = spawnSync(
@@ -168,7 +168,7 @@ describe.runIf(canMount)('a full disk', () => {
   });
   afterAll(() => void spawnSync('umount', ['-l', small]));
 
-  it('refuses a dump with what to do and leaves no file; the node continues', async () => {
+  it('refuses a dump with advice and leaves no file; the node continues', async () => {
     const path = join(small, 'chain.snapshot');
     await expect(source.rpc('dumpsnapshot', [path])).rejects.toThrow('no space is left on its disk (ENOSPC)');
     expect(readdirSync(small)).toEqual([]);

@@ -57,7 +57,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(['1', '0'])(
-    'is quarantined where the node can do without the file (addon: %s)',
+    'is quarantined if the node can continue without the file (addon: %s)',
     async (native) => {
       for (const name of SPARE) makePipe(pathOf(name));
       node = await CorruptedNode.start(dataDir(), [], { LBCNODE_NATIVE: native });
@@ -74,7 +74,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
     120_000,
   );
 
-  it('ends the start with its name where the file is needed', async () => {
+  it('ends the start with its name if the file is required', async () => {
     for (const name of [
       ...NEEDED,
       `chainstate/${readdirSync(pathOf('chainstate')).find((one) => one.endsWith('.log'))!}`,
@@ -95,7 +95,7 @@ describe.runIf(process.platform !== 'win32')('a named pipe', () => {
     }
   }, 120_000);
 
-  it('ends the stop with its name where a file is to be written', async () => {
+  it('ends the stop with its name if a file is to be written', async () => {
     for (const name of ['mempool.dat.new', 'peers.dat.new', 'fee_estimates.dat.new']) makePipe(pathOf(name));
     node = await CorruptedNode.start(dataDir());
     expect((await node.call('getblockcount')).result).toBe(5);

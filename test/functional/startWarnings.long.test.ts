@@ -36,7 +36,7 @@ describe('a start', () => {
     'Unsupported argument -benchmark ignored, use -debug=bench.',
   ];
 
-  it('warns on stderr and in the log, and continues without a file for the process id', () => {
+  it('warns on stderr and in the log, and continues without a pid file', () => {
     const args = [
       '-printtoconsole=0',
       '-debug=nosuch',
@@ -62,14 +62,14 @@ describe('a start', () => {
     for (const warning of WARNINGS) expect(log().split(warning)).toHaveLength(2);
   });
 
-  it('with -dbcrashratio dies in a flush, and one after it finds all in order', () => {
+  it('with -dbcrashratio crashes in a flush, and the next start succeeds', () => {
     const crashed = run('-dbcrashratio=1');
     expect(crashed.signal).toBe('SIGKILL');
     expect(crashed.stdout).toContain('Simulating a crash. Goodbye.\n');
     expect(run('-printtoconsole=0').status).toBe(0);
   });
 
-  it('from the block files tells what it reads and writes', async () => {
+  it('from the block files reports what it reads and writes', async () => {
     const args = ['reindex', 'coindb', 'leveldb', 'estimatefee', 'claims'].map((name) => `-debug=${name}`);
     let node = await startRegtest({ dataDir });
     const [, second, third] = await node.rpc<string[]>('generatetoaddress', [3, ADDRESS]);

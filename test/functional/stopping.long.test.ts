@@ -51,7 +51,7 @@ async function tenBlocks(): Promise<Buffer> {
 }
 
 describe('an import of bootstrap.dat', () => {
-  it('comes when there is an error that no one reads any more', async () => {
+  it('shows an error even if no one reads the output any more', async () => {
     const failing = start('-rpcallowip=nonsense');
     failing.child.stdout!.destroy();
     failing.child.stderr!.destroy();
@@ -62,7 +62,7 @@ describe('an import of bootstrap.dat', () => {
     expect(await unheard.exited).toBe(0);
   });
 
-  it('that is interrupted leaves the file, and takes up no other', async () => {
+  it('that is interrupted keeps the file, and starts no other import', async () => {
     const blocks = await tenBlocks();
     mkdirSync(networkDir);
     const bootstrap = join(networkDir, 'bootstrap.dat');
@@ -113,7 +113,7 @@ describe('a node', () => {
     expect(second.output()).toMatch(/^Error: .*blk00000\.dat/m);
   });
 
-  it('continues when it gets signals that mean nothing to it', async () => {
+  it('continues at signals without a meaning for it', async () => {
     const port = await freePort();
     const node = start(`-rpcport=${port}`, '-rpcuser=u', '-rpcpassword=p');
     await node.printed('Done loading');
@@ -184,7 +184,7 @@ describe('a second node on the same folder', () => {
     expect(own.slice(0, 2).map((file) => existsSync(file))).toEqual([false, false]);
   });
 
-  it('may start once the first was killed', async () => {
+  it('can start once the first was killed', async () => {
     const first = start('-server=0');
     await first.printed('Done loading');
     first.child.kill('SIGKILL');

@@ -60,7 +60,7 @@ describe('a hub whose node no longer advances', () => {
     await group.close();
   });
 
-  it('is left for the other one, which then answers all calls', { timeout: HANG_MS }, async () => {
+  it('is abandoned for the other one, which then answers all calls', { timeout: HANG_MS }, async () => {
     const stuck = (await isUsed(hubs[0]!)) ? hubs[0]! : hubs[1]!;
     const advancing = stuck === hubs[0] ? hubs[1]! : hubs[0]!;
     const own = await daemon.call<string>('address_unused');

@@ -25,7 +25,7 @@ describe('syncing', () => {
   const folder = (): string => peers.folder();
   afterEach(() => peers.close());
 
-  it('fetches the headers of a long chain twice where much work is wanted, and none of a weak one', async () => {
+  it('downloads the headers of a long chain twice if much work is required, and none of a weak one', async () => {
     const blocks = 9000;
     const source = await start();
     for (let made = 0; made < blocks; made += 1000) await source.rpc('generatetoaddress', [1000, ADDRESS]);

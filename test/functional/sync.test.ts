@@ -58,7 +58,7 @@ describe('syncing', () => {
     expect(await chainState(a)).toEqual(await chainState(b));
   });
 
-  longIt('keeps the tip that came first among equals, and follows the next block', async () => {
+  longIt('keeps the tip that arrived first among equals, and follows the next block', async () => {
     const [a, b, c] = [await start(), await start(), await start()];
     const [tipA] = await generate(a, 1);
     const [tipB] = await generate(b, 1, 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi');
@@ -72,7 +72,7 @@ describe('syncing', () => {
     await untilSameTip([a, b, c]);
   });
 
-  longIt('syncs what a pruned node still has, and not what it dropped', async () => {
+  longIt('downloads the remaining blocks of a pruned node, and not the pruned ones', async () => {
     const dataDir = folder();
     const small = '-maxblockfilesize=65536';
     const full = await start({ dataDir, args: [small] });
@@ -107,7 +107,7 @@ describe('syncing', () => {
     expect(pruned.output()).not.toContain('below NODE_NETWORK_LIMITED threshold');
   });
 
-  longIt('gives no old blocks when the bound on uploads is near, but to whom it trusts', async () => {
+  longIt('serves no old blocks near the upload limit, except to whitelisted peers', async () => {
     const dataDir = folder();
     const old = Math.floor(Date.now() / 1000) - 8 * 24 * 60 * 60;
     const bounded = ['-maxuploadtarget=1', '-debug=net'];
@@ -138,7 +138,7 @@ describe('syncing', () => {
     await untilSameTip([fresh, trusting]);
   });
 
-  it('stops though peers are connected, anyone who connected', async () => {
+  it('stops while peers are connected, in both directions', async () => {
     const [a, b] = [await start(), await start()];
     await connect(a, b);
     await b.stop();

@@ -118,7 +118,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
     expect(lines.slice(-3)).toEqual(['Shutdown: In progress...', 'Shutdown: done', '']);
   });
 
-  it('that wants none there are no colours', async () => {
+  it('without colours in the settings there are no colours', async () => {
     const shown = await firstStart(80, { NO_COLOR: '1' });
     expectFitting(shown, 80);
     expect(shown.isColored).toBe(false);
@@ -135,7 +135,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
       status: /^Importing blocks\.dat  \d+\.\d %  height \d+  20[\d-]{8}( \d\d:\d\d)?  \d+ tx\/s  .* left$/,
     },
     { columns: 40, status: /^Importing  \d+\.\d %  height \d+(  20[\d-]{8})?$/ },
-  ])('of $columns columns an import tells how far it is in one line', async ({ columns, status }) => {
+  ])('of $columns columns an import shows its progress in one line', async ({ columns, status }) => {
     const file = join(folder, 'blocks.dat');
     const seen = (terminal: TerminalProcess): boolean =>
       shownOn(terminal.output()).renewed.some((row) => status.test(row));
@@ -206,7 +206,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
 describe('without a terminal', () => {
   const plain = (text: string): void => expect(text).toMatch(/^[\n\x20-\x7e]*$/);
 
-  it('an import is told in plain lines', async () => {
+  it('an import prints its progress in plain lines', async () => {
     const dataDir = join(folder, String(folders++));
     const file = join(folder, 'few.dat');
     writeFileSync(file, blocks);

@@ -57,7 +57,7 @@ describe('with -compat=lbcd', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('the node’s port answers TLS with the certificate of the first start', async () => {
+  it('the node’s port serves TLS with the certificate of the first start', async () => {
     expect(await call(node.rpcPort, readFileSync(file('rpc.cert'), 'utf8'), 'getblockcount')).toBe(0);
     expect(statSync(file('rpc.key')).mode & 0o777).toBe(0o600);
   });
@@ -74,7 +74,7 @@ describe('with -compat=lbcd', () => {
     expect(await node.rpc('getblockcount')).toBe(0);
   });
 
-  it('stops with connections open that have sent nothing, and keeps its certificate', async () => {
+  it('the ports stop with open connections that have sent nothing, and keep their certificate', async () => {
     const cert = readFileSync(file('rpc.cert'), 'utf8');
     const idle = net.connect(node.rpcPort, '127.0.0.1');
     await once(idle, 'connect');

@@ -72,7 +72,7 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
       Array.from({ length: DEAR_INPUTS }, (_, index) => ({ txid: dear, index, valueSat: DEAR_SAT })),
     );
 
-  it('whose last signature is wrong are refused by policy alone, each time again', async () => {
+  it('whose last signature is invalid are refused each time, without a ban', async () => {
     const peer = await RawPeer.greet(peers.node.p2pPort);
     const { rejected } = await peers.node
       .rpc<{ 'reject-reason'?: string }[]>('testmempoolaccept', [[wrongSignature().toString('hex')], true])
@@ -88,5 +88,5 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
     ['one parent that nobody has', () => orphans(INPUTS - 1)],
     ['a wrong signature behind many right ones', () => frame('tx', wrongSignature())],
   ];
-  it.each(floods)('keep no one waiting: %s', (name, make) => peers.expectToStand(name, make));
+  it.each(floods)('delay no other client: %s', (name, make) => peers.expectToStand(name, make));
 });

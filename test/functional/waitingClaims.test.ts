@@ -168,7 +168,7 @@ describe('a new claim', () => {
     await expect.poll(() => leads('of-a-peer'), { timeout: HANG_MS }).toBe(waits('of a peer'));
   });
 
-  it('is left out where only claims of the chain are wanted', async () => {
+  it('is left out if only confirmed claims are requested', async () => {
     const id = actor.idOf('of a peer');
     const found = await node.rpc<Record<string, object>>('resolve', ['of-a-peer', true]);
     expect(found['of-a-peer']).toMatchObject({ error: { name: 'NOT_FOUND' } });
@@ -178,22 +178,22 @@ describe('a new claim', () => {
     expect((await outputs('getclaimbyid', [id])).txos[0]).toMatchObject({ height: 0 });
   });
 
-  it('is one of the chain once it is mined', async () => {
+  it('is a confirmed claim once it is mined', async () => {
     await mine();
     expect(await leads('of-a-peer')).toBe(stands('of a peer'));
     await untilFinds({ name: 'of-a-peer' }, { rows: [stands('of a peer')], total: 1 });
   });
 });
 
-describe('beside claims of the chain', () => {
+describe('beside confirmed claims', () => {
   beforeAll(async () => {
     await mine(claim('first', 5, { name: 'taken' }), claim('room', 5, { name: '@room', isChannel: true }));
     await mine(claim('in room', 2, { name: 'inside', by: 'room' }), claim('old', 3, { name: 'old' }));
   });
 
-  it('are found by themselves', () => untilFinds({ name: 'old' }, { rows: [stands('old')], total: 1 }));
+  it('mempool claims are found too', () => untilFinds({ name: 'old' }, { rows: [stands('old')], total: 1 }));
 
-  it('a greater bid does not win the name, its place or the beginning of an id', async () => {
+  it('a greater bid does not win the name, its position or the beginning of an id', async () => {
     const digit = actor.idOf('first')[0]!;
     await act(claim('greater', 50, { name: 'taken', digits: digit }));
     for (const url of ['taken', 'taken$1', `taken#${digit}`])
@@ -207,7 +207,7 @@ describe('beside claims of the chain', () => {
     });
   });
 
-  it('an update stands where the claim stood', async () => {
+  it('an update replaces the claim at its position', async () => {
     const former = actor.of('old');
     await act(update('old', 4));
     for (const url of ['old', `old#${actor.idOf('old')}`, `old#${actor.idOf('old')[0]}`, 'old$1'])
@@ -223,7 +223,7 @@ describe('beside claims of the chain', () => {
     expect((await finds({ name: 'old', amount: '40000' })).rows).toEqual([waits('old')]);
   });
 
-  it('a channel has what it signs, and what waits counts', async () => {
+  it('a channel contains its unconfirmed claims, and they are counted', async () => {
     await act(
       claim('waits in room', 1, { name: 'waits-inside', by: 'room' }),
       claim('new room', 1, { name: '@new-room', isChannel: true }),
@@ -256,7 +256,7 @@ describe('beside claims of the chain', () => {
     }
   });
 
-  it('a repost shows what it reposts', async () => {
+  it('a repost shows the reposted claim', async () => {
     await act(claim('repost', 1, { name: 'again', reposts: 'old' }));
     const { txos, extraTxos } = await outputs('resolve', ['again']);
     const { value } = txos[0]!.meta as { value: { repost?: Output } };
@@ -271,7 +271,7 @@ describe('beside claims of the chain', () => {
     expect((await outputs('resolve', ['old'])).txos[0]!.meta.value).toMatchObject({ reposted: 1 });
   });
 
-  it('supports count for what waits, and an abandon that waits changes nothing', async () => {
+  it('supports of unconfirmed claims count, and an unconfirmed abandon changes nothing', async () => {
     await act(support('gift', 'waits in room', 9));
     expect((await outputs('resolve', ['waits-inside'])).txos[0]!.meta.value).toMatchObject({
       effectiveAmount: 100_000n,
@@ -281,7 +281,7 @@ describe('beside claims of the chain', () => {
     expect(await leads('@room/inside')).toBe(stands('in room'));
   });
 
-  it('is in front on the first page, in the order asked for, and on no other', async () => {
+  it('a mempool claim is at the beginning of the first page, in the requested order, and on no other page', async () => {
     const all = await finds({ name: ['taken', 'old', 'waits-inside', 'deep'], order_by: ['^name'] });
     expect(all).toEqual({
       rows: [waits('in new room'), waits('greater'), waits('waits in room'), waits('old'), stands('first')],
@@ -301,8 +301,8 @@ describe('beside claims of the chain', () => {
   });
 });
 
-describe('goes with its transaction', () => {
-  it('that another one replaces', async () => {
+describe('is removed with its transaction', () => {
+  it('if another one replaces it', async () => {
     purse.sequence = REPLACEABLE;
     await act(claim('replaced', 1, { name: 'replaced' }));
     purse.sequence = 0xffffffff;
@@ -316,7 +316,7 @@ describe('goes with its transaction', () => {
     expect((await finds({ claim_ids: [actor.idOf('replaced')] })).rows).toEqual([]);
   });
 
-  it('that a block takes back, and comes again', async () => {
+  it('if a block is disconnected, and returns', async () => {
     const block = await mine(claim('taken back', 1, { name: 'taken-back' }));
     expect(await leads('taken-back')).toBe(stands('taken back'));
     await node.rpc('invalidateblock', [block]);
@@ -325,7 +325,7 @@ describe('goes with its transaction', () => {
     await expect.poll(() => leads('taken-back'), { timeout: HANG_MS }).toBe(stands('taken back'));
   });
 
-  it('that a block of another branch conflicts with', async () => {
+  it('if a block of another branch conflicts with it', async () => {
     await node.rpc('setnetworkactive', [false]);
     await expect.poll(() => node.rpc('getconnectioncount'), { timeout: HANG_MS }).toBe(0);
     await act(claim('conflicts', 1, { name: 'conflicts' }));
@@ -341,7 +341,7 @@ describe('goes with its transaction', () => {
     expect((await finds({ claim_ids: [actor.idOf('conflicts')] })).rows).toEqual([]);
   });
 
-  it('that expires', async () => {
+  it('if it expires', async () => {
     await act(claim('expires', 1, { name: 'expires' }));
     expect(await leads('expires')).toBe(waits('expires'));
     await node.rpc('setmocktime', [Math.floor(Date.now() / 1000) + 2 * HOUR_SEC]);

@@ -84,7 +84,7 @@ describe('claims of a wallet', () => {
   });
   afterAll(() => node.stop());
 
-  it('claims a name at a new address, for a fee by the bytes of the name', async () => {
+  it('are created at a new address, with a fee by the length of the name', async () => {
     const before = await demo<Balances>('getwalletinfo');
     const txid = await demo('claimname', [NAME, 'cafe', 0.5]);
     expect(await listed(true, true, 0)).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('claims of a wallet', () => {
     expect((await listed()).at(-1)).toMatchObject({ name: 'ü', fee: (2 * NAME_BYTE_FEE) / 1000 });
   });
 
-  it('supports it, with metadata and as a tip, and is told how it counts', async () => {
+  it('are supported, with metadata and as a tip, with their state in the result', async () => {
     const { claimId, address } = (await listed())[0]!;
     const txid = await demo('supportclaim', [NAME, claimId.slice(0, 8).toUpperCase(), 0.2]);
     expect(txid).toMatch(/^[0-9a-f]{64}$/);
@@ -159,7 +159,7 @@ describe('claims of a wallet', () => {
     expect((await listed()).at(-1)).toMatchObject({ claimtype: 'SUPPORT', value: 'beef', amount: 0.1 });
   });
 
-  it('updates it, which spends what held it, and abandons it with its supports', async () => {
+  it('are updated by spending the claim output, and abandoned with its supports', async () => {
     const { txid, claimId } = (await listed())[0]!;
     const updated = await demo('updateclaim', [txid, '0102', 0.7]);
     expect(await error('updateclaim', txid, '03', 0.7)).toEqual({
@@ -201,7 +201,7 @@ describe('claims of a wallet', () => {
     expect((await error('abandonclaim', updated, own)).message).toContain('is already spent');
   });
 
-  it('never spends a claim or support that was not named', async () => {
+  it('are never spent without being named', async () => {
     await demo('claimname', ['kept', '00', 0.4]);
     await mine();
     const kept = (await listed(true, true)).find(({ name }) => name === 'kept')!;
@@ -378,7 +378,7 @@ describe('claims of a wallet', () => {
     }
   });
 
-  it('tells the memory of keys', async () => {
+  it('reports the memory used by keys', async () => {
     const { locked } = await node.rpc<{ locked: Record<string, number> }>('getmemoryinfo');
     for (const field of ['used', 'free', 'total', 'chunks_used', 'chunks_free'])
       expect(locked[field]).toBeGreaterThan(0);

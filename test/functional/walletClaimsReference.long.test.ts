@@ -162,7 +162,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     for (const [method, ...params] of cases) await same(method, ...params);
   });
 
-  it('keeps coins where the reference spends them for no one', async () => {
+  it('keeps coins that the reference spends without effect', async () => {
     const { result } = await ours('listnameclaims', []);
     const [{ txid }] = result as [{ txid: string }];
     const refused = async (method: string, ...params: readonly unknown[]) =>

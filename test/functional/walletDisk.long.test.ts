@@ -116,7 +116,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     };
   }
 
-  it('sends nothing that it could not note, and has its coins still', async () => {
+  it('sends nothing that it could not save, and keeps its coins', async () => {
     const before = await standing();
     const own = await done<string>('getnewaddress', 'of before');
     for (const freePages of [0, 1, 3]) {
@@ -137,7 +137,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     await done('generatetoaddress', 1, ADDRESS);
   });
 
-  it('takes in all keys of a call or says which, and those that were acknowledged are there', async () => {
+  it('imports all keys of a call or reports which, and keeps acknowledged ones', async () => {
     const names = Array.from({ length: 600 }, (_, n) => `key ${n}`);
     const requests = names.map((name) => ({
       scriptPubKey: { address: keyOf(name).legacy },
@@ -161,7 +161,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     for (const name of names) expect(await done('dumpprivkey', keyOf(name).legacy)).toBe(keyOf(name).wif);
   });
 
-  it('is notified of blocks again that it could not note', async () => {
+  it('processes blocks again that it could not save', async () => {
     const before = await standing();
     const outputs = Object.fromEntries(
       Array.from({ length: 300 }, (_, n) => [keyOf(`key ${n}`).legacy, 0.001]),
@@ -197,7 +197,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     expect(await done('getrawmempool')).toEqual([]);
   });
 
-  it('continues as it was where a file of another kind cannot be written', async () => {
+  it('continues unchanged if a file of another kind cannot be written', async () => {
     const before = await standing();
     await done('dumpwallet', join(folder, 'dump.txt'));
     copyFileSync(join(folder, 'dump.txt'), join(disk, 'dump.txt'));
@@ -251,7 +251,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     expect((await standing()).balance).toBe(before.balance);
   });
 
-  it('ends with the message when there is no room as the node stops', async () => {
+  it('ends with the message if there is no space when the node stops', async () => {
     fill();
     const { code } = await node.stop();
     // The place in the chain may fit into what the file has.

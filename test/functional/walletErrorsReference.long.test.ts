@@ -107,7 +107,7 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
     },
   );
 
-  it('are the same of making, opening and closing wallets', async () => {
+  it('are the same for creating, loading and unloading wallets', async () => {
     const calls: [path: string, method: string, ...params: unknown[]][] = [
       ['/', 'createwallet', ''],
       ['/', 'createwallet', 'made'],
@@ -140,7 +140,7 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
     }
   });
 
-  it('are the same where what is deprecated is off', { timeout: 900_000 }, async () => {
+  it('are the same if deprecated methods are off', { timeout: 900_000 }, async () => {
     await node.stop();
     await reference.stop();
     const args = WALLET_ERROR_ARGS.filter((arg) => !arg.startsWith('-deprecatedrpc'));

@@ -52,7 +52,7 @@ async function standOf(rpc: Call): Promise<unknown> {
 }
 
 describe('a wallet', () => {
-  it('is the same after the chain was built again under it', async () => {
+  it('is the same after the chain was rebuilt', async () => {
     let rpc = await start([]);
     const own = await rpc<string>('getnewaddress', 'own');
     await rpc('generatetoaddress', 110, own);
@@ -76,7 +76,7 @@ describe('a wallet', () => {
     expect(await rpc<number>('getunconfirmedbalance')).toBe(0);
   });
 
-  it('that is behind what was pruned is refused, and the others are not', async () => {
+  it('that is behind the pruned blocks is refused, and other wallets are not', async () => {
     // Blocks in files of their own size, so that there are some to prune.
     const args = ['-prune=1', '-maxblockfilesize=65536'];
     let rpc = await start([]);
@@ -103,7 +103,7 @@ describe('a wallet', () => {
     expect(await rpc('listwallets')).toEqual(['']);
   });
 
-  it('says no secret to the log, whatever the log is asked to tell', async () => {
+  it('logs no secret at any log level', async () => {
     const rpc = await start(['-debug=1', '-deprecatedrpc=signrawtransaction', '-printtoconsole']);
     const passwords = ['correct horse battery', 'staple it all together', 'never the right one'];
     const keys = NAMES.map(keyOf);

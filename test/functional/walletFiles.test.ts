@@ -60,7 +60,7 @@ describe('wallets of a node', () => {
 
   const walletDir = (): string => join(node.dataDir, 'regtest', 'wallets');
 
-  it('there is one from the start, for no one but the owner to read', async () => {
+  it('one exists from the start, readable only by its owner', async () => {
     expect(await rpc('listwallets')).toEqual(['']);
     expect(await rpc('listwalletdir')).toEqual({ wallets: [{ name: '' }] });
     expect(statSync(join(walletDir(), 'wallet.db')).mode & 0o077).toBe(0);
@@ -121,7 +121,7 @@ describe('wallets of a node', () => {
     expect(await rpc('getwalletinfo')).toMatchObject({ balance: 1, immature_balance: 0 });
   });
 
-  it('several at once are distinguished by the path of calls', async () => {
+  it('several at once are selected by the path of calls', async () => {
     expect(await rpc('createwallet', ['second'])).toEqual({ name: 'second', warning: '' });
     expect(await rpc('createwallet', ['watching', true])).toEqual({ name: 'watching', warning: '' });
     expect(await rpc('listwallets')).toEqual(['', 'second', 'watching']);
@@ -167,7 +167,7 @@ describe('wallets of a node', () => {
     });
   });
 
-  it('closing and opening one loses nothing', async () => {
+  it('unloading and loading one loses nothing', async () => {
     const address = await to('second', 'getnewaddress');
     await rpc('generatetoaddress', [1, address]);
     expect(await to('second', 'unloadwallet', ['second'])).toEqual({
@@ -304,7 +304,7 @@ describe('wallets of a node', () => {
     expect(await to('restored', 'getnewaddress')).not.toBe(address);
   });
 
-  it('closing one during a call that continues for a while ends that call and nothing else', async () => {
+  it('unloading one during a long call ends only that call', async () => {
     for (const [method, params] of [
       ['encryptwallet', ['secret']],
       ['walletpassphrasechange', ['secret', 'other']],
@@ -334,7 +334,7 @@ describe('wallets of a node', () => {
     }
   });
 
-  it('a damaged one is refused by name and left as it is', async () => {
+  it('a corrupt one is refused by name and not changed', async () => {
     await rpc('unloadwallet', ['restored']);
     const path = join(walletDir(), 'restored', 'wallet.db');
     const bytes = readFileSync(path);
@@ -350,7 +350,7 @@ describe('wallets of a node', () => {
     rmSync(join(walletDir(), 'restored'), { recursive: true });
   });
 
-  it('what was answered survives a kill, and nothing is given out twice', async () => {
+  it('acknowledged changes survive a kill, and no address is given out twice', async () => {
     const dataDir = join(folder, 'killed');
     let killed = await startRegtest({ dataDir });
     const given = new Set<string>();
@@ -371,7 +371,7 @@ describe('wallets of a node', () => {
 });
 
 describe('a node without wallets', () => {
-  it('has none of their methods; names that are not there are made at start', async () => {
+  it('has no wallet methods; missing wallets are created at start', async () => {
     const without = await startRegtest({ args: ['-disablewallet'] });
     try {
       for (const method of ['getwalletinfo', 'listwallets', 'generate', 'createwallet'])

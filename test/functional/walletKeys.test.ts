@@ -53,7 +53,7 @@ describe('keys of wallets', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are reported by address, and each has its own', async () => {
+  it('are described by address, and each has its own', async () => {
     const legacy = await rpc<string>('getnewaddress', 'mine', 'legacy');
     const nested = await rpc<string>('getnewaddress', 'mine', 'p2sh-segwit');
     const info = await rpc<AddressInfo>('getaddressinfo', legacy);
@@ -144,7 +144,7 @@ describe('keys of wallets', () => {
     expect(await rpc('addwitnessaddress', keyOf('x').legacy)).toMatchObject({ code: -4 });
   });
 
-  it('come in many ways, and bring their transactions', async () => {
+  it('are imported in many ways, with their transactions', async () => {
     const keys = Array.from({ length: 8 }, (_, n) => keyOf(`import ${n}`));
     const [k0, k1, k2, k3, k4, k5] = keys as [NamedKey, NamedKey, NamedKey, NamedKey, NamedKey, NamedKey];
     for (const { legacy: address, nested, bech32 } of keys)
@@ -223,7 +223,7 @@ describe('keys of wallets', () => {
     expect(await at('watching', 'getwalletinfo')).toMatchObject({ txcount: 3 });
   });
 
-  it('are taken in without a rescan, with the proof of a transaction', async () => {
+  it('are imported without a rescan, with the proof of a transaction', async () => {
     const key = keyOf('pruned');
     const [block] = await rpc<string[]>('generatetoaddress', 1, key.legacy);
     const { tx } = await rpc<{ tx: [string] }>('getblock', block);
@@ -289,7 +289,7 @@ describe('keys of wallets', () => {
     expect(await at('watching', 'sethdseed')).toMatchObject({ code: -4 });
   });
 
-  it('are not there while the wallet is locked', async () => {
+  it('are not available while the wallet is locked', async () => {
     await rpc('createwallet', 'locked');
     const address = await at<string>('locked', 'getnewaddress', '', 'legacy');
     await at('locked', 'encryptwallet', 'pass');
@@ -321,7 +321,7 @@ describe('keys of wallets', () => {
       expect(readFileSync(join(node.dataDir, 'regtest', 'debug.log'), 'utf8')).not.toContain(secret);
   });
 
-  it('are searched when an older copy is unlocked', async () => {
+  it('are rescanned when an older copy is unlocked', async () => {
     const copy = join(folder, 'copy');
     await at('locked', 'backupwallet', copy);
     await at('locked', 'walletpassphrase', 'pass', 60);
@@ -342,7 +342,7 @@ describe('keys of wallets', () => {
     expect(await at2('getwalletinfo')).toMatchObject({ txcount });
   });
 
-  it('are searched once at a time, until that is ended', async () => {
+  it('are rescanned once at a time, until that is aborted', async () => {
     // With an index only blocks are read that have something: all of them.
     await rpc('createwallet', 'slow');
     await at('slow', 'importaddress', ADDRESS, '', false);
@@ -368,7 +368,7 @@ describe('keys of wallets', () => {
     expect(await at('slow', 'abortrescan')).toBe(false);
   });
 
-  it('cannot be searched where blocks were pruned', async () => {
+  it('cannot be rescanned in pruned blocks', async () => {
     const pruned = await startRegtest({ args: ['-prune=1'] });
     try {
       const call = async (method: string, ...params: unknown[]): Promise<unknown> => {

@@ -186,7 +186,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     if (!isHelp) expect({ params, ...shown(our) }).toEqual({ params, ...shown(their) });
   }
 
-  it('takes in the same, and finds the same', async () => {
+  it('imports the same keys, and finds the same transactions', async () => {
     const [a, b, c, d, e, f] = Array.from({ length: 6 }, (_, n) => keyOf(`key ${n}`)) as [
       NamedKey,
       NamedKey,
@@ -248,12 +248,12 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
       await both('getaddressinfo', address);
   });
 
-  it('has the same coins once they may be spent', async () => {
+  it('has the same coins after their time lock', async () => {
     await mine(100);
     await bothStand();
   });
 
-  it('takes in many at once as the reference does', async () => {
+  it('imports many keys at once like the reference', async () => {
     const keys = Array.from({ length: 12 }, (_, n) => keyOf(`many ${n}`));
     const [k0, k1, k2, k3, k4, k5, k6] = keys as [
       NamedKey,
@@ -365,7 +365,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     await bothStand();
   });
 
-  it('takes single transactions in and out', async () => {
+  it('imports and removes single transactions', async () => {
     const key = keyOf('pruned');
     const [hash] = await mine(1, key.legacy);
     const { tx } = await both<{ tx: string[] }>('getblock', hash);

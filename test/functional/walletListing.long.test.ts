@@ -272,7 +272,7 @@ describe.skipIf(binary === undefined)('a wallet beside the reference', () => {
   });
 
   it.each([true, false])(
-    'tells the same, with accounts: %s',
+    'gives the same answers, with accounts: %s',
     async (withAccounts) => {
       const folder = mkdtempSync(join(tmpdir(), 'lbcnode-listing-'));
       ends.push(async () => rmSync(folder, { recursive: true, force: true }));

@@ -67,12 +67,12 @@ const tell = async (): Promise<unknown[]> => [
   await rpc('listlabels'),
 ];
 
-describe('what a wallet tells', () => {
+describe('the lists of a wallet', () => {
   let alice: string;
   let bob: string;
   const foreign = NOBODY;
 
-  it('is what came, what went and what is left', async () => {
+  it('contain received, sent and remaining amounts', async () => {
     alice = await rpc('getnewaddress', ['alice']);
     bob = await rpc('getnewaddress', ['bob']);
     expect(await rpc('getbalance')).toBe(0);
@@ -117,7 +117,7 @@ describe('what a wallet tells', () => {
     expect(groups.flat().find(([address]) => address === bob)).toEqual([bob, 0.25, 'bob']);
   });
 
-  it('follows blocks that are taken back', async () => {
+  it('follow disconnected blocks', async () => {
     const tip = await rpc<string>('getbestblockhash');
     const txid = await rpc<string>('sendtoaddress', [bob, 0.125]);
     const [stale] = await rpc<string[]>('generatetoaddress', [1, foreign]);
@@ -140,7 +140,7 @@ describe('what a wallet tells', () => {
     });
   });
 
-  it('has the labels that its owner gives', async () => {
+  it('contain the labels of the owner', async () => {
     expect(await rpc('setlabel', [foreign, 'żółw'])).toBeNull();
     expect(await rpc('listlabels')).toEqual(['alice', 'bob', 'żółw']);
     expect(await rpc('listlabels', ['send'])).toEqual(['żółw']);
@@ -188,7 +188,7 @@ describe('what a wallet tells', () => {
     }
   });
 
-  it('is the same from its file', async () => {
+  it('are the same after loading the file', async () => {
     told = await tell();
     await node.stop();
     await start(['-deprecatedrpc=accounts']);
@@ -200,7 +200,7 @@ describe('what a wallet tells', () => {
     expect(again[0]).toBe(told[0]);
   });
 
-  it('knows accounts where they are asked for', async () => {
+  it('contain accounts if they are enabled', async () => {
     const before = await rpc<Record<string, number>>('listaccounts');
     expect(Object.keys(before)).toEqual(['', 'alice', 'robert']);
     expect(before['robert']).toBe(0.375);

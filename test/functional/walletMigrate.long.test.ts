@@ -65,7 +65,7 @@ describe('wallets', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a command is notified of each transaction, when it comes and when a block is taken back', async () => {
+  it('a command is run for each transaction, when it arrives and when a block is disconnected', async () => {
     const [hash] = await call<string[]>('generate', 1);
     const { tx } = await call<{ tx: string[] }>('getblock', hash!);
     const notified = (): string[] =>
@@ -216,7 +216,7 @@ describe('wallets', () => {
     for (const secret of ['horse', 'another secret']) expect(log).not.toContain(secret);
   });
 
-  it('killed while it encrypts, a wallet is one or the other, with all its keys', async () => {
+  it('killed during encryption, a wallet is encrypted or not, with all its keys', async () => {
     const own = join(folder, 'killed');
     let wasKilledBefore = false;
     // The more keys, the longer it takes: once at least it must not have come to its end.
@@ -242,7 +242,7 @@ describe('wallets', () => {
     expect(wasKilledBefore).toBe(true);
   });
 
-  it('takes over wallet.dat, by call and at -wallet=, and leaves it as it is', async () => {
+  it('wallet.dat is converted, by a call and by -wallet=, and is not changed', async () => {
     const privateKey = Buffer.alloc(32, 5);
     const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
     const withLength = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
@@ -297,7 +297,7 @@ describe('wallets', () => {
     });
   });
 
-  it('forgets transactions and finds them again, and salvages what a damaged file holds', async () => {
+  it('transactions are removed and found again, and a corrupt file is salvaged', async () => {
     await restart();
     const before = await call<Info>('getwalletinfo');
     for (const mode of ['1', '2']) {

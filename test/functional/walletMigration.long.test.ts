@@ -86,7 +86,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
   /** An empty pool is as old as the call. */
   const ageless = ({ keypoololdest: _oldest, ...info }: Info): Info => same(info);
 
-  it('killed at work: the log has what the file has not, as the reference finds itself', async () => {
+  it('killed during a write: the log contains records that the file does not, as the reference finds', async () => {
     const own = join(folder, 'killed');
     mkdirSync(own);
     reference = await startWalletReference(binary!, own, ['-keypool=5', '-flushwallet=0']);
@@ -132,7 +132,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     await reference.end('SIGKILL');
   });
 
-  it('is taken over with its log, the old folder staying as it is', async () => {
+  it('are converted with their log, without changing the old folder', async () => {
     const own = join(folder, 'killed');
     const left = walletsOf(own);
     const before = stateOf(left);

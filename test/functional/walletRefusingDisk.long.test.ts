@@ -20,7 +20,7 @@ interface Standing {
 }
 
 // Which file is open, the system tells on Linux.
-describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', () => {
+describe.runIf(process.platform === 'linux')('a wallet on a failing disk', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-refused-'));
   const dataDir = join(folder, 'data');
   const walletDir = join(folder, 'wallets');
@@ -77,7 +77,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
     if (!node.isRunning) await start();
   });
 
-  it('that can only be read sends nothing and shows no address', async () => {
+  it('that is read-only sends nothing and shows no address', async () => {
     const before = await standing();
     const shown = await done<string>('getnewaddress', 'shown before');
     const calls: [code: string, method: string, ...params: unknown[]][] = [
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
     await done('generatetoaddress', 1, ADDRESS);
   });
 
-  it('that cannot bring it to disk acknowledges nothing, and has it whole or not at all', async () => {
+  it('that cannot write acknowledges nothing, and contains a change whole or not at all', async () => {
     const before = await standing();
     refuse('sync EIO');
     await endsAt(/wallet\.db: .*\(EIO\)/, 'sendtoaddress', ADDRESS, 1.5);
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
     await done('generatetoaddress', 1, ADDRESS);
   });
 
-  it('is notified of blocks again that it could not note', async () => {
+  it('processes blocks again that it could not save', async () => {
     const own = await done<string>('getnewaddress', 'paid');
     const first = (await done<number>('getblockcount')) + 1;
     refuse('write EROFS');
@@ -135,7 +135,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a disk that refuses', 
     expect(height).toBeGreaterThanOrEqual(first);
   });
 
-  it('is not begun with, and says so', async () => {
+  it('is not created, with an error', async () => {
     await node.stop();
     refuse('write EROFS');
     await start();

@@ -15,7 +15,7 @@ describe('a wallet in the middle of a reorganisation', () => {
   });
   afterAll(() => node.stop());
 
-  it('answers of what was before it or comes after', async () => {
+  it('is answered as of before or after it', async () => {
     const own = await node.rpc<string>('getnewaddress');
     await node.rpc('generatetoaddress', [1, own]);
     await node.rpc('generatetoaddress', [100, ADDRESS]);

@@ -70,7 +70,7 @@ describe.each([{ index: false }, { index: true }])(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it('is found whole by an older copy, encrypted or not', async () => {
+    it('is restored completely from an older copy, encrypted or not', async () => {
       await at('', 'generate', 130);
       await at('', 'createwallet', 'user');
       await at('user', 'backupwallet', join(folder, 'plain'));
@@ -115,7 +115,7 @@ describe.each([{ index: false }, { index: true }])(
       }
     });
 
-    it('goes in and out in a time that grows with the number of its keys', async () => {
+    it('is exported and imported in time proportional to the number of its keys', async () => {
       const keys = Array.from({ length: ADDRESSES }, (_, n) => {
         const privateKey = sha256(Buffer.from(`many ${n}`));
         const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);

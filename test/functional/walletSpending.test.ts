@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 describe('spending', () => {
-  it('pays one, pays many, and lists what is left', async () => {
+  it('pays one and several recipients, and lists the remaining coins', async () => {
     const before = await rpc<number>('getbalance');
     const own = await rpc<string>('getnewaddress', 'mine', 'p2sh-segwit');
     const one = await rpc<string>(
@@ -165,7 +165,7 @@ describe('spending', () => {
     expect(await rpc('listlockunspent')).toEqual([]);
   });
 
-  it('reports what comes back to the wallet by which script it is known', async () => {
+  it('reports which script makes an output spendable by the wallet', async () => {
     const changeAddress = await rpc<string>('getrawchangeaddress', 'p2sh-segwit');
     const { psbt } = await rpc<{ psbt: string }>('walletcreatefundedpsbt', [], [{ [ADDRESS]: 0.1 }], 0, {
       changeAddress,
@@ -197,7 +197,7 @@ describe('spending', () => {
     await rpc('generate', 1);
   });
 
-  it('bumps, and does not give up what waits', async () => {
+  it('bumps fees, and does not abandon transactions in the mempool', async () => {
     const txid = await rpc<string>('sendtoaddress', ADDRESS, 1, '', '', false, true);
     const bumped = await rpc<{ txid: string; origfee: number; fee: number; errors: string[] }>(
       'bumpfee',
@@ -228,7 +228,7 @@ describe('spending', () => {
     expect(await rpc<string[]>('resendwallettransactions')).toEqual([]);
   });
 
-  it('never spends a coin twice, however many ask at once', async () => {
+  it('never spends a coin twice in concurrent calls', async () => {
     const sends = Array.from({ length: 8 }, () => rpc<string>('sendtoaddress', ADDRESS, 0.6));
     const txids = await Promise.all(sends);
     const spent: string[] = [];
@@ -391,8 +391,8 @@ describe('several wallets', () => {
   });
 });
 
-describe('what outlasts', () => {
-  it('a kill: what was sent is there, spends its coins, and waits in the mempool again', async () => {
+describe('after a restart', () => {
+  it('from a kill, sent transactions exist, spend their coins, and are in the mempool again', async () => {
     const before = (await rpc<Unspent[]>('listunspent')).map(keyOf);
     const txid = await rpc<string>('sendtoaddress', ADDRESS, 3);
     const after = (await rpc<Unspent[]>('listunspent')).map(keyOf);
@@ -404,7 +404,7 @@ describe('what outlasts', () => {
     expect(await rpc('gettransaction', txid)).toMatchObject({ txid, confirmations: 0 });
   });
 
-  it('nothing is sent with -walletbroadcast=0, and can be given up', async () => {
+  it('with -walletbroadcast=0, nothing is sent, and transactions can be abandoned', async () => {
     await rpc('generate', 1);
     await node.stop();
     await start('-walletbroadcast=0');
@@ -423,7 +423,7 @@ describe('what outlasts', () => {
     expect(await isWaiting(txid)).toBe(false);
   });
 
-  it('accounts, for those who still have them', async () => {
+  it('accounts exist, if they are enabled', async () => {
     expect(await refused('', 'sendfrom', 'rent', ADDRESS, 1)).toBe('-6 Account has insufficient funds');
     expect(await refused('', 'sendfrom', '*', ADDRESS, 1)).toBe('-11 Invalid label name');
     expect(await refused('', 'sendmany', 'rent', { [ADDRESS]: 1 })).toBe('-6 Account has insufficient funds');

@@ -246,7 +246,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     }
   });
 
-  it('gives up, takes back and finds again what conflicts', async () => {
+  it('abandons, removes and finds again conflicting transactions', async () => {
     const [coin] = coins as [Coin];
     const one = await send(coin, { [own[0]!]: 0.5, [own[2]!]: 0.4999 }, 1);
     const child = await send({ txid: one, vout: 0, scriptPubKey: '' }, { [ADDRESS]: 0.4998 });
@@ -316,7 +316,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
       ]);
   });
 
-  it('watches, and makes its own what it watched', async () => {
+  it('watches addresses, and imports their keys later', async () => {
     const watched = keyOf('watched');
     await both('importaddress', watched.legacy, 'watched', false);
     await both('importpubkey', keyOf('watched by key').pubkey, '', false);
@@ -346,7 +346,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     await look(id);
   });
 
-  it('is encrypted, locked, and continues with what it has ready', async () => {
+  it('is encrypted, locked, and continues with the keys in its pool', async () => {
     await each('encryptwallet', PASSPHRASE);
     for (const params of [
       ['x', 10],

@@ -66,7 +66,7 @@ describe('pages', () => {
     }
   });
 
-  it('show the chain, its blocks and what they did', async () => {
+  it('show the chain, its blocks and their events', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     const home = await get('/');
     expect(home.status).toBe(200);
@@ -125,7 +125,7 @@ describe('pages', () => {
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('lead searches to what is meant', async () => {
+  it('find the meant object by a search', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     for (const [query, place] of [
       ['mindblown', '/name/mindblown'],
@@ -143,7 +143,7 @@ describe('pages', () => {
     expect((await get('/find?q=mindb')).text).toContain('href="/name/mindblown"');
   });
 
-  it('keep the colours that the visitor chose, and lead back to this site only', async () => {
+  it('keep the colours chosen by the visitor, and redirect to this site only', async () => {
     const chosen = await get('/look?scheme=dark&back=/blocks');
     expect([chosen.status, chosen.headers.get('location')]).toEqual([303, '/blocks']);
     const cookie = chosen.headers.get('set-cookie')!.split(';')[0]!;
@@ -154,7 +154,7 @@ describe('pages', () => {
       );
   });
 
-  it('tell who holds a name, who bids and what a new bid takes', async () => {
+  it('show who controls a name, the bids and the amount of a new bid', async () => {
     const { status, text } = await get('/name/mindblown');
     expect(status).toBe(200);
     expect(text).toContain(`href="/claim/${claimId}"`);
@@ -170,7 +170,7 @@ describe('pages', () => {
     expect((await get('/name-hex/ff00')).status).toBe(200);
   });
 
-  it('prove who holds a name by the header', async () => {
+  it('prove the controlling claim of a name by the header', async () => {
     const { text } = await get('/proof/mindblown');
     expect(text).toContain('The steps lead to the root in the header.');
     expect(text).toContain('data-proof=');
@@ -202,7 +202,7 @@ describe('pages', () => {
     expect((await get('/proof/mindblown?block=99999999')).status).toBe(404);
   });
 
-  it('let visitors try reading methods, and no others', async () => {
+  it('let visitors call reading methods, and no others', async () => {
     expect((await get('/console')).text).toContain('getblockheader');
     const asked = await get('/console?method=getblockhash&p0=361&run=1');
     expect(asked.text).toContain(await node.rpc<string>('getblockhash', [361]));
@@ -219,7 +219,7 @@ describe('pages', () => {
     expect((await get('/console?method=getblockhash&p0=x&run=1')).status).toBe(400);
   });
 
-  it('say what changed over a socket, to pages of this site alone', async () => {
+  it('report changes over a socket, to pages of this site only', async () => {
     const host = base.slice('http://'.length);
     const foreign = new WebSocket(`ws://${host}/live`, { headers: { Origin: 'http://evil.example' } });
     await new Promise((resolve) => foreign.on('error', resolve));
@@ -241,7 +241,7 @@ describe('pages', () => {
     expect(await closed).toBe(1008);
   });
 
-  it('are counted, and /health tells that they are served', async () => {
+  it('are counted, and /health reports them', async () => {
     const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/health`);
     const { explorer } = (await answer.json()) as { explorer: object };
     expect(explorer).toEqual({
@@ -251,7 +251,7 @@ describe('pages', () => {
     });
   });
 
-  it('have no dead link, three steps from the first', async () => {
+  it('have no dead link within three steps from the first', async () => {
     const seen = new Set<string>();
     let level = ['/'];
     for (let step = 0; step < 3; step++) {

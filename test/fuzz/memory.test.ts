@@ -44,7 +44,7 @@ function refusals(input: Buffer, parsers: readonly ((bytes: Buffer) => unknown)[
   }
 }
 
-describe('counts that promise too much', () => {
+describe('counts that exceed the data', () => {
   const transactions = [parseTxView, parseTxFallback, (bytes: Buffer) => parseTransaction(new Reader(bytes))];
   const blocks = [parseBlockView, parseBlockFallback, parseBlockBytes, loadBlock];
 
@@ -83,22 +83,25 @@ function blockOf(outputs: number, items: number, itemBytes: number): Buffer {
 
 const RULES = { height: 1, bip34Height: 2, segwitActive: true, lockTimeCutoffSec: 0 };
 
-describe('blocks as dense as they can be', () => {
+describe('blocks with as many items as possible', () => {
   // An output is an object with a view and an amount. Witness items are not looked at: they would be views, 120 bytes each.
   it.each([
     ['outputs', blockOf(220_000, 0, 0), null, 128],
     ['empty witness items', blockOf(1, 7_900_000, 0), 'unexpected-witness', 64],
     ['witness items', blockOf(1, 3_900_000, 1), 'unexpected-witness', 64],
-  ])('of %s are checked within bounds and leave nothing behind', async (name, bytes, reason, boundMib) => {
-    const use = await memoryOf(() => {
-      const block = loadBlock(bytes);
-      expect(checkBlockView(block)).toBeNull();
-      expect(contextualCheckBlockView(block, RULES)?.reason ?? null).toBe(reason);
-    });
-    console.log(`8 MB of ${name}: peak ${Math.round(use.peakBytes / MIB)} MiB`);
-    expect(use.keptBytes).toBeLessThan(NOISE_BYTES);
-    expect(use.peakBytes).toBeLessThan(boundMib * MIB);
-  });
+  ])(
+    'of %s are checked within the memory limit and leave nothing behind',
+    async (name, bytes, reason, boundMib) => {
+      const use = await memoryOf(() => {
+        const block = loadBlock(bytes);
+        expect(checkBlockView(block)).toBeNull();
+        expect(contextualCheckBlockView(block, RULES)?.reason ?? null).toBe(reason);
+      });
+      console.log(`8 MB of ${name}: peak ${Math.round(use.peakBytes / MIB)} MiB`);
+      expect(use.keptBytes).toBeLessThan(NOISE_BYTES);
+      expect(use.peakBytes).toBeLessThan(boundMib * MIB);
+    },
+  );
 
   it.skipIf(native === null)(
     'of transactions are parsed by the addon, which gives its memory back',
@@ -130,7 +133,7 @@ describe('long texts', () => {
     ['zeros', '1'.repeat(long)],
     ['a NUL', `1${'\0'.repeat(long)}`],
     ['bech32', `lbc1${'q'.repeat(long)}`],
-  ])('of %s are no address, and are told so at once', (_name, text) => {
+  ])('of %s are refused as addresses at once', (_name, text) => {
     expect(decodeDestination(text, prefixes)).toBeNull();
     expect(decodeSecret(text, prefixes)).toBeNull();
   });

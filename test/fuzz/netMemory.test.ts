@@ -37,7 +37,7 @@ const HEADS: readonly (readonly [Command, number])[] = [
   ['version', 80],
 ];
 
-describe('counts that promise too much', () => {
+describe('counts that exceed the data', () => {
   it.each(HEADS)('of %s are refused at once', async (command, head) => {
     const codec = codecOf(command);
     const use = await memoryOf(() => {
@@ -64,7 +64,7 @@ function dense(head: number, unit: Buffer, most = Infinity): Buffer {
 const NULL_TX = Buffer.from('01000000000000000000', 'hex');
 const prefilled = Buffer.concat([Buffer.of(0), NULL_TX]);
 
-describe('payloads as dense as they can be', () => {
+describe('payloads with as many items as possible', () => {
   it.each<[Command, Buffer]>([
     ['inv', dense(0, Buffer.alloc(36, 7))],
     ['addr', dense(0, Buffer.alloc(30, 7))],

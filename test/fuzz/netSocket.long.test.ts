@@ -77,7 +77,7 @@ async function attack(seed: number, count: number): Promise<{ sent: number; conn
   return { sent, connections };
 }
 
-it('lives on, follows the honest peer, and keeps nothing', async () => {
+it('survives, follows the honest peer, and frees its memory', async () => {
   const sizes: number[] = [];
   let total = 0;
   for (let round = 0; round < ROUNDS; round++) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fuzz } from './support/campaign.js';
 import { addressTarget, scriptTextTarget } from './targets/scriptText.js';
 
-it('writes any script as text and finds what it pays to', async () => {
+it('formats any script as text and finds its destinations', async () => {
   const { outcomes } = await fuzz(scriptTextTarget, 6_000);
   for (const type of ['claim', 'multisig', 'nonstandard', 'nulldata', 'pubkey', 'pubkeyhash', 'scripthash']) {
     expect(outcomes.get(type), type).toBeGreaterThan(10);

@@ -62,7 +62,7 @@ async function checked(
 }
 
 describe('the Compose file', () => {
-  it('starts the node with options that it has, on ports that it listens at', () => {
+  it('starts the node with existing options, on ports that it publishes', () => {
     const command = parseCommandLine([...imageEntry.slice(1), ...node.command]);
     if (command.action !== 'run') throw new Error('not a run');
     expect(command.warnings).toEqual([]);
@@ -71,7 +71,7 @@ describe('the Compose file', () => {
     expect(node.command).toContain('-hubbind=0.0.0.0');
   });
 
-  it('starts the daemon with settings that it has, on ports that it listens at', () => {
+  it('starts the daemon with existing settings, on ports that it publishes', () => {
     const command = parseDaemonLine(lbcnet.command);
     if (command.kind !== 'start') throw new Error('not a start');
     const warnings: string[] = [];
@@ -87,13 +87,13 @@ describe('the Compose file', () => {
       expect(settings.get(name)).toMatch(/^\/data\//);
   });
 
-  it('keeps calls without a password on the machine', () => {
+  it('publishes ports without a password on the local machine only', () => {
     for (const port of [...node.ports, ...lbcnet.ports])
       if (/:(5279|5280|50001)(\/udp)?$/.test(port)) expect(port).toMatch(/^127\.0\.0\.1:/);
     expect([...node.ports, ...lbcnet.ports].join()).not.toContain(String(mainParams.rpcPort));
   });
 
-  it('keeps all data in volumes of its own, and gives both time to stop', () => {
+  it('stores all data in its own volumes, and gives both time to stop', () => {
     expect([node, lbcnet].flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0]))).toEqual(
       Object.keys(file.volumes),
     );
@@ -105,7 +105,7 @@ describe('the Compose file', () => {
     expect(lbcnet.depends_on).toEqual({ node: { condition: 'service_healthy' } });
   });
 
-  it('checks the health of both: by what they answer', async () => {
+  it('checks the health of both by their answers', async () => {
     const [kind, ...check] = lbcnet.healthcheck!.test;
     expect(kind).toBe('CMD');
     expect(Object.keys(lbcnet.environment!)).toEqual(['API_PORT']);

@@ -13,14 +13,14 @@ const stages = readFileSync(join(root, 'Dockerfile'), 'utf8')
 const [build, final] = stages as [string, string];
 
 describe('the image', () => {
-  it('has two stages, and builds from files that there are', () => {
+  it('has two stages, and copies only existing files', () => {
     expect(stages.length).toBe(2);
     const sources = [...build.matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, names]) => names!.split(' '));
     expect(sources.length).toBeGreaterThan(5);
     for (const name of sources) expect(existsSync(join(root, name)), name).toBe(true);
   });
 
-  it('runs without what builds, as its own user, with both programs on the path', () => {
+  it('contains no build tools, and runs as its own user, with both programs in the path', () => {
     expect(final).not.toMatch(/apt-get|g\+\+|npm (?:ci|install|run)/);
     expect(final).toMatch(/rm -rf .*\/npm/);
     for (const name of ['lbcnode', 'lbcnode-cli'])

@@ -37,7 +37,7 @@ describe('methods that the explorer may ask', () => {
     expect(namesOf('page')).toEqual([...FOR_VISITORS.split(' '), ...FOR_PAGES.split(' ')].sort());
   });
 
-  it('are not of the groups of wallet, control, generating and the like', () => {
+  it('are not in the groups wallet, control, generating and similar ones', () => {
     const open = ALL.filter((method) => isOpenTo('page', method));
     const wrong = open.filter(({ category, name }) => CLOSED.includes(category) && !EXCEPTED.includes(name));
     expect(wrong.map(({ name }) => name)).toEqual([]);

@@ -52,7 +52,7 @@ describe('package.json', () => {
     expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(imported));
   });
 
-  it('ships each script that builds the addon, with nothing of it outside of the package', () => {
+  it('ships each script that builds the addon, and these use nothing outside the package', () => {
     const shipped = ['scripts/buildNative.mjs', 'scripts/native'];
     expect(files).toEqual(expect.arrayContaining(shipped));
     const paths = [join(root, 'scripts/buildNative.mjs'), ...filesBelow('scripts/native', /\.mjs$/)];

@@ -42,8 +42,8 @@ import {
 export function blockScenarios(stage: () => Stage): void {
   const tip = (): Promise<Place> => placeAt(stage());
 
-  describe('blocks that no one asked for', () => {
-    it('are taken when they follow the tip', async () => {
+  describe('unrequested blocks', () => {
+    it('are accepted if they follow the tip', async () => {
       const peer = await stage().greet();
       const block = mineBlock(await tip());
       peer.send('block', block.raw);
@@ -51,7 +51,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are taken with bytes behind them, and once', async () => {
+    it('are accepted with trailing bytes, and once', async () => {
       const peer = await stage().greet();
       const block = mineBlock(await tip());
       peer.send('block', Buffer.concat([block.raw, Buffer.alloc(1000, 1)]));
@@ -68,7 +68,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().untilTip(block);
     });
 
-    it('are left alone when they have less work than the tip, or follow nothing', async () => {
+    it('are ignored if they have less work than the tip, or no known parent', async () => {
       const peer = await stage().greet();
       const best = await tip();
       const weak = mineBlock(await placeAt(stage(), best.height - 5));
@@ -82,7 +82,7 @@ export function blockScenarios(stage: () => Stage): void {
       expect(await stage().tipHash()).toBe(shown(best.hash));
     });
 
-    it('are left alone when they are far ahead of the tip', async () => {
+    it('are ignored if they are far ahead of the tip', async () => {
       const peer = await stage().greet({ services: 0n });
       const best = await tip();
       const far = mineRow(best, 290);
@@ -97,7 +97,7 @@ export function blockScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('what follows blocks on a connection', () => {
+  describe('a message after blocks on a connection', () => {
     const heightOf = (): Promise<number> => stage().rpc<number>('getblockcount');
 
     it('is answered when all of them are connected, however many', async () => {
@@ -120,7 +120,7 @@ export function blockScenarios(stage: () => Stage): void {
       expect(announced).toEqual(row.map(({ header }) => header.toString('hex')));
     });
 
-    it('is answered when those too are connected that waited for the last', async () => {
+    it('is answered when blocks that waited for the last one are connected too', async () => {
       const peer = await stage().greet();
       const best = await tip();
       const row = mineRow(best, 12);
@@ -131,7 +131,7 @@ export function blockScenarios(stage: () => Stage): void {
       expect(await heightOf()).toBe(best.height + row.length);
     });
 
-    it('is seen in the light of them', async () => {
+    it('is processed in the state after them', async () => {
       const peer = await stage().greetTrusted();
       const parent = await stage().payment();
       const child = transaction([{ txid: txid(parent) }], [{ valueSat: COIN_SAT - 2000n }]);
@@ -145,7 +145,7 @@ export function blockScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('blocks that are wrong', () => {
+  describe('invalid blocks', () => {
     const nothing = transaction([{ txid: Buffer.alloc(32, 0x77) }], [{ valueSat: 1000n }]);
     type Broken = (parent: Place, coin: Buffer) => MinedBlock;
     const changed =
@@ -237,7 +237,7 @@ export function blockScenarios(stage: () => Stage): void {
       expect(await nextReject(stranger)).toMatchObject({ reason });
     });
 
-    it('and known to be, cost nothing more', async () => {
+    it('that are known cost nothing more', async () => {
       const [first, second] = [await stage().greetTrusted(), await stage().greet()];
       const block = mineBlock(await tip(), [], { coinbaseSat: COIN_SAT + 7n });
       first.send('block', block.raw);
@@ -250,7 +250,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectSentAway(second);
     });
 
-    it('in their transactions only, do not keep the right ones out', { retry: 2 }, async () => {
+    it('with invalid transactions only do not prevent the valid block', { retry: 2 }, async () => {
       const [liar, honest] = [await stage().greet(), await stage().greet()];
       const block = mineBlock(await tip(), [
         transaction([{ txid: await stage().coin() }], [{ valueSat: 5n }]),
@@ -280,8 +280,8 @@ export function blockScenarios(stage: () => Stage): void {
   });
 
   // Blocks that were asked for must come within a second on this network, and machines pause at times.
-  describe('blocks that do not come', { retry: 2 }, () => {
-    it('are asked of another user, and who promised them is disconnected', async () => {
+  describe('requested blocks that do not arrive', { retry: 2 }, () => {
+    it('are requested from another peer, and the silent peer is disconnected', async () => {
       const [liar, honest] = [await stage().greet(), await stage().greet()];
       const row = mineRow(await tip(), 4);
       const all = headers(row.map(({ header }) => header));
@@ -296,7 +296,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().untilTip(row[3]!);
     });
 
-    it('of a branch that is only headers hold no one up', async () => {
+    it('of a branch known only by headers delay nothing', async () => {
       const liar = await stage().greet();
       const best = await tip();
       liar.send('headers', headers(mineHeaders(best, 100)));
@@ -333,7 +333,7 @@ export function blockScenarios(stage: () => Stage): void {
       return cursor.list((each) => (next += each.count() + 1) - 1);
     };
 
-    it('are assembled of what is here, and what is missing is asked for', async () => {
+    it('are assembled from the mempool, and missing transactions are requested', async () => {
       const peer = await compactPeer();
       const here = await stage().payment();
       await stage().rpc('sendrawtransaction', [here.toString('hex')]);
@@ -348,7 +348,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are fetched whole when what came does not fit', async () => {
+    it('are downloaded whole if the sent transactions do not match', async () => {
       const peer = await compactPeer();
       const block = mineBlock(await tip(), [await stage().payment(), await stage().payment()]);
       peer.send('cmpctblock', compact(block));
@@ -360,7 +360,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are fetched whole when two short ids are the same', async () => {
+    it('are downloaded whole if two short ids are equal', async () => {
       const peer = await compactPeer();
       const block = mineBlock(await tip(), [await stage().payment(), await stage().payment()]);
       const same = Buffer.alloc(6, 1);
@@ -395,7 +395,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectSentAway(peer);
     });
 
-    it('that turn out wrong are rejected, and cost nothing: others may pass them on unchecked', async () => {
+    it('that are invalid are rejected without a penalty, because peers may relay them unchecked', async () => {
       const peer = await compactPeer();
       const block = mineBlock(await tip(), [], { coinbaseSat: COIN_SAT + 3n });
       peer.send('cmpctblock', compact(block));
@@ -403,7 +403,7 @@ export function blockScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('that no one expects the rest of are passed over', async () => {
+    it('without a pending request for their transactions are ignored', async () => {
       const peer = await stage().greet();
       // The first question is the node's own.
       await peer.next('getheaders');

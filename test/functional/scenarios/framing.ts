@@ -29,7 +29,7 @@ export function framingScenarios(stage: () => Stage): void {
       expect(await pongs(peer)).toEqual([1, 2, 3, 1, 2, 3]);
     });
 
-    it('ends with who belongs to another network', async () => {
+    it('disconnects a peer of another network', async () => {
       for (const magic of ['fae4aaf1', 'f9beb4d9']) {
         const peer = await stage().greet();
         peer.send('ping', nonce(1), { magic: Buffer.from(magic, 'hex') });
@@ -41,7 +41,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectSentAway(first);
     });
 
-    it('passes over a wrong checksum', async () => {
+    it('skips a message with a wrong checksum', async () => {
       const peer = await stage().greet();
       peer.send('ping', nonce(1), { checksum: Buffer.alloc(4) });
       peer.send('inv', Buffer.of(1), { checksum: Buffer.alloc(4) });
@@ -50,7 +50,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('ends with who announces more than a message may have, before it comes', async () => {
+    it('disconnects a peer that announces an oversized message, before it arrives', async () => {
       for (const length of [MAX_PAYLOAD + 1, 0x02000001, 0xffffffff]) {
         const peer = await stage().greet();
         peer.send('ping', nonce(1), { length });
@@ -61,7 +61,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('takes a length at its word', async () => {
+    it('reads as many bytes as the length says', async () => {
       const tooLong = await stage().greet();
       // The next message is part of the payload, and so the checksum is wrong.
       tooLong.send('ping', nonce(1), { length: 8 + frame('ping', nonce(2)).length });
@@ -73,7 +73,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectSentAway(tooShort);
     });
 
-    it('passes over commands that it does not know, printable or not', async () => {
+    it('skips unknown commands, printable or not', async () => {
       const peer = await stage().greet();
       for (const command of [
         'alert',
@@ -94,7 +94,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('ignores what is behind a message in its payload', async () => {
+    it('ignores trailing bytes in the payload of a message', async () => {
       const peer = await stage().greet();
       peer.send('ping', Buffer.concat([nonce(7), Buffer.alloc(100, 0xff)]));
       for (const command of ['verack', 'getaddr', 'sendheaders', 'filterclear'])
@@ -106,7 +106,7 @@ export function framingScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('payloads that cannot be read', () => {
+  describe('malformed payloads', () => {
     const hash = Buffer.alloc(32, 1);
     const header = Buffer.alloc(112, 1);
     /** Cut, counted wrong, or written longer than need be. */
@@ -139,7 +139,7 @@ export function framingScenarios(stage: () => Stage): void {
       ['filteradd', 'cut', Buffer.of(5, 1)],
       ['feefilter', 'cut', Buffer.alloc(7)],
     ];
-    it('are rejected without points', async () => {
+    it('are rejected without a penalty', async () => {
       const peer = await stage().greet();
       await peer.settled();
       for (const [command, , payload] of payloads) peer.send(command, payload);
@@ -154,7 +154,7 @@ export function framingScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are not rejected when no one reads them, nor when they reject', async () => {
+    it('are not rejected if the message is ignored, or is a reject', async () => {
       const peer = await stage().greet();
       await peer.settled();
       peer.send('reject', Buffer.of(200));

@@ -7,7 +7,7 @@ import { DUPLICATE, MALFORMED, nextReject, OBSOLETE, rejectsIn, type Stage } fro
 
 export function handshakeScenarios(stage: () => Stage): void {
   describe('handshake', () => {
-    it('answers a version by its own and a verack, then says how it wants blocks', async () => {
+    it('answers a version with its own and a verack, then announces how it wants blocks', async () => {
       const peer = await stage().open();
       peer.send('version', version({ height: 5 }));
       const theirs = readVersion(await peer.next('version'));
@@ -37,7 +37,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect(commands).toEqual([...commands].sort());
     });
 
-    it('counts a point for each message before the version, and sends away at a hundred', async () => {
+    it('adds a point for each message before the version, and bans at a hundred', async () => {
       const peer = await stage().open();
       for (let i = 0; i < 99; i++) peer.send('ping', Buffer.alloc(8));
       peer.send('reject', Buffer.concat([text('version'), Buffer.of(1), text('')]));
@@ -48,7 +48,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect(peer.inbox).toEqual([]);
     });
 
-    it('counts a point for each message before the verack, and answers none', async () => {
+    it('adds a point for each message before the verack, and answers none', async () => {
       const peer = await stage().open();
       peer.send('version', version());
       peer.send('getaddr');
@@ -58,7 +58,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 3);
     });
 
-    it('takes one version only', async () => {
+    it('accepts only one version message', async () => {
       const peer = await stage().greet();
       peer.send('version', version());
       expect(await nextReject(peer)).toEqual({
@@ -70,7 +70,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 1);
     });
 
-    it('talks to old versions as they can understand, and not to obsolete ones', async () => {
+    it('uses the protocol of old versions, and disconnects obsolete ones', async () => {
       const obsolete = await stage().open();
       obsolete.send('version', version({ version: 31799 }));
       expect(await nextReject(obsolete)).toMatchObject({
@@ -89,7 +89,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect((await stage().infoOf(old))?.banscore).toBe(0);
     });
 
-    it('makes do with a version that ends early, and with none that is cut', async () => {
+    it('accepts a version that ends early at a field boundary, and no truncated one', async () => {
       const short = await stage().open();
       const whole = version();
       short.send('version', whole.subarray(0, 45));
@@ -102,7 +102,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect(await stage().infoOf(short)).toMatchObject({ subver: '', startingheight: -1 });
     });
 
-    it('takes a user agent of 256 bytes, shows what is harmless of it, and refuses a longer one', async () => {
+    it('accepts a user agent of 256 bytes, shows its harmless characters, and refuses a longer one', async () => {
       const peer = await stage().open();
       peer.send('version', version({ userAgent: 'x'.repeat(257) }));
       expect(await nextReject(peer)).toMatchObject({ message: 'version', code: MALFORMED });
@@ -111,7 +111,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect((await stage().infoOf(peer))!.subver).toBe(`/ab2J/${'x'.repeat(245)}`);
     });
 
-    it('knows itself by the number it gave', async () => {
+    it('detects a connection to itself by its nonce', async () => {
       const listener = await listen();
       await stage().rpc('addnode', [listener.address, 'onetry']);
       const outgoing = await listener.next();
@@ -127,7 +127,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       await stage().greet({ nonce });
     });
 
-    it('opens the conversation with whom it connects to, and does not send away whom the operator named', async () => {
+    it('sends the first message on outbound connections, and never disconnects peers of the operator', async () => {
       const listener = await listen();
       await stage().rpc('addnode', [listener.address, 'onetry']);
       const peer = await listener.next();
@@ -146,7 +146,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       listener.close();
     });
 
-    it('refuses no one for a clock or services of his own', async () => {
+    it('accepts peers with any clock and services', async () => {
       const peer = await RawPeer.greet(stage().subject.port, { services: 0n, timeSec: 1, relay: false });
       await stage().expectScore(peer, 0);
       expect(await stage().infoOf(peer)).toMatchObject({ services: '0'.repeat(16), relaytxes: false });

@@ -50,7 +50,7 @@ export function headerScenarios(stage: () => Stage): void {
       expect(info).toMatchObject({ synced_headers: row[2]!.height, inflight: [] });
     });
 
-    it('are asked for when a block is announced by its id', async () => {
+    it('are requested when a block is announced by its id', async () => {
       const peer = await stage().greet();
       await peer.settled();
       const best = await tip();
@@ -67,7 +67,7 @@ export function headerScenarios(stage: () => Stage): void {
       await stage().untilTip(block);
     });
 
-    it('are asked for in compact form of who sends that, one block at a time', async () => {
+    it('are requested as compact blocks from a peer that sends those, one block at a time', async () => {
       const peer = await stage().greet();
       peer.send('sendcmpct', sendcmpct(false, 2));
       const block = mineBlock(await tip());
@@ -81,7 +81,7 @@ export function headerScenarios(stage: () => Stage): void {
       });
     });
 
-    it('of a branch with as much work are asked for too, and of one with less not', async () => {
+    it('of a branch with as much work are requested too, and of one with less not', async () => {
       const peer = await stage().greet();
       const best = await tip();
       const [equal] = mineRow(await placeAt(stage(), best.height - 1), 1);
@@ -136,7 +136,7 @@ export function headerScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 40);
     });
 
-    it('that build on an invalid block cost all', async () => {
+    it('that build on an invalid block ban the peer', async () => {
       const giver = await stage().greetTrusted();
       const bad = mineBlock(await tip(), [], { coinbaseSat: 500_000_000n });
       giver.send('block', bad.raw);
@@ -154,8 +154,8 @@ export function headerScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('headers that lead nowhere', () => {
-    it('are answered by a question, and cost twenty points each tenth time', async () => {
+  describe('headers without a known parent', () => {
+    it('are answered by getheaders, and cost twenty points every tenth time', async () => {
       const peer = await stage().greet();
       // The first question is the node's own.
       await peer.next('getheaders');
@@ -189,7 +189,7 @@ export function headerScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('are nothing when they are none, or known', async () => {
+    it('cost nothing if there are none, or all are known', async () => {
       const peer = await stage().greet();
       await peer.settled();
       const best = await tip();

@@ -20,7 +20,7 @@ export function manyAddresses(first: number, length: number, timeSec: number): A
 }
 
 export function limitScenarios(stage: () => Stage): void {
-  describe('more than there may be', () => {
+  describe('messages above a limit', () => {
     const now = Math.floor(Date.now() / 1000);
     it.each<[string, Buffer]>([
       ['addr', addresses(manyAddresses(0, 1001, now))],
@@ -40,7 +40,7 @@ export function limitScenarios(stage: () => Stage): void {
       await stage().expectSentAway(peer);
     });
 
-    it('costs nothing where no one listens, and the most that may be costs nothing', async () => {
+    it('cost nothing if the message is ignored, or exactly at the limit', async () => {
       const peer = await stage().greet();
       peer.send('notfound', items(50_001));
       peer.send('inv', items(50_000));

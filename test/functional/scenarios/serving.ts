@@ -51,7 +51,7 @@ export function servingScenarios(stage: () => Stage): void {
       return all;
     }
 
-    it('begin behind the last block that both have', async () => {
+    it('begin after the last common block', async () => {
       const peer = await stage().greet();
       expect(await headersFor(peer, [await hashAt(tip - 3)])).toEqual(await hashesOf(tip - 2, tip));
       expect(await headersFor(peer, [await hashAt(tip)])).toEqual([]);
@@ -63,7 +63,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect([all?.[0], all?.at(-1)]).toEqual([shown(await hashAt(1)), shown(await hashAt(tip))]);
     });
 
-    it('end with the one that was named, and are one when none is known', async () => {
+    it('end with the requested one, and are a single one if no locator hash is known', async () => {
       const peer = await stage().greet();
       expect(await headersFor(peer, [await hashAt(5)], await hashAt(8))).toEqual(await hashesOf(6, 8));
       expect(await headersFor(peer, [await hashAt(tip - 2)], await hashAt(5))).toEqual(
@@ -73,7 +73,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(await headersFor(peer, [], UNKNOWN)).toBeNull();
     });
 
-    it('come for a locator of 101 hashes, and a longer one ends the connection', async () => {
+    it('are sent for a locator of 101 hashes, and a longer one closes the connection', async () => {
       const long = (length: number): Buffer[] => Array.from({ length }, () => UNKNOWN);
       for (const command of ['getheaders', 'getblocks']) {
         const peer = await stage().greet();
@@ -95,7 +95,7 @@ export function servingScenarios(stage: () => Stage): void {
   });
 
   describe('ids of blocks', () => {
-    it('stop before the one that was named', async () => {
+    it('stop before the requested one', async () => {
       const peer = await stage().greet();
       peer.send('getblocks', locator([await hashAt(3)], await hashAt(6)));
       const expected = [await hashAt(4), await hashAt(5)].map((hash) => item(INV_BLOCK, hash));
@@ -104,7 +104,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(payloadsOf(await peer.settled(), 'inv')).toEqual([]);
     });
 
-    it('are 500, and with the last of them the tip is told, so that the peer asks on', async () => {
+    it('are 500, and the last of them makes the peer continue', async () => {
       const peer = await stage().greet();
       peer.send('getblocks', locator([await hashAt(0)]));
       const first = itemsOf(await peer.next('inv'));
@@ -136,7 +136,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(raw.includes(spend.whole)).toBe(true);
     });
 
-    it('come whole, or without witness, and not at all when they are not here', async () => {
+    it('are sent whole, or without witness, and not at all if they are unknown', async () => {
       const peer = await stage().greet();
       peer.send('getdata', inventory([INV_WITNESS_BLOCK, INV_BLOCK].map((type) => ({ type, hash }))));
       expect(await peer.next('block')).toEqual(raw);
@@ -152,7 +152,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(answersAmong(silence)).toEqual([]);
     });
 
-    it('come filtered, with the transactions that match', async () => {
+    it('are sent filtered, with the matching transactions', async () => {
       const peer = await stage().greet();
       const filtered = one(INV_FILTERED_BLOCK, hash);
       peer.send('getdata', filtered);
@@ -176,7 +176,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(payloadsOf(await peer.settled(), 'tx')).toHaveLength(3);
     });
 
-    it.each([1, 2])('come in compact form, version %i', async (number) => {
+    it.each([1, 2])('are sent in compact form, version %i', async (number) => {
       const peer = await stage().greet();
       peer.send('sendcmpct', sendcmpct(false, number));
       peer.send('sendcmpct', sendcmpct(false, 3 - number));
@@ -198,7 +198,7 @@ export function servingScenarios(stage: () => Stage): void {
       await stage().expectSentAway(peer);
     });
 
-    it('come whole when compact ones would be too old', async () => {
+    it('are sent whole if compact ones would be too old', async () => {
       const peer = await stage().greet();
       peer.send('sendcmpct', sendcmpct(false, 2));
       const old = height - 12;
@@ -227,7 +227,7 @@ export function servingScenarios(stage: () => Stage): void {
       return peer;
     }
 
-    it('are announced as each peer wants it', async () => {
+    it('are announced in the form that each peer requested', async () => {
       const plain = await inStep();
       const byHeader = await inStep(['sendheaders', Buffer.alloc(0)]);
       const compact = await inStep(['sendcmpct', sendcmpct(true, 2)]);
@@ -245,7 +245,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(itemsOf(await unknown.next('inv'))).toEqual([item(INV_BLOCK, hash)]);
     });
 
-    it('are announced once, and to no one who has them', async () => {
+    it('are announced once, and not to peers that have them', async () => {
       const giver = await inStep(['sendheaders', Buffer.alloc(0)]);
       const other = await inStep(['sendheaders', Buffer.alloc(0)]);
       const [id] = await stage().generate(1);

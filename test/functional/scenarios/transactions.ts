@@ -42,8 +42,8 @@ export function transactionScenarios(stage: () => Stage): void {
   /** Ids of the transactions that an inv names. */
   const announced = async (peer: RawPeer): Promise<string[]> => itemsOf(await peer.next('inv'));
 
-  describe('transactions of others', () => {
-    it('are asked for when they are announced, and taken', async () => {
+  describe('transactions of peers', () => {
+    it('are requested when they are announced, and accepted', async () => {
       const peer = await stage().greet();
       const tx = await stage().payment();
       peer.send('inv', one(INV_TX, txid(tx)));
@@ -55,14 +55,14 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(payloadsOf(peer.inbox, 'getdata')).toEqual([]);
     });
 
-    it('are asked for without witness where the peer knows of none', async () => {
+    it('are requested without witness from peers without witness support', async () => {
       const peer = await stage().greet({ services: 5n });
       const hash = unknownHash();
       peer.send('inv', one(INV_TX, hash));
       expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_TX, hash)]);
     });
 
-    it('are asked of one peer at a time', async () => {
+    it('are requested from one peer at a time', async () => {
       const [hash, other] = [unknownHash(), unknownHash()];
       const [first, second] = [await stage().greet(), await stage().greet()];
       first.send('inv', one(INV_TX, hash));
@@ -72,7 +72,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(itemsOf(await second.next('getdata'))).toEqual([item(INV_WITNESS_TX, other)]);
     });
 
-    it('are taken unasked, and passed on with and without witness', async () => {
+    it('are accepted without a request, and relayed with and without witness', async () => {
       const fund = await stage().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
       const { whole, stripped } = witnessTransaction(txid(fund), [{ valueSat: COIN_SAT - 2000n }]);
       const [giver, taker] = [await stage().greet(), await stage().greetTrusted()];
@@ -89,7 +89,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(itemsOf(await taker.next('notfound'))).toEqual([item(INV_TX, missing.hash)]);
     });
 
-    it('wait for their parents, which are asked for', async () => {
+    it('without parents wait for their parents, which are requested', async () => {
       const parent = await stage().payment();
       const child = transaction([{ txid: txid(parent) }], [{ valueSat: COIN_SAT - 2000n }]);
       const peer = await stage().greet();
@@ -101,7 +101,7 @@ export function transactionScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, 0);
     });
 
-    it('that lack their parents are kept within bounds', async () => {
+    it('without parents are limited', async () => {
       const peer = await stage().greet();
       for (let i = 0; i < 500; i++)
         peer.send('tx', transaction([{ txid: unknownHash(), index: i }], [{ valueSat: 1000n + BigInt(i) }]));
@@ -109,7 +109,7 @@ export function transactionScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('transactions that are refused', () => {
+  describe('refused transactions', () => {
     const open = (valueSat: bigint): Output => ({ valueSat });
 
     it.each<[string, (coin: Buffer) => Buffer, number, string, number]>([
@@ -185,7 +185,7 @@ export function transactionScenarios(stage: () => Stage): void {
       await stage().expectSentAway(stranger);
     });
 
-    it('are not asked for again, nor looked at, until the tip moves', async () => {
+    it('are not requested again until the tip changes', async () => {
       const peer = await stage().greet();
       const poor = transaction([{ txid: await stage().coin() }], [open(COIN_SAT)]);
       peer.send('tx', poor);
@@ -198,7 +198,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(rejectsIn(await peer.answersTo('tx', poor))).toMatchObject([{ code: LOW_FEE }]);
     });
 
-    it('when another spends the same, or when it is here', async () => {
+    it('are refused if they conflict with the mempool, or are already in it', async () => {
       const peer = await stage().greet();
       const coin = await stage().coin();
       const first = transaction([{ txid: coin }], [open(COIN_SAT - 5000n)]);
@@ -212,8 +212,8 @@ export function transactionScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('our transactions', () => {
-    it('are told to who asks for all of them, and given to no one who was not told', async () => {
+  describe('own transactions', () => {
+    it('are announced in answer to a mempool request, and served only after an announcement', async () => {
       const tx = await stage().payment();
       const stranger = await stage().greet({ relay: false });
       await send(tx);
@@ -228,7 +228,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(await peer.next('tx')).toEqual(tx);
     });
 
-    it('are not told to who wants none, until it sets a filter or clears it', async () => {
+    it('are not announced to a peer without relay, until it sets or clears a filter', async () => {
       const shy = await stage().greetTrusted({ relay: false });
       const eager = await stage().greetTrusted();
       await shy.settled();
@@ -244,7 +244,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(await stage().infoOf(shy)).toMatchObject({ relaytxes: true });
     });
 
-    it('are told through the filter that was set', async () => {
+    it('are announced through the filter of the peer', async () => {
       const peer = await stage().greetTrusted();
       const [wanted, other] = [await stage().payment(), await stage().payment()];
       peer.send('filterload', filterload(Buffer.alloc(512), 10));
@@ -256,7 +256,7 @@ export function transactionScenarios(stage: () => Stage): void {
       expect(payloadsOf(await peer.settled(), 'inv')).toEqual([]);
     });
 
-    it('are not told when they pay less than was asked for', async () => {
+    it('are not announced below the fee filter of the peer', async () => {
       const peer = await stage().greetTrusted();
       const [poor, rich] = [
         await stage().payment(),
@@ -273,7 +273,7 @@ export function transactionScenarios(stage: () => Stage): void {
     });
   });
 
-  describe('filters beyond their bounds', () => {
+  describe('filters at and above their limits', () => {
     it.each<[string, string, Buffer]>([
       ['too much data', 'filterload', filterload(Buffer.alloc(36_001), 1)],
       ['too many functions', 'filterload', filterload(Buffer.alloc(1), 51)],
@@ -284,7 +284,7 @@ export function transactionScenarios(stage: () => Stage): void {
       await stage().expectSentAway(peer);
     });
 
-    it('are the largest that may be', async () => {
+    it('are accepted up to the maximum size', async () => {
       const peer = await stage().greet();
       peer.send('filterload', filterload(Buffer.alloc(36_000), 50));
       peer.send('filteradd', withLength(Buffer.alloc(20_000)));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../../../src/bin/cli/run.js';
 
-it('looks for the cookie again when it came after the first look', async () => {
+it('reads the cookie again if it was created after the first attempt', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-race-'));
   mkdirSync(join(folder, 'regtest'));
   const seen: (string | undefined)[] = [];

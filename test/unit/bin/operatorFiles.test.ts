@@ -22,11 +22,11 @@ const shownOptions = OPTION_ROWS.filter(({ name }) => !hidden.has(name)).map(({ 
 describe('the sample configuration', () => {
   const text = read('contrib/lbcnode.conf');
 
-  it('says nothing until something is taken out of its comments', () => {
+  it('sets nothing until a comment sign is removed', () => {
     expect(parseConfigText(text)).toEqual([]);
   });
 
-  it('takes what is appended to it for all networks', () => {
+  it('applies appended settings to all networks', () => {
     expect(parseConfigText(`${text}rpcuser=a\n`)).toMatchObject([{ section: '', name: 'rpcuser' }]);
   });
 
@@ -239,7 +239,7 @@ function offeredByZsh(...words: string[]): string[] {
 }
 
 describe.skipIf(!isInstalled('zsh'))('completion in zsh', () => {
-  it.each(['_lbcnode', '_lbcnet'])('is free of mistakes (%s)', (name) => {
+  it.each(['_lbcnode', '_lbcnet'])('has no errors (%s)', (name) => {
     const file = path(`contrib/completion/${name}`);
     const { status, stderr } = spawnSync('zsh', ['-f', '-n', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);

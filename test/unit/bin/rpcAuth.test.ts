@@ -34,13 +34,13 @@ async function make(words: string[], typed = ''): Promise<{ status: number; out:
 }
 
 describe('rpcAuthEntry', () => {
-  it('is what the reference makes', () => {
+  it('gives the result of the reference', () => {
     // HMAC-SHA256 of "password" under the key "cafe", as Python's hmac gives it.
     const hash = 'd504d670dbdfc162f5bbc3251ffda398fa4748bfc5ade87013bd7857d5aec30c';
     expect(rpcAuthEntry('alice', 'password', 'cafe')).toBe(`alice:cafe$${hash}`);
   });
 
-  it('has another salt each time, and refuses users that could not be told from the rest', () => {
+  it('uses a new salt each time, and refuses ambiguous user names', () => {
     expect(rpcAuthEntry('a', 'b')).not.toBe(rpcAuthEntry('a', 'b'));
     for (const user of ['', 'a:b', 'a$b', 'a b', 'a#b']) {
       expect(() => rpcAuthEntry(user, 'x')).toThrow('A user name has at least one character');
@@ -52,7 +52,7 @@ describe('rpcAuthEntry', () => {
 });
 
 describe('-makerpcauth', () => {
-  it('prints a line that lets in who has the password', async () => {
+  it('prints a line that accepts the password', async () => {
     const { status, out, err } = await make(['-makerpcauth=alice']);
     expect([status, err]).toEqual([0, '']);
     const [, line, , password] = out.split('\n');
@@ -63,14 +63,14 @@ describe('-makerpcauth', () => {
     expect(await lets(entry, 'bob', password!)).toBe(false);
   });
 
-  it('takes a password of the user’s own from standard input', async () => {
+  it('reads the user’s own password from standard input', async () => {
     const { status, out } = await make(['-makerpcauth=bob', '-stdinrpcpass'], 'my own $ecret: word\n');
     expect(status).toBe(0);
     const entry = /^rpcauth=(.*)$/m.exec(out)![1]!;
     expect(await lets(entry, 'bob', 'my own $ecret: word')).toBe(true);
   });
 
-  it('refuses a user that the node could not read', async () => {
+  it('refuses a user name that the node could not read', async () => {
     expect(await make(['-makerpcauth=a:b'])).toMatchObject({
       status: 1,
       out: '',

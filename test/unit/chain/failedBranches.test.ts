@@ -175,7 +175,7 @@ describe('failed branches', () => {
     checkBlockIndex(index, RULES);
   }
 
-  it('below one block are all usable again when one of them is reconsidered', async () => {
+  it('below one block become usable again when one of them is reconsidered', async () => {
     const model = await begin();
     const common = await add(model, model.nodes[0]!);
     const first = await add(model, await add(model, common));
@@ -192,7 +192,7 @@ describe('failed branches', () => {
     compare(model);
   });
 
-  it('stay failed when they were declared invalid themselves', async () => {
+  it('remain failed if they were invalidated themselves', async () => {
     const model = await begin();
     const common = await add(model, model.nodes[0]!);
     const first = await add(model, await add(model, common));
@@ -208,7 +208,7 @@ describe('failed branches', () => {
     expect(core().tip).toBe(idOf(first));
   });
 
-  it('that nothing fails for are mended when a folder is opened', async () => {
+  it('without a failed block are repaired when a folder is opened', async () => {
     const model = await begin();
     const common = await add(model, model.nodes[0]!);
     const lower = await add(model, common);
@@ -223,7 +223,7 @@ describe('failed branches', () => {
     expect(core().tip).toBe(idOf(child));
   });
 
-  it('are cleared in slices, between which headers and verdicts come', async () => {
+  it('are cleared in slices, between which headers and verdicts arrive', async () => {
     const model = await begin();
     const root = await add(model, model.nodes[0]!);
     const low = await add(model, root);
@@ -264,7 +264,7 @@ describe('failed branches', () => {
     ['with a rival that is better than what comes before it', 130],
     ['with a rival that is worse', 90],
   ])(
-    'among many blocks that waited for one: a bad block on the way to the best, %s',
+    'with many blocks that waited for one: an invalid block on the way to the best, %s',
     async (_, rivalHeight) => {
       const model = await begin();
       core().afterStep.push(async () => {

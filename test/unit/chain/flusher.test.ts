@@ -58,7 +58,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER, coinBytes = 5000, rows: Partia
 }
 
 describe('Flusher', () => {
-  it('trims the coin cache after a block, and leaves it alone in the middle of one', async () => {
+  it('trims the coin cache after a block, and not during one', async () => {
     const { flusher, store, notes } = makeFlusher();
     await store.beforeSpill();
     expect(notes).toMatchObject({ trims: 0, states: [{ coinsOnDisk: true }] });
@@ -80,7 +80,7 @@ describe('Flusher', () => {
     expect(notes.flushes).toBe(flushes);
   });
 
-  it('records how far the files were read while they are read, and their end otherwise', async () => {
+  it('records the read position during an import, and the end of the files otherwise', async () => {
     const { flusher, notes } = makeFlusher();
     flusher.scanFrom = { file: 1, offset: 55 };
     await flusher.flush();

@@ -107,7 +107,7 @@ async function connectNext(block: LoadedBlock): Promise<void> {
   expect(hashToHex(chain.index.headers.hash(chain.tip))).toBe(hashToHex(block.hash));
 }
 
-describe('rows of the claim trie that follow from others', () => {
+describe('rows of the claim trie that can be derived from others', () => {
   const parts: [what: string, remove: () => Promise<void> | void][] = [
     ['a node', () => store().del(nodeKey(GENERATION, 'ab'))],
     ['the root', () => store().del(nodeKey(GENERATION, ''))],
@@ -125,7 +125,7 @@ describe('rows of the claim trie that follow from others', () => {
     expect((await world.chain.services.claims.totals()).names).toBe(3);
   });
 
-  it.each(parts.slice(0, 3))('are rebuilt to take a block back: %s', async (_, remove) => {
+  it.each(parts.slice(0, 3))('are rebuilt to disconnect a block: %s', async (_, remove) => {
     await makeWorld();
     const block = await nextBlock();
     await connectNext(block);
@@ -158,7 +158,7 @@ describe('rows of the claim trie that follow from others', () => {
 const verifyAll = (): Promise<string | null> =>
   verifyChain(world.chain.opened.chain, { level: 4, blocks: 3, signal: new AbortController().signal });
 
-it('finds a name without claims again when the marks of such names are gone', async () => {
+it('are found again for names without claims when the marks of such names are missing', async () => {
   await makeWorld();
   const abandon = (name: string): void =>
     void world.chain.pending.push(
@@ -182,29 +182,34 @@ it('finds a name without claims again when the marks of such names are gone', as
   expect(await verifyAll()).toBeNull();
 });
 
-describe('rows of the claim trie that follow from no others', () => {
+describe('rows of the claim trie that cannot be derived', () => {
   const parts: [what: string, remove: () => Promise<void> | void][] = [
     ['the name of a claim', () => store().del(nameKey('abd'))],
     ['a name beside it', () => store().del(nameKey('b'))],
     ['the item of an abandoned claim', () => removeRange(itemsKey('abd'))],
   ];
 
-  it.each(parts)('make no valid block invalid, and -reindex-chainstate helps: %s', async (_, remove) => {
-    await makeWorld();
-    const block = await nextBlock();
-    await remove();
-    const { chain } = world.chain.opened;
-    const id = chain.index.headers.find(block.hash);
-    await expect(chain.reconsiderBlock(id)).rejects.toThrow(/is corrupt: .*Restart with -reindex-chainstate/);
-    expect(world.warnings.filter((line) => line.includes('invalid block'))).toEqual([]);
-    world.chain = await world.chain.reopen({ reindexChainstate: true });
-    await world.chain.opened.rebuild?.();
-    const again = world.chain.opened.chain;
-    expect(hashToHex(again.index.headers.hash(again.tip))).toBe(hashToHex(block.hash));
-    expect((await world.chain.services.claims.totals()).names).toBe(3);
-  });
+  it.each(parts)(
+    'do not make a valid block invalid, and -reindex-chainstate restores them: %s',
+    async (_, remove) => {
+      await makeWorld();
+      const block = await nextBlock();
+      await remove();
+      const { chain } = world.chain.opened;
+      const id = chain.index.headers.find(block.hash);
+      await expect(chain.reconsiderBlock(id)).rejects.toThrow(
+        /is corrupt: .*Restart with -reindex-chainstate/,
+      );
+      expect(world.warnings.filter((line) => line.includes('invalid block'))).toEqual([]);
+      world.chain = await world.chain.reopen({ reindexChainstate: true });
+      await world.chain.opened.rebuild?.();
+      const again = world.chain.opened.chain;
+      expect(hashToHex(again.index.headers.hash(again.tip))).toBe(hashToHex(block.hash));
+      expect((await world.chain.services.claims.totals()).names).toBe(3);
+    },
+  );
 
-  it('are noticed where a block is due to let something in', async () => {
+  it('are detected when a block needs them for an activation', async () => {
     await makeWorld();
     const { chain } = world.chain.opened;
     const { claims } = chain.deps;
@@ -226,7 +231,7 @@ describe('rows of the claim trie that follow from no others', () => {
   });
 
   it.each(['a claim that waits', 'a claim that came and went'])(
-    'are noticed when a block is taken back without its log: %s',
+    'are detected when a block is disconnected without its log: %s',
     async (what) => {
       await makeWorld();
       const { chain } = world.chain.opened;

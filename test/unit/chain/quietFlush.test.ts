@@ -6,7 +6,7 @@ import { TestChain } from '../../support/testChain.js';
 /** A coin of this size makes a block worth some nine kilobytes of the cache. */
 const BIG_SCRIPT = Buffer.alloc(9000, 0x51);
 
-describe('what is in memory', () => {
+describe('data in memory', () => {
   let chain: TestChain;
   let flush: MockInstance<RowStore['flush']>;
 
@@ -26,7 +26,7 @@ describe('what is in memory', () => {
     await chain.opened.chain.exclusively(() => Promise.resolve());
   }
 
-  it('goes to disk once no block has come for a while, and only once', async () => {
+  it('is flushed once no block has arrived for a while, and only once', async () => {
     await chain.mine(130, BIG_SCRIPT);
     await pass(QUIET_MS - 1);
     await chain.mine(1);
@@ -38,7 +38,7 @@ describe('what is in memory', () => {
     expect(flush).toHaveBeenCalledTimes(1);
   });
 
-  it('stays there where a kill would cost hardly anything', async () => {
+  it('is not flushed if a kill would lose very little', async () => {
     await chain.mine(3);
     await pass(10 * QUIET_MS);
     expect(flush).toHaveBeenCalledTimes(0);

@@ -6,7 +6,7 @@ import { decodeCompact } from '../../../src/primitives/compactTarget.js';
 import { formatHeader, type BlockHeader } from '../../../src/primitives/header.js';
 import { ADDRESS_SCRIPT, TestChain } from '../../support/testChain.js';
 
-it('is over once, however many blocks it takes back', async () => {
+it('ends once, after any number of blocks', async () => {
   const reorganisation = new Reorganisation();
   reorganisation.end();
   expect(reorganisation.over).toBeNull();
@@ -31,7 +31,7 @@ async function mined(block: LoadedBlock, change: Partial<BlockHeader>): Promise<
   return loadBlock(Buffer.concat([bytes, block.raw.subarray(bytes.length)]));
 }
 
-it('lasts until a branch that proves wrong in its middle is left again', async () => {
+it('lasts until a branch with an invalid block is left again', async () => {
   const test = await TestChain.open();
   const rival = await TestChain.open();
   const { chain } = test.opened;
@@ -61,7 +61,7 @@ it('lasts until a branch that proves wrong in its middle is left again', async (
   await test.close();
 });
 
-it('lasts until a branch is left again because its best block proves invalid', async () => {
+it('lasts until a branch is left again because its best block is invalid', async () => {
   const test = await TestChain.open();
   const rival = await TestChain.open();
   const { chain } = test.opened;
@@ -85,7 +85,7 @@ it('lasts until a branch is left again because its best block proves invalid', a
   await test.close();
 });
 
-it('lasts from the first block that is taken back until the mempool has looked at all of them', async () => {
+it('lasts from the first disconnected block until the mempool has processed all of them', async () => {
   const test = await TestChain.open();
   const { chain } = test.opened;
   const { reorganisation } = chain;
@@ -121,7 +121,7 @@ it('lasts from the first block that is taken back until the mempool has looked a
   await test.close();
 });
 
-it('is over when the chain fails in the middle of it', async () => {
+it('ends if the chain fails during it', async () => {
   const test = await TestChain.open();
   const { chain } = test.opened;
   await test.mine(2);

@@ -29,7 +29,7 @@ describe('order of the reference hash set', () => {
     );
   });
 
-  it('leaves very many as they come', () => {
+  it('keeps the order of very many', () => {
     const many = names(MAX_ORDERED);
     expect(setOrder(many)).toEqual(many);
   });

@@ -15,7 +15,7 @@ describe('hashes of the trie', () => {
     }
   });
 
-  it('fold any number of leaves, and leave them as they are', () => {
+  it('combine any number of leaves, without changing them', () => {
     for (const count of [1, 2, 3, 4, 5, 7, 36, 255, 256, 257, 1000]) {
       const leaves = Array.from({ length: count }, () => randomBytes(32));
       const copy = leaves.map(toHex);

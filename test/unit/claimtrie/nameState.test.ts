@@ -61,7 +61,7 @@ describe('state of a name', () => {
     expect(addSupport(state, claims[4]!.claimId, 0n)).toBe(false);
   });
 
-  it('keeps the supports of a claim that is gone, and gives them to the next one with its id', () => {
+  it('keeps the supports of a removed claim, and gives them to the next claim with its id', () => {
     const state = emptyNameState();
     const update = item(1, 10n, 5, 'update');
     addSupport(state, update.claimId, 7n);
@@ -185,7 +185,7 @@ describe('a name with very many claims', () => {
     expect(state.claims.length).toBeGreaterThan(32);
   });
 
-  it('is not walked through for each of its supports', () => {
+  it('is not traversed for each of its supports', () => {
     const CLAIMS = 20_000;
     const CHANGES = 2000;
     const state = emptyNameState();
@@ -205,7 +205,7 @@ describe('a name with very many claims', () => {
 });
 
 describe('normalized keys', () => {
-  it('take the short way for ASCII and the whole one beyond it', () => {
+  it('use a fast path for ASCII and the complete algorithm otherwise', () => {
     const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
     expect(normalizeKey('already lower-case_1')).toBe('already lower-case_1');
     expect(normalizeKey('UPPER Case')).toBe('upper case');

@@ -27,7 +27,7 @@ const normalizeText = (text: string): string =>
   Buffer.from(normalizeName(Buffer.from(text, 'utf8'))).toString('utf8');
 
 describe('normalizeName', () => {
-  it('lower-cases ASCII and leaves the rest of it alone', () => {
+  it('lower-cases ASCII and does not change other ASCII characters', () => {
     expect(normalizeText('TESt')).toBe('test');
     expect(normalizeText('tesT 23')).toBe('tesT 23'.toLowerCase());
     expect(normalizeText('@[`{Z}')).toBe('@[`{z}');
@@ -35,7 +35,7 @@ describe('normalizeName', () => {
     expect(normalizeText('')).toBe('');
   });
 
-  it('answers the same array when nothing changes, and never writes to its input', () => {
+  it('returns the same array if nothing changes, and never writes to its input', () => {
     const plain = Buffer.from('already-plain');
     expect(normalizeName(plain)).toBe(plain);
     const upper = Buffer.from('Upper');
@@ -82,7 +82,7 @@ describe('normalizeName', () => {
     ['above U+10FFFF', '41f4908080'],
     ['lead byte f5', '41f5808080'],
     ['five bytes', '41f888808080'],
-  ])('leaves invalid UTF-8 as it is: %s', (_name, hex) => {
+  ])('does not change invalid UTF-8: %s', (_name, hex) => {
     expect(normalizeHex(hex)).toBe(hex);
   });
 
@@ -92,11 +92,11 @@ describe('normalizeName', () => {
     ['U+10FFFF', 'f48fbfbf'],
     ['U+0800', 'e0a080'],
     ['U+10000', 'f0908080'],
-  ])('accepts the borders of UTF-8: %s', (_name, hex) => {
+  ])('accepts the limits of UTF-8: %s', (_name, hex) => {
     expect(normalizeHex(`41${hex}`)).toBe(`61${hex}`);
   });
 
-  it('leaves alone what Unicode 11 did not have', () => {
+  it('does not change characters that Unicode 11 does not have', () => {
     // U+11938 (Unicode 13) decomposes, U+1E08F (15) and U+10EFD (15) combine, U+A7C0 (14) and U+2C2F (14) fold, in later versions.
     for (const code of [0x11938, 0xa7c0, 0x2c2f, 0x10570, 0x16121]) {
       const text = String.fromCodePoint(code);
@@ -126,7 +126,7 @@ describe('normalizeName', () => {
     expect(name.normalize('NFD')).not.toBe(name);
   });
 
-  it('orders marks before it folds them, and not again', () => {
+  it('orders marks before folding, and not again', () => {
     expect(normalizeText('\u0345\u0301')).toBe('\u0301\u03b9');
     expect(normalizeText('\u0391\u0345\u0301')).toBe('\u03b1\u0301\u03b9');
     expect(normalizeText('\u0345\u0327a')).toBe('\u0327\u03b9a');
@@ -134,7 +134,7 @@ describe('normalizeName', () => {
     expect(normalizeText('\u0345\u0323\u0345')).toBe('\u0323\u03b9\u03b9');
   });
 
-  it('takes a long run of marks in its stride', () => {
+  it('handles a long run of marks fast', () => {
     const marks = '\u0301\u0327'.repeat(100_000);
     // Sorted by insertion they would take minutes, and the test its time limit.
     expect(normalizeText(`a${marks}`)).toBe(`a${'\u0327'.repeat(100_000)}${'\u0301'.repeat(100_000)}`);

@@ -14,7 +14,7 @@ const ALPHABET = [
 ];
 
 describe('names in slices', () => {
-  it('are normalized as at once, wherever they are cut', () => {
+  it('are normalized like whole ones, wherever they are split', () => {
     let seed = 3;
     const below = (n: number): number => (seed = (seed * 48271) % 0x7fffffff) % n;
     for (let round = 0; round < 600; round++) {
@@ -32,7 +32,7 @@ describe('names in slices', () => {
     }
   });
 
-  it('take pauses by their length, runs of marks without a letter too', () => {
+  it('yield by their length, also in runs of marks without a letter', () => {
     for (const text of [
       'A'.repeat(200_000),
       '\u00c9'.repeat(100_000),

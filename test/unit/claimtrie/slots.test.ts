@@ -31,7 +31,7 @@ const SLOTS: Slot[] = [
 ];
 
 describe('packed slots', () => {
-  it('come back as they went, whatever the length of an edge', () => {
+  it('round-trip, for any length of an edge', () => {
     const packed = packSlots(SLOTS);
     expect(unpackSlots(packed)).toEqual(SLOTS);
     expect(countSlots(packed)).toBe(SLOTS.length);
@@ -44,7 +44,7 @@ describe('packed slots', () => {
     expect(() => packSlot('', Buffer.alloc(32), true)).toThrow(AssertionError);
   });
 
-  it('are found by the first byte of their edge, or the place where one would stand', () => {
+  it('are found by the first byte of their edge, or the position where one would be', () => {
     const packed = packSlots(SLOTS);
     const cursor = new SlotCursor();
     for (const { edge, hash, leaf } of SLOTS) {
@@ -68,7 +68,7 @@ describe('packed slots', () => {
     expect(cursor.at).toBe(0);
   });
 
-  it('change in place, and tell that they have', () => {
+  it('change in place, and report the change', () => {
     const before = packSlots(SLOTS);
     const after = Buffer.from(before);
     const [old, now] = [new SlotCursor(), new SlotCursor()];

@@ -101,7 +101,7 @@ describe('working trie', () => {
     });
   }
 
-  it('knows nodes, children and the way to a name', () => {
+  it('knows nodes, children and the path to a name', () => {
     const records: Records = new Map();
     const names = new Map(['abc', 'abd', 'abcde'].map((name) => [name, 1]));
     const trie = new WorkTrie();
@@ -124,7 +124,7 @@ describe('working trie', () => {
     expect(next.storedPath('abcde')).toEqual(['', 'ab', 'abc', 'abcde']);
   });
 
-  it('asks for the claims of leaves that get something below them', () => {
+  it('requests the claims of leaves that get children', () => {
     const records: Records = new Map();
     const names = new Map([
       ['ab', 1],
@@ -151,7 +151,7 @@ describe('working trie', () => {
     expect(trie.storedPath('a')).toEqual([]);
   });
 
-  it('refuses what cannot be', () => {
+  it('refuses invalid operations', () => {
     const trie = new WorkTrie();
     expect(() => trie.isNode('a')).toThrow(AssertionError);
     load(trie, new Map(), ['a']);

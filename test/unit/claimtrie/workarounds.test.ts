@@ -30,7 +30,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     return claims.map((claim) => claim.validAtHeight);
   }
 
-  it('is lifted by the takeover, whatever it was', async () => {
+  it('is removed by the takeover, whatever it was', async () => {
     expect(await emptied(RULES, ['ab'])).toEqual([641, 641]);
     expect(await emptied(WORKAROUNDS, ['ab'])).toEqual([641, 641]);
   });
@@ -48,18 +48,18 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     return chain.validHeights('a');
   }
 
-  it('counts the ownership of before when the node is gone, and none when it lives on', async () => {
+  it('counts the previous ownership if the node was removed, and none if it still exists', async () => {
     expect(await delayed(RULES, [])).toEqual([641, 661, 661]);
     expect(await delayed(RULES, ['ab'])).toEqual([641, 661, 661]);
     expect(await delayed(RULES, ['ab', 'ac'])).toEqual([641, 641, 641]);
   });
 
-  it('is none once, with one child, while the removal workaround holds', async () => {
+  it('is zero once, with one child, while the removal workaround is active', async () => {
     expect(await delayed(WORKAROUNDS, [])).toEqual([641, 661, 661]);
     expect(await delayed(WORKAROUNDS, ['ab'])).toEqual([641, 641, 661]);
   });
 
-  it('is none once for anyone who asks first, be it an input that is in vain', async () => {
+  it('is zero once for the first query, also of an input without effect', async () => {
     const chain = new HandChain(WORKAROUNDS);
     const owner = chain.claim('a', 1000);
     chain.claim('ab', 10);
@@ -112,7 +112,7 @@ describe('takeover workaround', () => {
     expect(await takeover({ ...WORKAROUNDS, takeoverWorkaroundMax: 641 }, 'support first')).toBe(1);
   });
 
-  it('does nothing in the block of the hash fork, which loads every node, except for one that was erased', async () => {
+  it('does nothing in the block of the hash fork, which loads every node, except for an erased node', async () => {
     const forkAt = (allClaimsForkHeight: number): ClaimRules => ({ ...WORKAROUNDS, allClaimsForkHeight });
     expect(await takeover(forkAt(641), 'support first')).toBe(641);
     expect(await takeover(forkAt(642), 'support first')).toBe(1);
@@ -126,7 +126,7 @@ describe('takeover workaround', () => {
     expect(await takeover(WORKAROUNDS, 'claim first', 'abd')).toBe(641);
   });
 
-  it('leaves what is pending alone', async () => {
+  it('does not change pending claims', async () => {
     const chain = new HandChain(WORKAROUNDS);
     const owner = chain.claim('abc', 1000);
     await chain.mine();
@@ -168,7 +168,7 @@ describe('queue around the normalization fork', () => {
     expect((await chain.name('Abc')).claims).toHaveLength(1);
   });
 
-  it('lets an item enter whose output was spent where it was not looked for', async () => {
+  it('activates an item whose output was spent under another name', async () => {
     const chain = new HandChain({ ...RULES, normalizationForkHeight: 650 });
     const owner = chain.claim('Abc', 1000);
     await chain.mineTo(640);

@@ -45,7 +45,7 @@ describe('outputs', () => {
     expect(paymentOutput(common)).toEqual({ value: 100n, script: scriptForAddress(address, network) });
   });
 
-  it('make, update and support claims', () => {
+  it('create, update and support claims', () => {
     const claim = claimOutput({ ...common, name: 'ñ', value: Buffer.of(1, 2) });
     expect(toHex(claim.script)).toBe(`b502c3b10201026d7576a914${toHex(hash)}88ac`);
     expect(claimOperationOf(claim.script)).toEqual({
@@ -67,7 +67,7 @@ describe('outputs', () => {
     expect(addressOfScript(Buffer.of(0x51), network)).toBeNull();
   });
 
-  it('refuse what no node would take', () => {
+  it('refuse scripts that no node accepts', () => {
     const name = 'x'.repeat(256);
     expect(() => claimOutput({ ...common, name, value: '' })).toThrow('the name has 256 bytes');
     expect(() => claimOutput({ ...common, name: '', value: Buffer.alloc(8186) })).toThrow(
@@ -116,7 +116,7 @@ describe('transactions', () => {
     expect(half.problems).toEqual([{ input: 0, problem: 'the spent output is missing in the arguments' }]);
   });
 
-  it('are signed behind script hashes', () => {
+  it('are signed for script hashes with claims', () => {
     const redeemScript = scriptForMultisig(1, [KEY.publicKey]);
     for (const destination of [
       { type: 'scripthash', hash: hash160(redeemScript) },
@@ -131,7 +131,7 @@ describe('transactions', () => {
     }
   });
 
-  it('end claims', () => {
+  it('abandon claims', () => {
     const output = { txid: TXID, vout: 1, amountSat: 2000n };
     const hex = abandonTransaction({ network, output, address, feeSat: 300n });
     expect(hex).toBe(
@@ -149,7 +149,7 @@ describe('transactions', () => {
     expect(() => sequenceOf({ lockTime: -1 })).toThrow(RangeError);
   });
 
-  it('and nothing else', () => {
+  it('are refused if invalid', () => {
     const request = { network, spent: [], privateKeys: [] };
     expect(() => signTransaction({ ...request, hex: 'zz' })).toThrow('not hex');
     expect(() => signTransaction({ ...request, hex: '00' })).toThrow('not a valid transaction');

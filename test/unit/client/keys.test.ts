@@ -20,7 +20,7 @@ import { Keyring } from '../../../src/wallet/keys/keyring.js';
 import { WalletBatch } from '../../../src/wallet/store/records.js';
 
 describe('keys offline', () => {
-  it('are made, and read again on their own network only', () => {
+  it('are generated, and decoded on their own network only', () => {
     const { privateKey, publicKey } = makeKey('regtest');
     expect(publicKeyOf(privateKey, 'regtest')).toBe(publicKey);
     expect(() => publicKeyOf(privateKey, 'main')).toThrow(RangeError);
@@ -32,7 +32,7 @@ describe('keys offline', () => {
     expect(() => addressOfKey('00', 'main')).toThrow('the public key is invalid');
   });
 
-  it('are text and bytes, with compressed public keys and without', () => {
+  it('are converted between text and bytes, with compressed public keys and without', () => {
     const secret = Buffer.alloc(32, 7);
     const addresses = [true, false].map((compressed) => {
       const { privateKey, publicKey } = keyOfSecret(secret, 'regtest', { compressed });
@@ -48,7 +48,7 @@ describe('keys offline', () => {
   });
 
   // Bitcoin's wiki, "Wallet import format", except for the prefix of the network, which is 0x80 there and 0x1c here.
-  it('have the form of wallet import', () => {
+  it('have the wallet import format', () => {
     const secret = Buffer.from('0c28fca386c7a227600b2fe50b7cae11ec86d3bf1fbe471be89827e19d72aa1d', 'hex');
     for (const compressed of [true, false]) {
       const payload = [Buffer.of(0x1c), secret, compressed ? Buffer.of(1) : Buffer.alloc(0)];

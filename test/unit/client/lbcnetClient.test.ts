@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 describe('a call', () => {
-  it('sends names of parameters and gives the result', async () => {
+  it('sends named parameters and returns the result', async () => {
     told = '{"jsonrpc": "2.0", "result": "mAddress"}';
     expect(await client.call('address_unused')).toBe('mAddress');
     expect(asked).toEqual({ method: 'address_unused', params: {} });
@@ -34,7 +34,7 @@ describe('a call', () => {
     expect(asked).toEqual({ method: 'address_is_mine', params: { address: 'a' } });
   });
 
-  it('fails by the class of the error', async () => {
+  it('fails with the class of the error', async () => {
     told = '{"error": {"code": -32500, "message": "No.", "data": {"name": "InsufficientFundsError"}}}';
     const failure = client.call('wallet_send', { amount: '1.0', addresses: 'a' });
     await expect(failure).rejects.toBeInstanceOf(LbcnetCallError);
@@ -45,7 +45,7 @@ describe('a call', () => {
     });
   });
 
-  it('fails where no one answers JSON', async () => {
+  it('fails if the answer is not JSON', async () => {
     told = '403: Forbidden';
     await expect(client.call('status')).rejects.toMatchObject({ status: 200, message: '403: Forbidden' });
     const nobody = new LbcnetClient({ url: 'http://127.0.0.1:1/' });

@@ -65,7 +65,7 @@ describe('RpcClient', () => {
     await expect(client.call('nosuch')).rejects.toMatchObject({ code: -32601, message: 'Method not found' });
   });
 
-  it('keeps numbers exact where that is asked for', async () => {
+  it('keeps numbers exact on request', async () => {
     const client = connect(await startNode());
     const answer = (await client.callExact('echo', [1.5, 'x'])) as JsonNumber[];
     expect(numberText(answer[0]!)).toBe('1.5');
@@ -84,7 +84,7 @@ describe('RpcClient', () => {
     expect(await client.batch([])).toEqual([]);
   });
 
-  it('tells errors of methods from those on the way', async () => {
+  it('distinguishes errors of methods from transport errors', async () => {
     const port = await startNode();
     await expect(connect(port).call('help', 'x', ...([1] as unknown as []))).rejects.toBeInstanceOf(
       RpcCallError,
@@ -105,7 +105,7 @@ describe('RpcClient', () => {
     await expect(connect(mute, 'a:b', 200).call('uptime')).rejects.toThrow('did not answer in time');
   });
 
-  it('asks for a wallet in the profile that the URL names', async () => {
+  it('requests a wallet in the profile of the URL', async () => {
     const asked: (string | undefined)[] = [];
     const port = await startOdd((request, response) => {
       asked.push(request.url);

@@ -46,14 +46,14 @@ describe('checkBlock', () => {
     expect(check(blockOf(coinbase(), spending(1), spending(2)))).toBeNull();
   });
 
-  it('wants the proof of work by default', () => {
+  it('requires the proof of work by default', () => {
     const block = blockOf(coinbase());
     block.header.bits = 0x1f00ffff;
     expect(checkBlock(block, regtestParams)).toMatchObject({ reason: 'high-hash', corruption: false });
     expect(checkBlock(block, regtestParams, { proofOfWork: false })).toBeNull();
   });
 
-  it('wants the merkle root by default', () => {
+  it('requires the merkle root by default', () => {
     const block = blockOf(coinbase(), spending(1));
     block.transactions[1] = spending(2);
     expect(checkBlock(block, regtestParams)).toMatchObject({
@@ -65,7 +65,7 @@ describe('checkBlock', () => {
     expect(checkBlock(block, regtestParams, { merkleRoot: false })).toBeNull();
   });
 
-  it('sees transactions doubled at the end, which leave the root alone (CVE-2012-2459)', () => {
+  it('detects duplicated transactions at the end, which do not change the root (CVE-2012-2459)', () => {
     const block = blockOf(coinbase(), spending(1), spending(2));
     block.transactions.push(spending(2));
     expect(checkBlock(block, regtestParams)).toMatchObject({
@@ -74,7 +74,7 @@ describe('checkBlock', () => {
     });
   });
 
-  it('uses ids the caller has', () => {
+  it('uses ids passed by the caller', () => {
     const block = blockOf(coinbase(), spending(1));
     const txids = block.transactions.map(txid);
     expect(checkBlock(block, regtestParams, { txids })).toBeNull();
@@ -95,7 +95,7 @@ describe('checkBlock', () => {
     });
   });
 
-  it('allows 20,000 signature operations in scripts of its own, claims included', () => {
+  it('allows 20,000 signature operations in its own scripts, including claims', () => {
     expect(check(blockOf(coinbase(outputOf(1n, new Uint8Array(20_000).fill(CHECKSIG)))))).toBeNull();
     const claim = concatBytes(fromHex('b5016101626d75'), new Uint8Array(20_000).fill(CHECKSIG));
     expect(check(blockOf(coinbase(outputOf(1n, claim))))).toBeNull();
@@ -104,7 +104,7 @@ describe('checkBlock', () => {
     );
   });
 
-  it('names the transaction that failed, and looks at transactions before the sum of their operations', () => {
+  it('names the failed transaction, and checks transactions before the sum of their operations', () => {
     const bad = { ...spending(1), outputs: [outputOf(-1n, new Uint8Array(20_001).fill(CHECKSIG))] };
     expect(checkBlock(blockOf(coinbase(), bad), regtestParams)).toMatchObject({
       reason: 'bad-txns-vout-negative',
@@ -113,7 +113,7 @@ describe('checkBlock', () => {
     });
   });
 
-  it('bounds the length by the size without witness and by the count', () => {
+  it('limits the length by the size without witness and by the count', () => {
     expect(checkBlockLength(1, 2_000_000)).toBeNull();
     expect(checkBlockLength(1, 2_000_001)?.reason).toBe('bad-blk-length');
     expect(checkBlockLength(2_000_000, 1)).toBeNull();
@@ -150,7 +150,7 @@ describe('contextualCheckBlock', () => {
     expect(contextual(witnessBlock())).toBeNull();
   });
 
-  it('compares lock times with the median from BIP113 on, before it against the block', () => {
+  it('compares lock times with the median time from BIP113 on, before it with the block time', () => {
     const tx = { ...spending(1), lockTime: 1_950_000_000 };
     tx.inputs[0]!.sequence = 0;
     const block = blockOf(coinbase(), tx);
@@ -163,7 +163,7 @@ describe('contextualCheckBlock', () => {
     expect(lockTimeCutoffSec(context, 5)).toBe(1_900_000_000);
   });
 
-  it('wants the height at the start of the coinbase from BIP34 on', () => {
+  it('requires the height at the start of the coinbase from BIP34 on', () => {
     const block = blockOf(coinbase());
     expect(contextual(block, { height: 601 })).toBe('bad-cb-height');
     expect(contextual(block, { height: 601 }, 602)).toBeNull();
@@ -185,7 +185,7 @@ describe('contextualCheckBlock', () => {
     expect(toHex(coinbaseHeightPush(height))).toBe(hex);
   });
 
-  it('wants a reserved value of 32 bytes', () => {
+  it('requires a reserved value of 32 bytes', () => {
     for (const witness of [[], [new Uint8Array(31)], [RESERVED, RESERVED]]) {
       const block = witnessBlock();
       block.transactions[0]!.inputs[0]!.witness = witness;
@@ -197,7 +197,7 @@ describe('contextualCheckBlock', () => {
     }
   });
 
-  it('wants the committed witnesses', () => {
+  it('requires the committed witnesses', () => {
     const block = witnessBlock();
     block.transactions[1]!.inputs[0]!.witness = [Uint8Array.of(9)];
     expect(contextualCheckBlock(block, context, { bip34Height: 500 })).toMatchObject({
@@ -209,7 +209,7 @@ describe('contextualCheckBlock', () => {
     expect(contextual(reserved)).toBe('bad-witness-merkle-match');
   });
 
-  it('wants no witness without commitment, or before segwit', () => {
+  it('allows no witness without commitment, or before segwit', () => {
     expect(contextual(witnessBlock(), { segwitActive: false })).toBe('unexpected-witness');
     const block = blockOf(coinbase(), spending(1));
     block.transactions[1]!.inputs[0]!.witness = [Uint8Array.of(1)];
@@ -219,7 +219,7 @@ describe('contextualCheckBlock', () => {
     expect(contextual(lone)).toBe('unexpected-witness');
   });
 
-  it('bounds the weight last', () => {
+  it('checks the weight last', () => {
     expect(checkBlockWeight(8_000_000)).toBeNull();
     expect(checkBlockWeight(8_000_001)).toMatchObject({ reason: 'bad-blk-weight', corruption: false });
     const block = blockOf(coinbase(), spending(1));
@@ -237,7 +237,7 @@ describe('findWitnessCommitment', () => {
   const find = (...scripts: Uint8Array[]): number =>
     findWitnessCommitment(scripts.map((script) => ({ script })));
 
-  it('takes the last one, longer ones too', () => {
+  it('returns the last one, longer ones too', () => {
     expect(toHex(commitment.subarray(0, 6))).toBe('6a24aa21a9ed');
     expect(commitment).toHaveLength(38);
     expect(find()).toBe(-1);

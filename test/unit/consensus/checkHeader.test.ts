@@ -19,7 +19,7 @@ const reasonOf = (changes: Partial<typeof header>, place: Partial<HeaderContext>
   contextualCheckHeader({ ...header, ...changes }, { ...context, ...place }, regtestParams)?.reason ?? null;
 
 describe('checkHeader', () => {
-  it('wants the proof of work', () => {
+  it('requires the proof of work', () => {
     const { genesis } = mainParams;
     expect(checkHeader(genesis.header, genesis.bits, mainParams)).toBeNull();
     const other = Buffer.from(genesis.header);
@@ -37,13 +37,13 @@ describe('checkHeader', () => {
 });
 
 describe('contextualCheckHeader', () => {
-  it('accepts a header in its place', () => {
+  it('accepts a header at its position', () => {
     expect(reasonOf({})).toBeNull();
     expect(reasonOf({ timeSec: 5000 + 7200 })).toBeNull();
     expect(reasonOf({}, { lastCheckpointHeight: 500 })).toBeNull();
   });
 
-  it('tells what is wrong, in the order of the reference', () => {
+  it('reports errors in the order of the reference', () => {
     const wrong = { bits: 0x1f00ffff, timeSec: 1000, version: 0 };
     const place = { lastCheckpointHeight: 501, height: 1000 };
     expect(reasonOf(wrong, { ...place, lastCheckpointHeight: 1001 })).toBe('bad-diffbits');
@@ -55,7 +55,7 @@ describe('contextualCheckHeader', () => {
     expect(reasonOf({ version: 0 }, place)).toBe('bad-version(0x00000000)');
   });
 
-  it('gives each its code', () => {
+  it('has a code for each error', () => {
     const verdict = contextualCheckHeader(header, { ...context, lastCheckpointHeight: 501 }, regtestParams);
     expect(verdict).toMatchObject({ rejectCode: 0x43, dosScore: 100, result: 'checkpoint' });
     const old = contextualCheckHeader(

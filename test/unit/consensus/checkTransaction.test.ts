@@ -89,7 +89,7 @@ describe('checkTransaction', () => {
     expect(checkTransaction(coinbaseWith(bytes(2), [claimOutput(prefix)]))?.reason ?? null).toBe(reason);
   });
 
-  it('looks at outputs one by one: the first broken one decides', () => {
+  it('checks outputs one by one: the first invalid one decides', () => {
     const longName = claimOutput(buildClaimPrefix(bytes(256), bytes(1)));
     expect(checkTransaction(withOutputs(longName, outputOf(-1n)))?.reason).toBe(
       'bad-txns-claimscriptname-toolarge',
@@ -97,7 +97,7 @@ describe('checkTransaction', () => {
     expect(checkTransaction(withOutputs(outputOf(-1n), longName))?.reason).toBe('bad-txns-vout-negative');
   });
 
-  it('does not take the same id with another index for a duplicate', () => {
+  it('does not treat the same id with another index as a duplicate', () => {
     for (const count of [2, 20]) {
       const tx = spending(...new Array<number>(count).fill(7));
       tx.inputs.forEach((input, index) => (input.prevout = { ...input.prevout, index }));

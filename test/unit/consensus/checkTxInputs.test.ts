@@ -20,12 +20,12 @@ const coin = (value: bigint, changes: Partial<SpentCoin> = {}): SpentCoin => ({
 const paying = (value: bigint) => ({ outputs: [{ value }] });
 
 describe('checkTxInputs', () => {
-  it('tells the fee', () => {
+  it('returns the fee', () => {
     expect(checkTxInputs(paying(3n), [coin(2n), coin(5n)], 11)).toEqual({ error: null, feeSat: 4n });
     expect(checkTxInputs(paying(7n), [coin(7n)], 11)).toEqual({ error: null, feeSat: 0n });
   });
 
-  it('wants all inputs, before anything else', () => {
+  it('requires all inputs, before other checks', () => {
     expect(checkTxInputs(paying(9n), [coin(MAX_MONEY + 1n), null], 11).error).toMatchObject({
       reason: 'bad-txns-inputs-missingorspent',
       result: 'missing-inputs',
@@ -34,7 +34,7 @@ describe('checkTxInputs', () => {
     });
   });
 
-  it('wants coinbases a hundred deep', () => {
+  it('requires a depth of a hundred for coinbases', () => {
     const young = coin(5n, { isCoinbase: true, height: 50 });
     expect(checkTxInputs(paying(1n), [young], 149).error).toMatchObject({
       reason: 'bad-txns-premature-spend-of-coinbase',
@@ -45,7 +45,7 @@ describe('checkTxInputs', () => {
     expect(checkTxInputs(paying(1n), [coin(5n, { height: 149 })], 149).error).toBeNull();
   });
 
-  it('wants values in range, one by one and summed', () => {
+  it('requires amounts in range, one by one and summed', () => {
     expect(checkTxInputs(paying(1n), [coin(MAX_MONEY + 1n)], 11).error?.reason).toBe(
       'bad-txns-inputvalues-outofrange',
     );
@@ -54,7 +54,7 @@ describe('checkTxInputs', () => {
     expect(checkTxInputs(paying(1n), [half, half], 11).error?.reason).toBe('bad-txns-inputvalues-outofrange');
   });
 
-  it('wants no more out than in', () => {
+  it('requires outputs not above the inputs', () => {
     expect(checkTxInputs(paying(COIN), [coin(COIN / 2n)], 11).error).toMatchObject({
       reason: 'bad-txns-in-belowout',
       dosScore: 100,
@@ -66,7 +66,7 @@ describe('checkTxInputs', () => {
 describe('enforcesBip30', () => {
   const other = new Uint8Array(32);
 
-  it('sleeps on main between block 2 and 1,983,701', () => {
+  it('is off on main between block 2 and 1,983,701', () => {
     const { bip34Hash } = mainParams;
     expect(enforcesBip30(0, null, mainParams)).toBe(false);
     expect(enforcesBip30(1, null, mainParams)).toBe(true);
@@ -76,7 +76,7 @@ describe('enforcesBip30', () => {
     expect(enforcesBip30(2, other, mainParams)).toBe(true);
   });
 
-  it('never sleeps on regtest, and on test only behind a block that is not there', () => {
+  it('is always on on regtest, and on test off only after a block that does not exist', () => {
     expect(enforcesBip30(5000, other, regtestParams)).toBe(true);
     expect(enforcesBip30(30_000, other, testParams)).toBe(true);
   });
@@ -114,7 +114,7 @@ describe('blockScriptFlags', () => {
     expect(blockScriptFlags(base, without)).toBe(P2SH);
   });
 
-  it('leaves out both for the excepted block', () => {
+  it('has neither for the excepted block', () => {
     expect(blockScriptFlags({ ...base, blockHash: mainParams.bip16Exception }, mainParams)).toBe(0);
   });
 });
@@ -134,7 +134,7 @@ describe('transactionSigopCost', () => {
     return tx;
   }
 
-  it('weighs its own scripts fourfold, with or without a claim before them', () => {
+  it('counts its own scripts fourfold, with or without a claim before them', () => {
     expect(legacySigopCount(spendOf(fromHex('ac')))).toBe(23);
     expect(transactionSigopCost(coinbaseWith(fromHex('acac')), () => p2sh, flags)).toBe(8);
     const claiming = spendOf(new Uint8Array(0));
@@ -142,7 +142,7 @@ describe('transactionSigopCost', () => {
     expect(transactionSigopCost(claiming, () => p2wpkh, 0)).toBe(4);
   });
 
-  it('weighs redeem scripts fourfold and witness scripts once, claims stripped off what is spent', () => {
+  it('counts redeem scripts fourfold and witness scripts once, without claim prefixes of spent outputs', () => {
     const own = 22 * 4;
     for (const prefix of [new Uint8Array(0), claim]) {
       const spent = (script: Uint8Array) => () => concatBytes(prefix, script);

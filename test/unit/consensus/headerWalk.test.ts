@@ -62,7 +62,7 @@ describe('HeaderWalk', () => {
     ['main', { ...mainParams, ...near }],
     ['test', { ...testParams, ...near, minDifficultyRange: { minHeight: 50, maxHeight: 250 } }],
     ['regtest', { ...regtestParams, ...near }],
-  ])('gives the verdicts of a chain that is kept: %s', (_, params) => {
+  ])('gives the verdicts of a stored chain: %s', (_, params) => {
     let state = 7;
     const random = (below: number): number => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;

@@ -35,7 +35,7 @@ describe('sequence locks', () => {
   const TIME = 1 << 22;
   const OFF = 0x80000000;
 
-  it('count blocks from the coin, the latest deciding', () => {
+  it('count blocks from the coin; the latest decides', () => {
     expect(calculateSequenceLocks(tx(0, 10, 3), [100, 105], medianTimeAt)).toEqual({
       minHeight: 109,
       minTimeSec: -1,

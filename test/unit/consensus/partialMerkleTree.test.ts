@@ -38,14 +38,14 @@ describe('partial merkle trees', () => {
     }
   });
 
-  it('take no more room than Core bounds it to', () => {
+  it('have at most the size limit of Bitcoin Core', () => {
     for (const count of [1, 2, 7, 100, 513]) {
       const tree = buildPartialMerkleTree(txids(count), (index) => index === count - 1);
       expect(tree.hashes.length).toBeLessThanOrEqual(Math.min(count, 1 + Math.ceil(Math.log2(count)) || 1));
     }
   });
 
-  it('lead elsewhere once a bit of a hash is another', () => {
+  it('have another root after a flipped bit of a hash', () => {
     const ids = txids(9);
     const { root } = merkleRoot(ids);
     const tree = buildPartialMerkleTree(ids, (index) => index === 4);
@@ -57,7 +57,7 @@ describe('partial merkle trees', () => {
     }
   });
 
-  it('are refused when they are not well-formed', () => {
+  it('are refused if they are malformed', () => {
     const tree = buildPartialMerkleTree(txids(9), (index) => index === 4);
     const { hashes, flags } = tree;
     const equalHashes = [hashes[0]!, hashes[0]!];
@@ -75,7 +75,7 @@ describe('partial merkle trees', () => {
     expect(() => parsePartialMerkleTree(new Reader(Buffer.from('0100000001', 'hex')))).toThrow(ReadError);
   });
 
-  it('with more hashes than a block can have transactions are passed over', () => {
+  it('with more hashes than a block can have transactions are ignored', () => {
     const written = (count: number): Buffer =>
       new Writer()
         .u32(count)

@@ -20,7 +20,7 @@ describe('the catalogue', () => {
       if (reject(key).result === 'policy') expect(reject(key).dosScore).toBe(0);
   });
 
-  it('takes details', () => {
+  it('accepts details', () => {
     expect(reject('bad-txns-nonfinal').dosScore).toBe(10);
     const verdict = reject('bad-txns-nonfinal', { dosScore: 100, corruption: true, debug: 'why' });
     expect(verdict).toEqual({

@@ -11,12 +11,12 @@ import { MemoryHeaders } from './support/memoryHeaders.js';
 import { hasShared, sharedLines } from './support/shared.js';
 
 describe('retarget', () => {
-  it('compares a block with the one before it', () => {
+  it('compares a block with the previous one', () => {
     for (const params of [mainParams, testParams, regtestParams])
       expect(retargetIntervalBlocks(params)).toBe(1);
   });
 
-  it('keeps the target when a block took its time, and an eighth of the deviation otherwise', () => {
+  it('keeps the target if a block took the target time, otherwise changes it by an eighth of the deviation', () => {
     const bits = 0x1d400000;
     expect(retarget(bits, 150, mainParams)).toBe(bits);
     expect(retarget(bits, 158, mainParams)).toBe(0x1d000000 + Math.floor((0x400000 * 151) / 150));
@@ -51,7 +51,7 @@ describe('retarget', () => {
 });
 
 describe('nextWorkRequired', () => {
-  it('starts at the limit, and counts no time for block 1', () => {
+  it('starts at the limit, and ignores the time for block 1', () => {
     const tree = new MemoryHeaders();
     expect(nextWorkRequired(tree, NO_HEADER, 0, mainParams)).toBe(0x1f00ffff);
     const genesis = tree.add(NO_HEADER, { timeSec: 1446058291, bits: 0x1f00ffff });

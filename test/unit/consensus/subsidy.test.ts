@@ -26,7 +26,7 @@ describe('blockSubsidy', () => {
     expect(blockSubsidy(height, LEVEL)).toBe(BigInt(coins) * COIN);
   });
 
-  it('loses a coin exactly at the triangular levels, and ends at none', () => {
+  it('loses a coin exactly at the triangular levels, and ends at zero', () => {
     for (let reduction = 1; reduction <= 500; reduction++) {
       const height = ((reduction * (reduction + 1)) / 2) * LEVEL + 55_001;
       expect(blockSubsidy(height - 1, LEVEL)).toBe(BigInt(501 - reduction) * COIN);

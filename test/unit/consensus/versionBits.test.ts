@@ -82,7 +82,7 @@ describe('deployment states', () => {
     ]);
   });
 
-  it('stay started one signal short, and do not add up over windows', () => {
+  it('stay started one signal short, and do not add up over periods', () => {
     const chain = new Chain().mine(10, PLAIN).mine(6, SIGNAL).mine(4, PLAIN).mine(4, PLAIN).mine(6, SIGNAL);
     expect(runs(chain.states(paramsWith(0n, NO_TIMEOUT)))).toEqual([
       ['defined', 10],
@@ -90,7 +90,7 @@ describe('deployment states', () => {
     ]);
   });
 
-  it('start with the first window whose parent has the start time', () => {
+  it('start with the first period whose parent has the start time', () => {
     // The last block before the window at 30 has the time 290.
     const chain = new Chain().mine(40, PLAIN);
     expect(runs(chain.states(paramsWith(290n, NO_TIMEOUT)))).toEqual([
@@ -103,7 +103,7 @@ describe('deployment states', () => {
     ]);
   });
 
-  it('fail at the timeout, even with all signals in that window', () => {
+  it('fail at the timeout, even with all signals in that period', () => {
     const chain = new Chain().mine(10, PLAIN).mine(10, PLAIN).mine(20, SIGNAL);
     expect(runs(chain.states(paramsWith(0n, 290n)))).toEqual([
       ['defined', 10],
@@ -151,7 +151,7 @@ describe('deployment states', () => {
 describe('since and statistics', () => {
   const params = paramsWith(0n, NO_TIMEOUT);
 
-  it('tell the first height of the state', () => {
+  it('return the first height of the state', () => {
     const chain = new Chain().mine(10, PLAIN).mine(10, PLAIN).mine(10, SIGNAL).mine(25, PLAIN);
     const bits = new VersionBits(params, chain.view);
     const sinceAt = (height: number): number =>
@@ -162,7 +162,7 @@ describe('since and statistics', () => {
     expect([39, 54].map(sinceAt)).toEqual([40, 40]);
   });
 
-  it('count the current window only', () => {
+  it('count the current period only', () => {
     const chain = new Chain().mine(10, SIGNAL).mine(2, SIGNAL).mine(3, PLAIN);
     const bits = new VersionBits(params, chain.view);
     const at = (height: number) => bits.statistics('csv', chain.tree.ancestorOf(chain.tip, height));
@@ -182,7 +182,7 @@ describe('since and statistics', () => {
 });
 
 describe('segwit', () => {
-  it('goes by height: failed before it, active from it on, and failed for genesis whatever the height', () => {
+  it('is determined by height: failed before it, active from it on, and failed for genesis at any height', () => {
     const chain = new Chain().mine(20, PLAIN);
     const bits = new VersionBits(paramsWith(0n, NO_TIMEOUT), chain.view);
     const stateOf = (height: number): ThresholdState =>
@@ -193,7 +193,7 @@ describe('segwit', () => {
     expect(early.isActive('segwit', 0)).toBe(true);
   });
 
-  it('shows the height of its BIP9 state, which decides nothing', () => {
+  it('shows the height of its BIP9 state, which has no effect', () => {
     const tree = new MemoryHeaders();
     let tip = NO_HEADER;
     // Median times: before the start, then past the timeout.
@@ -216,7 +216,7 @@ describe('block versions', () => {
       expect(versionSignals(version, 0)).toBe(false);
   });
 
-  it('are made of the deployments that started or locked in', () => {
+  it('are computed from the deployments that started or locked in', () => {
     const chain = new Chain().mine(10, PLAIN);
     const params = paramsWith(0n, NO_TIMEOUT);
     const bits = new VersionBits(params, chain.view);
@@ -229,7 +229,7 @@ describe('block versions', () => {
     expect([bits.mask('testdummy'), bits.mask('csv'), bits.mask('segwit')]).toEqual([1 << 28, 1, 2]);
   });
 
-  it('that no one announced are noticed', () => {
+  it('without a deployment are detected', () => {
     const chain = new Chain().mine(10, PLAIN).mine(10, 0x20000010).mine(10, PLAIN);
     const bits = new VersionBits(paramsWith(0n, NO_TIMEOUT), chain.view);
     const at = (height: number) => chain.tree.ancestorOf(chain.tip, height);
@@ -245,7 +245,7 @@ describe('block versions', () => {
     expect(own.unknownBitState(0, ours.tree.ancestorOf(ours.tip, 19))).toBe('started');
   });
 
-  it('are those that the window of a block does not expect', () => {
+  it('are those that are unexpected in the period of a block', () => {
     const chain = new Chain().mine(135, SIGNAL);
     const bits = new VersionBits(paramsWith(0n, NO_TIMEOUT), chain.view);
     const at = (height: number) => chain.tree.ancestorOf(chain.tip, height);

@@ -11,7 +11,7 @@ describe('CRC-32C', () => {
     expect(crc32cFallback(Buffer.alloc(0))).toBe(0);
   });
 
-  it('is the same by the addon, at every length', () => {
+  it('has the same result in the addon, at every length', () => {
     const random = new Random(5);
     for (let length = 0; length < 300; length++) {
       const data = random.bytes(length);
@@ -19,7 +19,7 @@ describe('CRC-32C', () => {
     }
   });
 
-  it('is masked as LevelDB masks it', () => {
+  it('is masked like in LevelDB', () => {
     expect(maskCrc(0)).toBe(0xa282ead8);
     expect(maskCrc(0xffffffff)).toBe((0xffffffff + 0xa282ead8) >>> 0);
     expect(maskCrc(0x12345678)).toBe((((0x12345678 >>> 15) | (0x12345678 << 17)) + 0xa282ead8) >>> 0);

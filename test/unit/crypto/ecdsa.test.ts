@@ -76,7 +76,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     );
   });
 
-  it('signs as the reference: deterministic, low S, low R', () => {
+  it('signs like the reference: deterministic, low S, low R', () => {
     expect(toHex(signHash(HASH, KEY_A, true, ecdsa))).toBe(
       '304402205dbbddda71772d95ce91cd2d14b592cfbc1dd0aabd6a394b6c2d377bbe59d31d' +
         '022014ddda21494a4e221f0824f0b8b924c43fa43c0ad57dccdaa11f81a6bd4582f6',
@@ -96,7 +96,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     );
   });
 
-  it('signs recoverably as the reference and recovers the key', () => {
+  it('signs recoverably like the reference and recovers the key', () => {
     const body =
       '5dbbddda71772d95ce91cd2d14b592cfbc1dd0aabd6a394b6c2d377bbe59d31d' +
       '14ddda21494a4e221f0824f0b8b924c43fa43c0ad57dccdaa11f81a6bd4582f6';
@@ -108,7 +108,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     }
   });
 
-  it('recovers nothing from what no key can have signed', () => {
+  it('recovers nothing from signatures that no key can have made', () => {
     const good = signRecoverable(HASH, KEY_A, true, ecdsa);
     expect(recoverPublicKey(HASH, good.subarray(0, 64), ecdsa)).toBeNull();
     expect(recoverPublicKey(HASH, Buffer.concat([good, Buffer.of(0)]), ecdsa)).toBeNull();
@@ -123,7 +123,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     expect(recoverPublicKey(HASH, wrongId, ecdsa)).toBeNull();
   });
 
-  it('accepts compressed, uncompressed and honest hybrid keys', () => {
+  it('accepts compressed, uncompressed and valid hybrid keys', () => {
     const signature = signHash(HASH, KEY_A, true, ecdsa);
     const compressed = ecdsa.publicKeyOf(KEY_A, true);
     const full = ecdsa.publicKeyOf(KEY_A, false);
@@ -135,7 +135,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     }
   });
 
-  it('takes no other encoding of a key', () => {
+  it('accepts no other encoding of a key', () => {
     const signature = signHash(HASH, KEY_A, true, ecdsa);
     const compressed = ecdsa.publicKeyOf(KEY_A, true);
     const full = ecdsa.publicKeyOf(KEY_A, false);
@@ -222,14 +222,14 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     expect(toHex(KEY_A).startsWith('12b004ff')).toBe(true);
   });
 
-  it('treats a hash of another length as a bug, not as a wrong signature', () => {
+  it('treats a hash of another length as a bug, not as an invalid signature', () => {
     const key = ecdsa.publicKeyOf(KEY_A, true);
     expect(() => ecdsa.verify(HASH.subarray(1), signHash(HASH, KEY_A), key)).toThrow('32 bytes');
   });
 });
 
 describe('signature encoding', () => {
-  it('tells low S from high S at the border', () => {
+  it('distinguishes low S from high S at the limit', () => {
     const half = ORDER / 2n;
     for (const [s, low] of [
       [1n, true],
@@ -245,14 +245,14 @@ describe('signature encoding', () => {
     }
   });
 
-  it('calls a signature out of range low, and one that does not parse not low', () => {
+  it('treats an out-of-range signature as low, and an unparsable one as not low', () => {
     expect(isLowS(der(scalar(ORDER), scalar(ORDER - 1n)))).toBe(true);
     expect(isLowS(der(scalar(1n), scalar(ORDER)))).toBe(true);
     expect(isLowS(Buffer.of(0x30, 0))).toBe(false);
     expect(isLowS(Buffer.alloc(0))).toBe(false);
   });
 
-  it('refuses lengths that lead beyond the end', () => {
+  it('refuses lengths beyond the end', () => {
     const out = Buffer.alloc(64);
     for (const hex of [
       '3006020101',
@@ -310,7 +310,7 @@ describe('private keys', () => {
     expect(isValidPrivateKey(Buffer.alloc(31, 1))).toBe(false);
   });
 
-  it('are generated valid and different', () => {
+  it('are valid and different when generated', () => {
     const one = generatePrivateKey();
     expect(isValidPrivateKey(one)).toBe(true);
     expect(one.equals(generatePrivateKey())).toBe(false);

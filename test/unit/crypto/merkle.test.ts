@@ -57,7 +57,7 @@ describe('merkleRoot', () => {
     expect(hashes.map(toHex)).toEqual(leaves(7).map(toHex));
   });
 
-  it('tells the lists of CVE-2012-2459, which share a root, apart', () => {
+  it('distinguishes the lists of CVE-2012-2459 with the same root', () => {
     const [a, b, c, d, e, f] = leaves(6) as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer];
     for (const [honest, forged] of [
       [

@@ -80,7 +80,7 @@ describe('SipHash-2-4', () => {
     expect(sipHash(key, id)).toBe(0x7127512f72f27ccen);
   });
 
-  it('agrees with its definition on any bytes, and leaves the halves', () => {
+  it('agrees with its definition for any bytes, and does not change the halves', () => {
     const random = new Random(3);
     const sip = new SipHash(key);
     for (let i = 0; i < 300; i++) {

@@ -96,7 +96,7 @@ function faultsOf(html: string): string[] {
   return faults;
 }
 
-it('finds faults where there are some', () => {
+it('finds faults in invalid pages', () => {
   expect(
     faultsOf('<a href="javascript:1">x</a><p onclick="1"><script src="/x.js"></script><base href="/">'),
   ).toHaveLength(4);
@@ -104,7 +104,7 @@ it('finds faults where there are some', () => {
 });
 
 describe('pages over hostile texts', () => {
-  it('are all here', () => {
+  it('are all tested here', () => {
     const aliases = ['lbry', 'name-hex', 'proof-hex'];
     expect([...PAGES.keys()].filter((page) => !aliases.includes(page)).sort()).toEqual(
       ADDRESSES.map(([page]) => page).sort(),

@@ -4,7 +4,7 @@ import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
 import { AskError, BusyError, ExplorerRpcStub } from '../../../src/explorer/explorerRpcStub.js';
 
 describe('limits', () => {
-  it('let a burst pass, then a rate, for each visitor by himself', () => {
+  it('allow a burst, then a rate, for each visitor separately', () => {
     let nowMs = 0;
     const limit = new RateLimit({ rate: 2, burst: 3 }, () => nowMs);
     const take = (visitor: string): number | null => limit.take(visitor);
@@ -28,7 +28,7 @@ describe('limits', () => {
 });
 
 describe('a share of the time', () => {
-  it('may be saved up, and is owed back at that share', () => {
+  it('is saved up, and is repaid at that share', () => {
     let nowMs = 0;
     const budget = new TimeBudget(0.1, 1000, () => nowMs);
     budget.spend(900);
@@ -46,7 +46,7 @@ describe('a share of the time', () => {
   });
 });
 
-describe('questions to the node', () => {
+describe('calls to the node', () => {
   /** A stub, the calls that it sent, and a function that answers the call of a number. */
   function port(nowMs?: () => number) {
     const sent: { readonly method: string; readonly params: readonly unknown[] }[] = [];
@@ -62,7 +62,7 @@ describe('questions to the node', () => {
     return { node, sent, answer };
   }
 
-  it('are two at a time, and one question is asked once', async () => {
+  it('run two at a time, and equal calls once', async () => {
     const { node, sent, answer } = port();
     const answers = [node.ask('a', 1), node.ask('a', 1), node.ask('b'), node.ask('c')];
     expect(sent.map(({ method }) => method)).toEqual(['a', 'b']);
@@ -77,7 +77,7 @@ describe('questions to the node', () => {
     expect(sent).toHaveLength(4);
   });
 
-  it('go one by one while the node syncs, within their share of the time', async () => {
+  it('run one by one while the node syncs, within their share of the time', async () => {
     vi.useFakeTimers();
     try {
       let nowMs = 0;
@@ -104,7 +104,7 @@ describe('questions to the node', () => {
     }
   });
 
-  it('are refused when too many wait', async () => {
+  it('are refused if too many wait', async () => {
     const { node } = port();
     const waiting = Array.from({ length: 66 }, (_, n) => node.ask('a', n));
     await expect(node.ask('one more')).rejects.toBeInstanceOf(BusyError);

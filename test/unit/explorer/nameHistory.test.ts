@@ -91,7 +91,7 @@ describe('the history of a name', () => {
     expect(await walk(new Map(counts), 1000)).toEqual(all.toReversed());
   });
 
-  it('has places that links name', () => {
+  it('has positions for links', () => {
     expect(placeOf('120-50')).toEqual({ height: 120, skipped: 50 });
     expect(placeOf('120')).toEqual({ height: 120, skipped: 0 });
     expect(placeOf('x')).toBeNull();

@@ -15,7 +15,7 @@ describe('time to the end of a sync', () => {
     expect(clock.note(400, 1100, 85_000)).toBe(70);
   });
 
-  it('begins again when the chain went back', () => {
+  it('is measured again after a reorganisation', () => {
     const clock = new SyncClock();
     clock.note(100, 1000, 0);
     expect(clock.note(50, 1000, 10_000)).toBeNull();
@@ -30,7 +30,7 @@ describe('blocks that a reorganisation disconnected', () => {
     events: [{ event: 'claim', nameHex: '61', claimId }],
   });
 
-  it('are spoken of while they are near the tip, where they touched the page', () => {
+  it('are marked near the tip, on pages that they touched', () => {
     const taken = [block(20), block(19, 'bb'), block(11), block(10)];
     expect(withoutOld(taken, 20).map(({ height }) => height)).toEqual([20, 19, 11]);
     expect(takenFrom(taken, ({ claimId }) => claimId === 'bb')).toEqual([block(19, 'bb')]);
@@ -41,7 +41,7 @@ describe('blocks that a reorganisation disconnected', () => {
 describe('kept answers', () => {
   const page = (size: number) => renderedOf(200, 'text/html', Buffer.alloc(size, 'x'), {});
 
-  it('are those used last, within their memory', () => {
+  it('are the least recently used ones, within a memory limit', () => {
     const cache = new RenderedCache(3000);
     for (const key of ['a', 'b', 'c']) cache.put(key, page(1000));
     cache.get('a');

@@ -257,7 +257,7 @@ describe('the address index', () => {
     }
   });
 
-  it('says how to have the index where there is none', async () => {
+  it('gives advice if there is no index', async () => {
     const bare = await TestChain.open();
     for (const method of [getAddressTxids, getAddressUtxos, getAddressBalance, getAddressMempool]) {
       expect((await bare.call(method, [ADDRESS])).error).toEqual({

@@ -130,7 +130,7 @@ describe('an index filled in the background', () => {
     chain.timeSec = source.timeSec;
   }
 
-  longIt('is what it would be if it had been there from the start, whatever happens meanwhile', async () => {
+  longIt('equals an index built from the start, whatever happens meanwhile', async () => {
     await mine(110);
     for (let n = 0; n < 20; n++) {
       await pay();
@@ -170,7 +170,7 @@ describe('an index filled in the background', () => {
     expect(await rowsOf(chain)).toEqual(await rowsOf(source));
   });
 
-  it('walks a deep reorganisation back that came while it was off', async () => {
+  it('undoes a deep reorganisation that happened while it was off', async () => {
     await mine(130);
     await restart(ON);
     await fillToEnd(chain);
@@ -182,7 +182,7 @@ describe('an index filled in the background', () => {
     expect(await rowsOf(chain)).toEqual(await rowsOf(source));
   });
 
-  it('fills each index from where it stands', async () => {
+  it('builds each index from its height', async () => {
     await mine(40);
     await restart({ txIndex: true, addressIndex: false });
     await fillToEnd(chain);
@@ -197,7 +197,7 @@ describe('an index filled in the background', () => {
     expect(await rowsOf(chain)).toEqual(await rowsOf(source));
   });
 
-  it('lets callers know how far it is, and answers what it has', async () => {
+  it('reports its progress, and answers from the indexed part', async () => {
     await mine(20);
     await restart(ON);
     const first = hashToHex(txidAt((await source.blockAt(1)).parsed, 0));
@@ -245,7 +245,7 @@ describe('an index filled in the background', () => {
     expect(unknown.error?.message).toContain('No such mempool or blockchain transaction.');
   });
 
-  it('stops at a block that is damaged on disk, and says so', async () => {
+  it('stops at a corrupt block, and reports it', async () => {
     await mine(20);
     await restart(ON);
     const { headers, active } = chain.opened.chain.index;
@@ -267,7 +267,7 @@ describe('an index filled in the background', () => {
     await mine(1);
   });
 
-  it('needs blocks that are not pruned, keeps them from being pruned, and says which are', async () => {
+  it('needs blocks that are not pruned, prevents their pruning, and reports them', async () => {
     await mine(20);
     const { chain: core, flusher } = chain.opened;
     const fillOf = (index: ChainIndex): BackgroundFill =>
@@ -286,7 +286,7 @@ describe('an index filled in the background', () => {
     );
   });
 
-  it('is rebuilt when its rows are of another version, or stand where nothing leads back from', async () => {
+  it('is rebuilt if its rows have another version, or if it is on an unknown branch', async () => {
     await mine(30);
     await restart(ON);
     await fillToEnd(chain);
@@ -323,7 +323,7 @@ describe('an index filled in the background', () => {
     expect(await rowsOf(chain)).toEqual(await rowsOf(source));
   });
 
-  it('takes over the indexes of a folder in which they could not be behind, except for those of another version', async () => {
+  it('uses complete indexes of an older folder, except for those of another version', async () => {
     await mine(10);
     await restart(ON);
     await fillToEnd(chain);

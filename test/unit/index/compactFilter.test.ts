@@ -90,7 +90,7 @@ describe('the compact filter of a block', () => {
     expect(hashToHex(header)).toBe(vector.header);
   });
 
-  it('is a zero without scripts that anyone may look for', () => {
+  it('is a zero without scripts', () => {
     expect(toHex(filterOf({ block: '00'.repeat(32), outputs: ['6a', '', '6a0101'], spent: [''] }))).toBe(
       '00',
     );

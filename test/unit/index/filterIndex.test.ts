@@ -69,7 +69,7 @@ describe('the filter index', () => {
     expect(await filters.headers(stale, 111, 100)).toBeNull();
   });
 
-  it('tells headers in a row, and at single heights', async () => {
+  it('returns headers in a row, and at single heights', async () => {
     const { active } = chain.opened.chain.index;
     const row = (await filters.headers(active.at(60), 60, 0))!;
     expect(row).toHaveLength(61);

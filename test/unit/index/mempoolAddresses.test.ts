@@ -5,7 +5,7 @@ import { toLatin1 } from '../../../src/util/bytes.js';
 import { foreignOutPoint, made, payTo, testKey, transactionOf } from '../../support/ledgerTransactions.js';
 
 describe('MempoolAddresses', () => {
-  it('files a transaction by what it pays to and what it spends, until it goes', () => {
+  it('stores a transaction by its payments and spends, until it is removed', () => {
     const [spent, paid] = [testKey('spent'), testKey('paid')].map((key) => payTo(key, 1n).script);
     const { tx, txid } = made(transactionOf([foreignOutPoint('1')], [payTo(testKey('paid'), 1n)]));
     const keys = [spent, paid].map((script) => scriptKeyOf(script!)!);

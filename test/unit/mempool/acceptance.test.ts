@@ -8,7 +8,7 @@ import { coinsOf, PoolWorld, spendCoins, type Coin } from './support.js';
 const REPLACEABLE = 0xfffffffd;
 const id = (tx: Transaction): string => hashToHex(txid(tx));
 
-describe('letting transactions in', () => {
+describe('accepting transactions', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
@@ -29,7 +29,7 @@ describe('letting transactions in', () => {
     return chain;
   }
 
-  it('takes one once, and knows what is missing', async () => {
+  it('accepts one once, and reports missing inputs', async () => {
     world = await PoolWorld.open(101);
     const tx = spendCoins([await world.coinbase(1)], 1000n);
     expect(await verdict(tx)).toBe('accepted');
@@ -41,7 +41,7 @@ describe('letting transactions in', () => {
     expect(world.mempool).toMatchObject({ size: 1, totalSizeBytes: 61, totalFeeSat: 1000n });
   });
 
-  it('leaves no trace of a test', async () => {
+  it('leaves no trace after testmempoolaccept', async () => {
     world = await PoolWorld.open(101);
     const tx = spendCoins([await world.coinbase(1)], 1000n);
     expect(await world.accept(tx, { testOnly: true })).toMatchObject({ accepted: true, error: null });
@@ -56,7 +56,7 @@ describe('letting transactions in', () => {
     expect(await verdict(tx, 1001n)).toBe('accepted');
   });
 
-  it('counts what prioritisetransaction promised', async () => {
+  it('includes the fee deltas of prioritisetransaction', async () => {
     world = await PoolWorld.open(101);
     const tx = spendCoins([await world.coinbase(1)], 60n);
     expect(await verdict(tx)).toBe('min relay fee not met, 60 < 61 (code 66)');
@@ -122,7 +122,7 @@ describe('letting transactions in', () => {
     );
   });
 
-  it('tells whose scripts a transaction spends, of coins of the chain that no cache has, too', async () => {
+  it('reports the spent scripts of a transaction, also of coins that are not cached', async () => {
     world = await PoolWorld.open(101);
     const spent: string[][] = [];
     const end = world.mempool.listen({
@@ -137,7 +137,7 @@ describe('letting transactions in', () => {
     expect(spent).toEqual([[toHex(OPEN_SCRIPT)], [toHex(first.outputs[0]!.script)]]);
   });
 
-  it('tells who came and who left, and why', async () => {
+  it('reports added and removed transactions, with the reason', async () => {
     world = await PoolWorld.open(101);
     const events: string[] = [];
     const end = world.mempool.listen({
@@ -170,7 +170,7 @@ describe('replacing transactions', () => {
     return accepted ? 'accepted' : formatVerdict(error!);
   }
 
-  it('wants a signal, a higher rate, and more fees than all that goes', async () => {
+  it('requires a signal, a higher rate, and more fees than all replaced ones', async () => {
     world = await PoolWorld.open(102);
     const coin = await world.coinbase(1);
     const final = spendCoins([await world.coinbase(2)], 1000n, { sequence: REPLACEABLE + 1 });
@@ -201,7 +201,7 @@ describe('replacing transactions', () => {
     await world.mempool.check();
   });
 
-  it('must not spend what it replaces, nor what is unconfirmed besides', async () => {
+  it('cannot spend the replaced ones, nor other unconfirmed outputs', async () => {
     world = await PoolWorld.open(103);
     const coin = await world.coinbase(1);
     const old = spendCoins([coin], 1000n, { sequence: REPLACEABLE });
@@ -219,7 +219,7 @@ describe('replacing transactions', () => {
     expect(await verdict(spendCoins([coin, await world.coinbase(3)], 50_000n))).toBe('accepted');
   });
 
-  it('goes for at most a hundred at once', async () => {
+  it('replaces at most a hundred at once', async () => {
     const much = {
       ancestorCount: 200,
       ancestorSizeBytes: 1e6,

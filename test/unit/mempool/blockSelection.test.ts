@@ -27,7 +27,7 @@ describe('choosing the transactions of a block', () => {
   }
   const ids = (...txs: Transaction[]): string[] => txs.map((tx) => hashToHex(txid(tx)));
 
-  it('goes by the fee rate of packages, parents before children', async () => {
+  it('sorts by the fee rate of packages, parents before children', async () => {
     world = await PoolWorld.open(104);
     const middling = spendCoins([await world.coinbase(1)], 3000n);
     const poor = spendCoins([await world.coinbase(2)], 100n);
@@ -39,7 +39,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen()).toEqual(ids(best, poor, rich, middling, heir));
   });
 
-  it('heeds weight and signature operations, and takes what still fits', async () => {
+  it('observes weight and signature operations, and adds smaller packages', async () => {
     world = await PoolWorld.open(104);
     const big = spendCoins([await world.coinbase(1)], 90_000n, { padding: 2000 });
     const small = spendCoins([await world.coinbase(2)], 1000n);
@@ -57,7 +57,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen({ maxSigopsCost: 21 })).toEqual(ids(sigops, big, small));
   });
 
-  it('leaves out what pays too little, unless it was promised more', async () => {
+  it('excludes low fees, except with a fee delta', async () => {
     world = await PoolWorld.open(102);
     const low = spendCoins([await world.coinbase(1)], 61n);
     const good = spendCoins([await world.coinbase(2)], 1000n);
@@ -70,7 +70,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen({ minFeeRatePerKb: 2000n })).toEqual(ids(low));
   });
 
-  it('leaves out witnesses where they may not be', async () => {
+  it('excludes witnesses before segwit', async () => {
     world = await PoolWorld.open(102);
     const script = scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(Buffer.of(0x51)) });
     const funding = spendCoins([await world.coinbase(1)], 0n, { script });
@@ -83,7 +83,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen({ includeWitness: false })).toEqual(ids(plain));
   });
 
-  it('leaves out what is locked, with what depends on it', async () => {
+  it('excludes locked transactions, with their descendants', async () => {
     world = await PoolWorld.open(102);
     const locked = spendCoins([await world.coinbase(1)], 1000n, { lockTime: 102, sequence: 0 });
     const heir = spendCoins(coinsOf(locked), 9000n);
@@ -93,7 +93,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen({ height: 102 })).toEqual(ids(free));
   });
 
-  it('sees a promise to an ancestor only once', async () => {
+  it('counts a fee delta of an ancestor once', async () => {
     world = await PoolWorld.open(101);
     const parent = spendCoins([await world.coinbase(1)], 1000n, { outputs: 2 });
     const one = spendCoins([coinsOf(parent)[0]!], 2000n);
@@ -104,7 +104,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen()).toEqual(ids(parent, one, two));
   });
 
-  it('gives the loop a chance between slices, and starts over when the pool changes meanwhile', async () => {
+  it('yields between slices, and starts over if the pool changes meanwhile', async () => {
     world = await PoolWorld.open(180, { checkEvery: 0 });
     const all: Transaction[] = [];
     for (let height = 1; height <= 70; height++)

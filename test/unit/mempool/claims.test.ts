@@ -22,7 +22,7 @@ const support = (coin: Coin, id: Bytes): Transaction =>
   spendCoins([coin], 1000n, { script: concatBytes(buildSupportPrefix(NAME, id), OPEN_SCRIPT) });
 const idOf = (tx: Transaction): string => hashToHex(txid(tx));
 
-describe('claims in the mempool when blocks are taken back', () => {
+describe('claims in the mempool during a reorganisation', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
@@ -40,7 +40,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     };
   }
 
-  it('an update comes back behind its claim, with the support', async () => {
+  it('an update returns after its claim, with the support', async () => {
     world = await PoolWorld.open(110);
     const first = claim(await world.coinbase(1));
     const id = claimIdOf(txid(first), 0);
@@ -62,7 +62,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     expect(await filed()).toEqual({ claims: [`${idOf(second)}:0`], supports: [`${idOf(help)}:0`] });
   });
 
-  it('an update falls out with the claim that the new branch makes impossible; its support stays and helps no one', async () => {
+  it('an update is removed with the claim that the new branch makes impossible; its support remains without effect', async () => {
     world = await PoolWorld.open(110);
     const coin = await world.coinbase(1);
     const first = claim(coin);
@@ -83,7 +83,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     expect(await filed()).toEqual({ claims: [], supports: [`${idOf(help)}:0`] });
   });
 
-  it('an update comes back alone when the new branch has its claim', async () => {
+  it('an update returns alone if the new branch has its claim', async () => {
     world = await PoolWorld.open(110);
     const first = claim(await world.coinbase(1));
     const second = update(coinOf(first), claimIdOf(txid(first), 0));
@@ -101,7 +101,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     await world.mempool.check();
   });
 
-  it('an abandon comes back and leaves again with the claim it spends', async () => {
+  it('an abandon returns and is removed with the claim it spends', async () => {
     world = await PoolWorld.open(110);
     const coin = await world.coinbase(1);
     const first = claim(coin);
@@ -118,7 +118,7 @@ describe('claims in the mempool when blocks are taken back', () => {
     await world.mempool.check();
   });
 
-  it('an update of an expired claim stays over both branches: in time it renews, too late it does not', async () => {
+  it('an update of an expired claim remains on both branches: in time it renews, too late it does not', async () => {
     world = await PoolWorld.open(110);
     const first = claim(await world.coinbase(1));
     const id = claimIdOf(txid(first), 0);

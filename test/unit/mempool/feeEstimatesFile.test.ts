@@ -60,7 +60,7 @@ describe('fee_estimates.dat', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('that is not right is reported and left aside', () => {
+  it('that is invalid is reported and quarantined', () => {
     const changed = (change: (bytes: Buffer) => Buffer | void): string => {
       const bytes = Buffer.from(written);
       writeFileSync(path, change(bytes) ?? bytes);
@@ -86,7 +86,7 @@ describe('fee_estimates.dat', () => {
     expect(changed(() => Buffer.alloc(0))).toContain('end of data');
   });
 
-  it('that cannot be written harms nothing', async () => {
+  it('that cannot be written causes no failure', async () => {
     await writeFeeHistory(join(folder, 'absent/fee_estimates.dat'), new FeeEstimator().finish([]), log);
     expect(warnings[0]).toContain('unable to write policy estimator data');
   });

@@ -30,7 +30,7 @@ function feed(fees: FeeEstimator, from: number, blocks: number): void {
 }
 
 describe('the fee estimator', () => {
-  it('has no answer before it has seen anything', () => {
+  it('has no estimate without data', () => {
     const fees = new FeeEstimator();
     expect(fees.highestTarget('short')).toBe(12);
     expect(fees.highestTarget('medium')).toBe(48);
@@ -64,7 +64,7 @@ describe('the fee estimator', () => {
     );
   });
 
-  it('tells what confirmed within the target', () => {
+  it('reports confirmations within the target', () => {
     const fees = new FeeEstimator();
     feed(fees, 1, 200);
     LEVELS.forEach((rate, level) => {
@@ -83,7 +83,7 @@ describe('the fee estimator', () => {
     expect(fees.estimateSmartFee(1008, true)).toEqual({ ratePerKb: 2000n, blocks: 99 });
   });
 
-  it('compares what left unconfirmed with its fee rate', () => {
+  it('counts unconfirmed transactions that left by their fee rate', () => {
     const fees = new FeeEstimator();
     feed(fees, 1, 100);
     expect(fees.estimateRawFee(6, 0.95, 'short').ratePerKb).toBe(2000n);
@@ -128,7 +128,7 @@ describe('the fee estimator', () => {
     expect(fees.finish([]).averages.short.counts.every((count) => count === 0)).toBe(true);
   });
 
-  it('takes no notice of blocks that are not new', () => {
+  it('ignores old blocks', () => {
     const fees = new FeeEstimator();
     feed(fees, 1, 50);
     const before = fees.estimateRawFee(3, 0.85, 'short');
@@ -146,7 +146,7 @@ describe('the mempool as it feeds the estimator', () => {
   /** What has been waiting for a block or longer. */
   const waiting = (): number => world.mempool.fees.estimateRawFee(1, 1, 'short').detail.fail.inMempool;
 
-  it('counts what came by itself, and loses it with the mempool', async () => {
+  it('counts independent transactions, and loses them with the mempool', async () => {
     world = await PoolWorld.open(110);
     await world.mineBlock([]);
     const first = spendCoins([await world.coinbase(1)], 1000n, { sequence: 0 });
@@ -165,7 +165,7 @@ describe('the mempool as it feeds the estimator', () => {
     expect(world.mempool.fees.estimateRawFee(2, 0.5, 'short').detail.fail.totalConfirmed).toBe(1);
   });
 
-  it('counts nothing that comes back from a block, or while the tip is old', async () => {
+  it('ignores transactions of disconnected blocks, or while the tip is old', async () => {
     world = await PoolWorld.open(110);
     const back = spendCoins([await world.coinbase(1)], 1000n);
     await world.mineBlock([back]);

@@ -9,7 +9,7 @@ describe('a full mempool', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('drops the packages that pay least and asks for more than they paid', async () => {
+  it('evicts the packages with the lowest rate and raises its minimum above it', async () => {
     world = await PoolWorld.open(112, { maxUsageBytes: 12_500 });
     const poor = spendCoins([await world.coinbase(1)], 100n);
     const rescued = spendCoins([await world.coinbase(2)], 200n);
@@ -33,7 +33,7 @@ describe('a full mempool', () => {
     await world.mempool.check();
   });
 
-  it('refuses one that would be the first to go', async () => {
+  it('refuses a transaction that would be evicted first', async () => {
     world = await PoolWorld.open(105, { maxUsageBytes: 4200 });
     for (const height of [1, 2, 3]) {
       await world.mustAccept(spendCoins([await world.coinbase(height)], 10_000n));
@@ -42,7 +42,7 @@ describe('a full mempool', () => {
     expect(world.mempool.size).toBe(3);
   });
 
-  it('forgets what is old, with what spends it', async () => {
+  it('expires old transactions, with their descendants', async () => {
     world = await PoolWorld.open(103, { expirySec: 1000 });
     const old = spendCoins([await world.coinbase(1)], 1000n);
     await world.mustAccept(old);
@@ -72,7 +72,7 @@ describe('the rolling fee', () => {
     expect(rolling.current(1_043_200 + 86_400, LIMIT, LIMIT)).toBe(1000n);
   });
 
-  it('falls faster when there is room, and ends below half the increment', () => {
+  it('falls faster if there is space, and ends below half the increment', () => {
     const half = new RollingFee(1000n, 0);
     half.raise(8000n);
     half.noteBlock(0);

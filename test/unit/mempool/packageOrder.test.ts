@@ -7,7 +7,7 @@ import { coinsOf, PoolWorld, spendCoins, type Coin } from './support.js';
 
 const MIN_FEE_RATE_PER_KB = 1000n;
 
-describe('choosing again and again while the mempool changes', () => {
+describe('repeated selection while the mempool changes', () => {
   let world: PoolWorld;
   beforeAll(async () => {
     world = await PoolWorld.open(190, { checkEvery: 0 });
@@ -51,7 +51,7 @@ describe('choosing again and again while the mempool changes', () => {
     }
   }
 
-  it('gives what choosing from nothing gives', async () => {
+  it('gives the result of a selection from scratch', async () => {
     const random = randomOf(3);
     const coins: Coin[] = [];
     for (let height = 1; height <= 80; height++) coins.push(await world.coinbase(height));

@@ -49,7 +49,7 @@ describe('the mempool on disk', () => {
     expect(existsSync(`${dump()}.new`)).toBe(false);
   });
 
-  it('remembers what no peer has asked for, where the reference does not look', async () => {
+  it('saves transactions that no peer has requested, where the reference ignores it', async () => {
     world = await PoolWorld.open(104);
     const ids: Buffer[] = [];
     for (const height of [1, 2, 3]) {
@@ -72,7 +72,7 @@ describe('the mempool on disk', () => {
     expect(world.mempool.unbroadcastCount).toBe(0);
   });
 
-  it('comes back with times and deltas', async () => {
+  it('restores times and deltas', async () => {
     world = await PoolWorld.open(102);
     const parent = spendCoins([await world.coinbase(1)], 30n);
     world.mempool.prioritise(txid(parent), 1000n);
@@ -93,7 +93,7 @@ describe('the mempool on disk', () => {
     await world.mempool.check();
   });
 
-  it('can hold whatever was promised', async () => {
+  it('can contain any fee delta', async () => {
     world = await PoolWorld.open(103);
     const parent = spendCoins([await world.coinbase(1)], 1000n);
     await world.mustAccept(parent);
@@ -132,7 +132,7 @@ describe('the mempool on disk', () => {
     expect(world.ids()).toEqual(sent.sort());
   });
 
-  it('leaves out what has expired, was mined or does not pay', async () => {
+  it('omits transactions that have expired, were mined or have a low fee', async () => {
     world = await PoolWorld.open(103, { expirySec: 1000 });
     const old = spendCoins([await world.coinbase(1)], 1000n);
     await world.mustAccept(old);
@@ -165,7 +165,7 @@ describe('the mempool on disk', () => {
     expect(world.mempool.size).toBe(0);
   });
 
-  it('is quarantined as a whole when any bit of it is another', async () => {
+  it('is quarantined as a whole after a flipped bit', async () => {
     world = await PoolWorld.open(102);
     for (const height of [1, 2]) await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n));
     await world.mempool.save();
@@ -193,7 +193,7 @@ describe('the mempool on disk', () => {
     expect(statSync(dump()).isFile()).toBe(true);
   });
 
-  it('does not count as read when reading was broken off', async () => {
+  it('is not treated as read after an aborted read', async () => {
     world = await PoolWorld.open(101);
     await world.mustAccept(spendCoins([await world.coinbase(1)], 1000n));
     await world.mempool.save();
@@ -204,7 +204,7 @@ describe('the mempool on disk', () => {
     expect(world.mempool.isLoaded).toBe(false);
   });
 
-  it('keeps what a reorganisation gave back without being asked, free of charge too', async () => {
+  it('keeps unrequested transactions of disconnected blocks, without a fee too', async () => {
     world = await PoolWorld.open(101);
     await load(world);
     const parent = spendCoins([await world.coinbase(1)], 0n);
@@ -232,7 +232,7 @@ describe('the mempool on disk', () => {
     expect(world.mempool.size).toBe(0);
   });
 
-  it('keeps it also when blocks are taken back before it was read', async () => {
+  it('keeps them if blocks are disconnected before it was read', async () => {
     world = await PoolWorld.open(101);
     await load(world);
     const first = spendCoins([await world.coinbase(1)], 0n);

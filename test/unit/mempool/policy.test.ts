@@ -10,7 +10,7 @@ import { scriptForDestination, scriptForMultisig } from '../../../src/script/sta
 import { policyCases, type PolicyCase } from './policyCases.js';
 import { PoolWorld, spendCoins } from './support.js';
 
-describe('a node that wants standard transactions', () => {
+describe('a node that requires standard transactions', () => {
   let world: PoolWorld;
   let cases: PolicyCase[];
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('a node that wants standard transactions', () => {
   });
   afterAll(() => world.close());
 
-  it('judges every case as the reference', async () => {
+  it('gives the verdict of the reference in every case', async () => {
     const verdicts: Record<string, string> = {};
     const expected: Record<string, string> = {};
     for (const { name, tx, expected: wanted } of cases) {
@@ -29,7 +29,7 @@ describe('a node that wants standard transactions', () => {
     expect(verdicts).toEqual(expected);
   });
 
-  it('knows that only the witness may be missing', async () => {
+  it('detects a missing witness', async () => {
     const corruption = async (name: string): Promise<boolean | undefined> =>
       (await world.accept(cases.find((one) => one.name === name)!.tx)).error?.corruption;
     expect(await corruption('a witness that was stripped')).toBe(true);
@@ -63,7 +63,7 @@ describe('standard outputs', () => {
     ).toMatchObject({ reason: 'dust', rejectCode: 0x41 });
   });
 
-  it('have a dust threshold of what spending them costs', () => {
+  it('have a dust threshold of the cost of spending them', () => {
     const script = scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) });
     expect(dustThreshold({ value: 0n, script }, 1000n)).toBe(182n);
     expect(dustThreshold({ value: 0n, script }, 3000n)).toBe(546n);

@@ -7,11 +7,11 @@ const STEPS = 2500;
 /** `MEMPOOL_SEED` repeats a run or makes another. */
 const SEED = Number(process.env['MEMPOOL_SEED'] ?? 1);
 
-describe('the mempool under much random traffic', () => {
+describe('the mempool under long random traffic', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('stays whole with room for all', async () => {
+  it('stays consistent without a limit', async () => {
     world = await PoolWorld.open(130);
     const tally = await drive(world, 10 * SEED, STEPS);
     console.log(tally);
@@ -27,7 +27,7 @@ describe('the mempool under much random traffic', () => {
     }
   });
 
-  it('stays whole and within its bounds when it is full', async () => {
+  it('stays consistent and within its limits when it is full', async () => {
     world = await PoolWorld.open(130, CROWDED, SMALL_BLOCK_WEIGHT);
     const tally = await drive(world, 10 * SEED + 1, STEPS);
     console.log(tally);

@@ -8,7 +8,7 @@ describe('the mempool under random traffic', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('stays whole with room for all', async () => {
+  it('stays consistent without a limit', async () => {
     world = await PoolWorld.open(130);
     const tally = await drive(world, 1, STEPS);
     expect(tally['accepted']).toBeGreaterThan(STEPS / 8);
@@ -16,7 +16,7 @@ describe('the mempool under random traffic', () => {
     expect(tally['claims']).toBeGreaterThan(0);
   });
 
-  it('stays whole and within its bounds when it is full', async () => {
+  it('stays consistent and within its limits when it is full', async () => {
     world = await PoolWorld.open(130, CROWDED, SMALL_BLOCK_WEIGHT);
     const tally = await drive(world, 2, STEPS);
     expect(tally['accepted']).toBeGreaterThan(STEPS / 16);

@@ -3,11 +3,11 @@ import { txid } from '../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { coinsOf, PoolWorld, spendCoins } from './support.js';
 
-describe('the mempool when blocks are taken back', () => {
+describe('the mempool during a reorganisation', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('gets back what they held, in order, without regard to fees', async () => {
+  it('gets the transactions of disconnected blocks, in order, regardless of fees', async () => {
     world = await PoolWorld.open(101);
     const parent = spendCoins([await world.coinbase(1)], 0n, { outputs: 2 });
     const child = spendCoins(coinsOf(parent), 0n);
@@ -37,7 +37,7 @@ describe('the mempool when blocks are taken back', () => {
     expect(listed()).toEqual([high, low, last]);
   });
 
-  it('links children that were here before their parents came back', async () => {
+  it('links children that arrived before their parents returned', async () => {
     world = await PoolWorld.open(101);
     const parent = spendCoins([await world.coinbase(1)], 1000n, { outputs: 2 });
     const middle = spendCoins([coinsOf(parent)[0]!], 2000n);
@@ -58,7 +58,7 @@ describe('the mempool when blocks are taken back', () => {
     await world.mempool.check();
   });
 
-  it('drops what spends a coinbase that is gone or young again, with descendants', async () => {
+  it('removes spends of a missing or immature coinbase, with descendants', async () => {
     world = await PoolWorld.open(103);
     const young = spendCoins([await world.coinbase(4)], 1000n);
     const heir = spendCoins(coinsOf(young), 1000n);
@@ -68,7 +68,7 @@ describe('the mempool when blocks are taken back', () => {
     expect(world.ids()).toEqual([hashToHex(txid(old))]);
   });
 
-  it('drops what is locked again', async () => {
+  it('removes transactions that are locked again', async () => {
     world = await PoolWorld.open(103);
     const absolute = spendCoins([await world.coinbase(1)], 1000n, { lockTime: 103, sequence: 0xfffffffe });
     const relative = spendCoins([await world.coinbase(2)], 1000n, { sequence: 102 });
@@ -78,7 +78,7 @@ describe('the mempool when blocks are taken back', () => {
     expect(world.ids()).toEqual([hashToHex(txid(free))]);
   });
 
-  it('drops what conflicts with the new branch, and what the new branch holds stays out', async () => {
+  it('removes conflicts with the new branch, and transactions of the new branch', async () => {
     world = await PoolWorld.open(101);
     const coin = await world.coinbase(1);
     const lost = spendCoins([coin], 1000n);
@@ -100,7 +100,7 @@ describe('the mempool when blocks are taken back', () => {
     await world.mempool.check();
   });
 
-  it('takes back what had pushed out another transaction', async () => {
+  it('takes back a transaction that had replaced another one', async () => {
     world = await PoolWorld.open(101);
     const coin = await world.coinbase(1);
     const first = spendCoins([coin], 5000n, { sequence: 0 });
@@ -112,7 +112,7 @@ describe('the mempool when blocks are taken back', () => {
     expect(world.ids()).toEqual([hashToHex(txid(confirmed))]);
   });
 
-  it('tells the caller of the chain only when all is done', async () => {
+  it('notifies the caller of the chain when all is done', async () => {
     world = await PoolWorld.open(101);
     const tx = spendCoins([await world.coinbase(1)], 1000n);
     await world.mineBlock([tx]);

@@ -58,7 +58,7 @@ describe('the mempool while a block is being checked', () => {
     return { connected };
   }
 
-  it('accepts what may follow the tip, and keeps it after the block', async () => {
+  it('accepts transactions that may follow the tip, and keeps them after the block', async () => {
     world = await PoolWorld.open(105);
     const { connected } = await checking(105);
     const parent = spendCoins([await world.coinbase(1)], 1000n);
@@ -74,7 +74,7 @@ describe('the mempool while a block is being checked', () => {
     await world.mempool.check();
   });
 
-  it('drops what spends a coin that the block spends, and refuses the transactions of the block', async () => {
+  it('removes spends of coins that the block spends, and refuses the transactions of the block', async () => {
     world = await PoolWorld.open(105);
     const coin = await world.coinbase(1);
     const confirmed = spendCoins([coin], 1000n);
@@ -93,7 +93,7 @@ describe('the mempool while a block is being checked', () => {
     await world.mempool.check();
   });
 
-  it('decides on what it would refuse after the block', async () => {
+  it('decides about refusals after the block', async () => {
     world = await PoolWorld.open(105);
     const confirmed = spendCoins([await world.coinbase(1)], 1000n);
     await world.mineBlock([confirmed]);
@@ -133,7 +133,7 @@ describe('the mempool while a block is being checked', () => {
     await world.mempool.check();
   });
 
-  it('keeps what came during the check of an invalid block', async () => {
+  it('keeps accepted transactions after the check of an invalid block', async () => {
     world = await PoolWorld.open(105);
     const { connected } = await checking(105, Buffer.alloc(32));
     const tx = spendCoins([await world.coinbase(1)], 1000n);

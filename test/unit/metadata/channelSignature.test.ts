@@ -19,8 +19,8 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const signed = (message: string): Buffer =>
   Buffer.concat([Buffer.of(1), CHANNEL_ID, Buffer.alloc(64), Buffer.from(message, 'hex')]);
 
-describe('what signatures are over', () => {
-  it('is the first outpoint, the channel and the canonical message', () => {
+describe('the signed data', () => {
+  it('are the first outpoint, the channel and the canonical message', () => {
     const expected = sha256(Buffer.concat([OUT_POINT, CHANNEL_ID, Buffer.from('0a00420161', 'hex')]));
     const address = vi.fn(() => ADDRESS);
     expect(claimSignatureDigest(signed('0a00420161'), OUT_POINT, address)).toEqual(expected);
@@ -28,12 +28,12 @@ describe('what signatures are over', () => {
     expect(address).not.toHaveBeenCalled();
   });
 
-  it('is the same of a support', () => {
+  it('are the same for a support', () => {
     const expected = sha256(Buffer.concat([OUT_POINT, CHANNEL_ID, Buffer.from('0a0161', 'hex')]));
     expect(supportSignatureDigest(signed('0a01620a0161'), OUT_POINT)).toEqual(expected);
   });
 
-  it('is the address, the rest of the claim and the channel as printed in a claim of 2017', () => {
+  it('are the address, the rest of the claim and the channel as printed for a claim of 2017', () => {
     const rest = '080110011a00';
     const signature = `2a1e 0801 1003 1a02aabb 2214${CHANNEL_ID.toString('hex')}`.replaceAll(' ', '');
     const value = Buffer.from(rest + signature, 'hex');
@@ -46,7 +46,7 @@ describe('what signatures are over', () => {
     expect(claimSignatureDigest(whole, OUT_POINT, () => null)).toBeNull();
   });
 
-  it.each(['', '00', '000a00', '7b7d', '01', '02'])('is nothing of %j', (hex) => {
+  it.each(['', '00', '000a00', '7b7d', '01', '02'])('do not exist for %j', (hex) => {
     const isSigned = hex === '01';
     const value = Buffer.from(hex, 'hex');
     expect(claimSignatureDigest(value, OUT_POINT, () => ADDRESS) !== null).toBe(isSigned);
@@ -58,7 +58,7 @@ describe('verification', () => {
   const digest = sha256(Buffer.from('x'));
   const signature = Buffer.from(ecdsaBackend().sign(digest, PRIVATE_KEY, null).compact);
 
-  it('takes signatures of the key, with a low s and a high one', () => {
+  it('accepts signatures of the key, with a low s and a high one', () => {
     expect(isChannelSignatureValid(digest, signature, KEY)).toBe(true);
     const s = BigInt(`0x${signature.toString('hex', 32)}`);
     const highS = Buffer.from((ORDER - s).toString(16).padStart(64, '0'), 'hex');
@@ -67,7 +67,7 @@ describe('verification', () => {
     );
   });
 
-  it('takes nothing else', () => {
+  it('accepts nothing else', () => {
     const other = Buffer.from(signature);
     other[5]! ^= 1;
     expect(isChannelSignatureValid(digest, other, KEY)).toBe(false);
@@ -93,7 +93,7 @@ describe('keys of channels', () => {
   const EC = '06072a8648ce3d0201';
   const CURVE = '06052b8104000a';
 
-  it('are taken as they are when compressed', () => {
+  it('are used unchanged if compressed', () => {
     expect(channelPublicKey(KEY)).toBe(KEY);
   });
 

@@ -17,7 +17,7 @@ const UNCOMPRESSED_KEY = `04${KEY.slice(2)}483ada7726a3c4655da4fbfc0e1108a8fd17b
 const signed = (message: Buffer): Buffer => Buffer.concat([Buffer.of(1), CHANNEL_ID, SIGNATURE, message]);
 const decodeHex = (hex: string) => decodeClaim(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
-describe('values of today', () => {
+describe('current values', () => {
   it('are read without a signature', () => {
     const { kind, channelId, signature, claim, message, version } = decodeClaim(Buffer.from([0, ...MESSAGE]));
     expect([kind, channelId, signature, version]).toEqual(['repost', null, null, 2]);
@@ -43,7 +43,7 @@ describe('values of today', () => {
     expect(Buffer.from(decoded.message).toString('hex')).toBe('0a00420162');
   });
 
-  it('may say no kind, and have no JSON then', () => {
+  it('can lack a type, and have no JSON then', () => {
     for (const hex of ['00', '0102', '00420568656c6c6f']) {
       const decoded = decodeHex(hex);
       expect(decoded.kind).toBeNull();
@@ -51,13 +51,13 @@ describe('values of today', () => {
     }
   });
 
-  it.each(['', '000a', '000a05', '004201ff', '02', '7f', '7b', '7b7d'])('are not %j', (hex) => {
+  it.each(['', '000a', '000a05', '004201ff', '02', '7f', '7b', '7b7d'])('are refused: %j', (hex) => {
     expect(() => decodeHex(hex)).toThrow(MetadataError);
   });
 });
 
 describe('JSON', () => {
-  it('has the fields of the kind behind those of all, in the order of their numbers', () => {
+  it('has the fields of the type after the common ones, in the order of their numbers', () => {
     const value = '00 0a18 1201 61 2801 3208 0803 12010018e807 0a07 1801 2203 612f62 420174';
     expect(JSON.stringify(claimToJson(decodeHex(value)))).toBe(
       '{"title":"t","source":{"size":"1","media_type":"a/b"},"author":"a","release_time":"1",' +

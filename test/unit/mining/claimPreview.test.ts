@@ -72,12 +72,12 @@ const FEW = ['forks as on regtest', 'forks from the start'];
 
 describe('the claim root of a block to come', () => {
   for (const [title, rules] of Object.entries(SMALL_RULES)) {
-    it.runIf(IS_LONG || FEW.includes(title))(`is that of connecting it: ${title}`, async () => {
+    it.runIf(IS_LONG || FEW.includes(title))(`equals that after connecting it: ${title}`, async () => {
       await compare(7, rules, LIFE_NAMES, 270);
     });
   }
 
-  it('is mostly computed name by name behind the forks', async () => {
+  it('is mostly computed name by name after the forks', async () => {
     const { asked, whole } = await compare(11, SMALL_RULES['forks from the start']!, PLAIN_NAMES, 300);
     expect(asked).toBeGreaterThan(1000);
     expect(whole / asked).toBeLessThan(0.25);

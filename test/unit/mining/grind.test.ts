@@ -25,7 +25,7 @@ describe('grinding', () => {
     expect(native.grind(header, target, 0, 20_000)).toBe(nonce);
   });
 
-  it('gives up after its tries, or when told to', async () => {
+  it('stops after its tries, or on request', async () => {
     expect(await grind(header, 1n, 5000, never)).toBe(-1);
     const stopped = new AbortController();
     stopped.abort();
@@ -34,7 +34,7 @@ describe('grinding', () => {
 });
 
 describe('the script of a coinbase', () => {
-  it('holds the height, then the extra nonce', () => {
+  it('contains the height, then the extra nonce', () => {
     expect(toHex(coinbaseScriptSig(1, 0))).toBe('5100');
     expect(toHex(coinbaseScriptSig(16, 1))).toBe('600101');
     expect(toHex(coinbaseScriptSig(17, 200))).toBe('011102c800');

@@ -48,7 +48,7 @@ describe('waiting for better work', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('looks for another mempool after a minute, and every ten seconds then', async () => {
+  it('checks for another mempool after a minute, and every ten seconds then', async () => {
     wait();
     source.changeCount++;
     await passSec(59);
@@ -64,7 +64,7 @@ describe('waiting for better work', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('ends when no one waits any more', async () => {
+  it('ends with its last caller', async () => {
     wait();
     gone.abort();
     await passSec(0);
@@ -72,7 +72,7 @@ describe('waiting for better work', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('does not begin where there is other work already', async () => {
+  it('returns at once if there is other work already', async () => {
     wait({ tip: TIPS[1]!, changeCount: 5 });
     await passSec(0);
     expect(isOver).toBe(true);

@@ -31,7 +31,7 @@ describe('mining many blocks', () => {
     return done;
   }
 
-  it('makes another block where the one that would come out was invalidated', async () => {
+  it('mines another block if the same one was invalidated', async () => {
     const [former] = await chain.mine(1);
     const { index } = chain.opened.chain;
     await chain.opened.chain.invalidateBlock(index.active.tip);
@@ -40,7 +40,7 @@ describe('mining many blocks', () => {
     expect(index.headers.hash(index.active.tip)).toEqual(latter);
   });
 
-  it('lets sockets be read and written between two blocks', async () => {
+  it('lets the event loop handle sockets between two blocks', async () => {
     expect(await countWhileMining(() => turn())).toBeGreaterThanOrEqual(BLOCKS);
   });
 });
@@ -64,11 +64,11 @@ describe('letting others work', () => {
     return turns - 1;
   }
 
-  it('takes one turn when no one has anything to do, however long the block took', async () => {
+  it('takes one turn on an idle loop, however long the block took', async () => {
     expect(await turnsOf(1e9, 0)).toBe(1);
   });
 
-  it('gives those that are busy as long as the block took, and one turn in any case', async () => {
+  it('gives a busy loop as much time as the block took, and one turn in any case', async () => {
     expect(await turnsOf(20, 2)).toBe(10);
     expect(await turnsOf(0, 2)).toBe(1);
     expect(await turnsOf(5, 1000)).toBe(1);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NATIVE_ABI, loadNative, nativeUnavailableReason } from '../../../src/native/binding.js';
 
 describe('the loader of the addon', () => {
-  it('gives the addon or a reason, never both', () => {
+  it('returns the addon or a reason, never both', () => {
     const addon = loadNative();
     if (addon) {
       expect(nativeUnavailableReason()).toBeNull();
@@ -51,7 +51,7 @@ describe.skipIf(!loadNative())('an addon at work', () => {
     expect(runNode(`${begin}; process.exit(7);`)).toMatchObject({ status: 7, stderr: '' });
   });
 
-  it('lets a worker thread be ended in the middle of a batch', () => {
+  it('lets a worker thread end in the middle of a batch', () => {
     const code = `
       ${begin}
       const { Worker } = require('node:worker_threads');

@@ -54,7 +54,7 @@ import { Reader, ReadError } from '../../../src/util/reader.js';
 import { Random, mutate, randomBlock, randomScript } from '../../differential/support.js';
 
 describe('block view', () => {
-  it('reports about every transaction what plain parsing tells', () => {
+  it('returns every transaction like plain parsing', () => {
     const random = new Random(20);
     for (let round = 0; round < 20; round++) {
       const bytes = randomBlock(random, 1 + random.below(12));
@@ -136,7 +136,7 @@ describe('block view', () => {
     expect(() => parseBlockView(bytes, true)).toThrow(ReadError);
   });
 
-  it('forgets a witness marker without witness, as the reference does', () => {
+  it('drops a witness marker without witness, like the reference', () => {
     const tx = parseBlockBytes(randomBlock(new Random(23), 2)).transactions[1]!;
     for (const input of tx.inputs) input.witness = [];
     const plain = formatTransaction(tx);
@@ -173,7 +173,7 @@ describe('script scan', () => {
     }
   });
 
-  it('does not look behind the end of a script within a longer buffer', () => {
+  it('does not read after the end of a script within a longer buffer', () => {
     const bytes = Buffer.of(0x4d, 0x01, 0x00, 0xaa, 0xac);
     expect(nextOp(bytes, 0, 2)).toBe(-1);
     expect(nextOp(bytes, 0, 3)).toBe(-1);

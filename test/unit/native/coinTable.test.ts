@@ -72,7 +72,7 @@ describe('coin table', () => {
   it('holds the coins over flushes and evictions (as configured)', () =>
     playAgainstModel(createCoinTable(), 2));
 
-  it('ignores outputs that no one can spend', () => {
+  it('ignores unspendable outputs', () => {
     const table = createCoinTable();
     const key = Buffer.alloc(36, 1);
     table.add(key, { heightCode: 2, amount: 1n, script: Buffer.of(0x6a, 1, 2) }, false);
@@ -82,7 +82,7 @@ describe('coin table', () => {
     expect(table.get(key)!.script.length).toBe(20005);
   });
 
-  it('forgets a coin that the database never saw, and leaves a tombstone for one that it did', () => {
+  it('removes a coin that is not in the database, and leaves a tombstone for one that is', () => {
     const table = createCoinTable();
     const fresh = Buffer.alloc(36, 1);
     const stored = Buffer.alloc(36, 2);

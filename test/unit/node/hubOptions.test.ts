@@ -21,7 +21,7 @@ function warningsOf(...words: string[]): string[] {
 }
 
 describe('options of a hub', () => {
-  it('name a country that there is', () => {
+  it('accept an existing country', () => {
     expect(warningsOf('-hubcountry=fr')).toEqual([]);
     expect(() => warningsOf('-hubcountry=XX')).toThrow(OptionError);
     expect(() => warningsOf('-hubcountry=999')).toThrow('Unknown country in -hubcountry: 999');

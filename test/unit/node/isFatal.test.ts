@@ -3,7 +3,7 @@ import { isFatal } from '../../../src/node/start/answering.js';
 import { BlockFileError } from '../../../src/store/files/blockFiles.js';
 import { AssertionError } from '../../../src/util/assert.js';
 
-it('only broken invariants and the database concern the whole node', () => {
+it('only broken invariants and the database are fatal', () => {
   const coded = (code: string): Error => Object.assign(new Error(code), { code });
   expect(isFatal(new AssertionError('x'))).toBe(true);
   for (const code of ['LEVEL_IO_ERROR', 'LEVEL_CORRUPTION', 'LEVEL_DATABASE_NOT_OPEN'])

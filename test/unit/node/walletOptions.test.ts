@@ -67,30 +67,33 @@ const repository = (path: string): string =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 describe('the options of wallets', () => {
-  it('are all looked at by someone', () => {
+  it('are all tested', () => {
     expect([...Object.keys(OTHER), ...Object.keys(ELSEWHERE), ...NOTHING].sort()).toEqual([...ROWS].sort());
   });
 
-  it.each(Object.entries(OTHER))('-%s=%s makes a difference to wallets', (name, value) => {
+  it.each(Object.entries(OTHER))('-%s=%s changes the behaviour of wallets', (name, value) => {
     const loaded = load(`-${name}=${value}`);
     expect(toldTo(loaded)).not.toEqual(toldTo(load()));
     expect(loaded.warnings.filter((warning) => warning.includes('has no effect'))).toEqual([]);
   });
 
-  it.each(Object.entries(ELSEWHERE))('-%s is listened to elsewhere', (name, { file, test }) => {
+  it.each(Object.entries(ELSEWHERE))('-%s is used elsewhere', (name, { file, test }) => {
     expect(repository(file)).toContain(`options.${name}`);
     expect(repository(`test/functional/${test}`)).toContain(`-${name}`);
   });
 
-  it.each(NOTHING)('-%s means nothing, and anyone who gives it is told', (name) => {
+  it.each(NOTHING)('-%s has no effect, and a warning reports it', (name) => {
     const { warnings } = load(`-${name}=1`);
     expect(warnings.some((warning) => warning.startsWith(`-${name} has no effect`))).toBe(true);
   });
 
-  it.each(ROWS.filter((name) => name !== 'disablewallet'))('-%s beside -disablewallet is told of', (name) => {
-    const { warnings } = load('-disablewallet', `-${name}=${OTHER[name] ?? '1'}`);
-    expect(warnings).toContain(`-${name} has no effect with -disablewallet.`);
-  });
+  it.each(ROWS.filter((name) => name !== 'disablewallet'))(
+    '-%s with -disablewallet causes a warning',
+    (name) => {
+      const { warnings } = load('-disablewallet', `-${name}=${OTHER[name] ?? '1'}`);
+      expect(warnings).toContain(`-${name} has no effect with -disablewallet.`);
+    },
+  );
 
   it.each(['false', 'true', 'no'])('the word %s switches off, and a warning says so', (word) => {
     const { options, warnings } = load(`-walletbroadcast=${word}`, `-walletrbf=${word}`);

@@ -111,7 +111,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('knows copies of wallets without a seed by the keys that are ready', async () => {
+  it('recognizes copies of wallets without a seed by the keys in the pool', async () => {
     const wallets = walletsOf(folder);
     const own = await wallets.create('own');
     await own.change((batch) => batch.del(recordKey('hdchain')));
@@ -195,35 +195,32 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it.each([true, false])(
-    'makes the whole of a wallet or none, with private keys: %s',
-    async (privateKeys) => {
-      const wallets = walletsOf(folder, { ...WALLET_OPTIONS, keypoolSize: 300 });
-      const seen = new Set<number>();
-      let isMade = false;
-      const made = wallets.create('one', privateKeys).finally(() => (isMade = true));
-      // What a kill would leave at any moment, the last one after the end.
-      for (let n = 0, isLast = false; !isLast; n++) {
-        isLast = isMade;
-        await new Promise(setImmediate);
-        const copy = join(folder, `copy${n}`);
-        if (!existsSync(join(folder, 'one', 'wallet.db'))) continue;
-        copyFileSync(join(folder, 'one', 'wallet.db'), copy);
-        const file = await WalletFile.open(copy);
-        seen.add(file.keys('').length);
-        await file.close();
-      }
-      const { keyring, hasPrivateKeys } = await made;
-      expect(hasPrivateKeys).toBe(privateKeys);
-      // Version and flags; or version, seed, and each key in three rows.
-      expect(keyring.keyCount).toBe(privateKeys ? 601 : 0);
-      expect([...seen].filter((rows) => rows < (privateKeys ? 2 + 3 * 600 : 2))).toEqual([]);
-      expect(seen.size).toBeGreaterThan(0);
-      await wallets.close();
-    },
-  );
+  it.each([true, false])('creates a whole wallet or none, with private keys: %s', async (privateKeys) => {
+    const wallets = walletsOf(folder, { ...WALLET_OPTIONS, keypoolSize: 300 });
+    const seen = new Set<number>();
+    let isMade = false;
+    const made = wallets.create('one', privateKeys).finally(() => (isMade = true));
+    // What a kill would leave at any moment, the last one after the end.
+    for (let n = 0, isLast = false; !isLast; n++) {
+      isLast = isMade;
+      await new Promise(setImmediate);
+      const copy = join(folder, `copy${n}`);
+      if (!existsSync(join(folder, 'one', 'wallet.db'))) continue;
+      copyFileSync(join(folder, 'one', 'wallet.db'), copy);
+      const file = await WalletFile.open(copy);
+      seen.add(file.keys('').length);
+      await file.close();
+    }
+    const { keyring, hasPrivateKeys } = await made;
+    expect(hasPrivateKeys).toBe(privateKeys);
+    // Version and flags; or version, seed, and each key in three rows.
+    expect(keyring.keyCount).toBe(privateKeys ? 601 : 0);
+    expect([...seen].filter((rows) => rows < (privateKeys ? 2 + 3 * 600 : 2))).toEqual([]);
+    expect(seen.size).toBeGreaterThan(0);
+    await wallets.close();
+  });
 
-  it('makes one where a kill left another unfinished', async () => {
+  it('creates one after a kill left another unfinished', async () => {
     mkdirSync(join(folder, 'one', '.lbcnodelock'), { recursive: true });
     const wallets = walletsOf(folder);
     writeFileSync(join(folder, 'one', 'something'), '');
@@ -236,7 +233,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('finishes a wallet that was not, when a crash left it empty', async () => {
+  it('completes a wallet that a crash left empty', async () => {
     mkdirSync(join(folder, 'one'));
     await (await WalletFile.create(join(folder, 'one', 'wallet.db'))).close();
     const wallets = walletsOf(folder);
@@ -290,7 +287,7 @@ describe('Wallets', () => {
     await other.close();
   });
 
-  it('opens a wallet whose seed was lost, with the keys that it has', async () => {
+  it('loads a wallet whose seed was lost, with its remaining keys', async () => {
     const wallets = walletsOf(folder);
     const made = await wallets.create('one');
     const seed = made.keyring.publicKey(made.hd.state!.seedId)!;

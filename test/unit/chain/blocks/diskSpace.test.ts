@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkDiskSpace, DiskSpaceError, freeBytes } from '../../../../src/chain/blocks/diskSpace.js';
 
 describe('disk space', () => {
-  it('is wanted of every folder', () => {
+  it('is required in every folder', () => {
     const room: Record<string, number> = { plenty: 1e9, enough: 50 << 20, little: (50 << 20) - 1 };
     const free = (folder: string): number => room[folder]!;
     expect(() => checkDiskSpace(['plenty', 'enough'], free)).not.toThrow();

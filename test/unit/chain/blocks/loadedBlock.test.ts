@@ -27,7 +27,7 @@ function differences(one: LoadedBlock, other: LoadedBlock): string[] {
 }
 
 describe('loadBlock', () => {
-  it('gives bytes, table, header and id of one block', () => {
+  it('returns bytes, table, header and id of one block', () => {
     const bytes = randomBlock(new Random(600), 4);
     const { raw, parsed, header, hash } = loadBlock(bytes);
     expect(raw).toBe(bytes);
@@ -36,7 +36,7 @@ describe('loadBlock', () => {
     expect(hash.equals(sha256d(bytes.subarray(0, 112)))).toBe(true);
   });
 
-  it('cuts off bytes behind the block without copying it', () => {
+  it('removes bytes after the block without copying it', () => {
     const block = randomBlock(new Random(601), 2);
     const bytes = Buffer.concat([block, Buffer.from('behind')]);
     const { raw, parsed } = loadBlock(bytes);
@@ -52,7 +52,7 @@ describe('loadBlock', () => {
     expect(() => loadBlock(block.subarray(0, -1))).toThrow(ReadError);
   });
 
-  it('drops a witness marker without witness, behind which the ids stay the same', () => {
+  it('drops a witness marker without witness, which does not change the ids', () => {
     const block = parseBlockBytes(randomBlock(new Random(603), 2));
     for (const tx of block.transactions) for (const input of tx.inputs) input.witness = [];
     const plain = formatBlock(block);
@@ -74,7 +74,7 @@ describe('loadBlock', () => {
     expect(parsed.txids.subarray(32).equals(txid(block.transactions[1]!))).toBe(true);
   });
 
-  it('gives the same where it parses on another thread, of blocks larger than any may be', async () => {
+  it('returns the same if it parses on another thread, for blocks above the maximum size', async () => {
     const random = new Random(604);
     const parts = Array.from({ length: 400 }, () => randomBlock(random, 12).subarray(113));
     const bytes = Buffer.concat([Buffer.alloc(112, 7), Buffer.of(0xfd, 0xc0, 0x12), ...parts]);
@@ -97,7 +97,7 @@ describe('loadBlock', () => {
     await expect(loadLargeBlock(marked.subarray(0, -1))).rejects.toThrow(ReadError);
   });
 
-  it('refuses outputs without inputs, which have no form of their own', () => {
+  it('refuses outputs without inputs, which cannot be serialized', () => {
     // Written out they begin like a witness marker, and would be read as a shorter transaction.
     const tx = Buffer.from(`010000000001000100000000000000000400000000${'00000000'}`, 'hex');
     expect(() => loadBlock(Buffer.concat([Buffer.alloc(112), Buffer.of(1), tx]))).toThrow(ReadError);

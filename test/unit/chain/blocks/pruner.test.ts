@@ -55,7 +55,7 @@ function makePruner(targetMib: number, pruneAfterHeight = 0, neededFrom = () => 
 }
 
 describe('the pruner', () => {
-  it('removes the oldest files of a chain that a lower target finds too long, without a new tip', async () => {
+  it('removes the oldest files when a lower target is set, without a new tip', async () => {
     const { pruner, flusher, removed, lines, flushes } = makePruner(140);
     await pruner.pruneToTarget();
     // 200 MiB are there; 17 of the target are kept free.
@@ -71,14 +71,14 @@ describe('the pruner', () => {
     ]);
   });
 
-  it('keeps what someone has yet to read', async () => {
+  it('keeps blocks that an index still has to read', async () => {
     // Without them two more would go.
     const held = makePruner(140, 0, () => 250);
     await held.pruner.pruneToTarget();
     expect(held.removed).toEqual([0, 1]);
   });
 
-  it('keeps the last blocks, and all of a chain that fits or is short', async () => {
+  it('keeps the last blocks, and all blocks of a short or small chain', async () => {
     const tight = makePruner(1);
     await tight.pruner.pruneToTarget();
     expect(tight.removed).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -90,7 +90,7 @@ describe('the pruner', () => {
     expect(short.removed).toEqual([]);
   });
 
-  it('removes first what a crash left behind that came before the files went', async () => {
+  it('first removes files left by a crash in the middle of pruning', async () => {
     const { pruner, flusher, removed } = makePruner(140);
     await pruner.pruneToTarget();
     expect(removed).toEqual([0, 1, 2, 3]);
@@ -105,7 +105,7 @@ describe('the pruner', () => {
     expect(removed).toEqual([0, 1]);
   });
 
-  it('leaves files alone that the index does not name where none was ever pruned', async () => {
+  it('keeps unknown files if the folder was never pruned', async () => {
     const { pruner, flusher, removed } = makePruner(140);
     await pruner.pruneToTarget();
     removed.length = 0;

@@ -90,7 +90,7 @@ describe('reading one transaction out of a block file', () => {
     }
   }
 
-  it('gives what was stored, with its ids, and null of another block', async () => {
+  it('returns the stored one with its ids, and null for another block', async () => {
     const { reader, chain: core } = chain.opened;
     const id = core.index.active.at(HEIGHT);
     for (const [n, tx] of [claim, witnessed].entries()) {
@@ -105,7 +105,7 @@ describe('reading one transaction out of a block file', () => {
     }
   });
 
-  it('answers nothing that any flipped bit of a claim made, and says what is damaged', async () => {
+  it('returns nothing if a bit of a claim is flipped, and reports the corruption', async () => {
     const claimId = hashToHex(claimIdOf(txid(claim), 0));
     const calls: [RpcMethod, (string | number)[]][] = [
       [getValueForName, ['name']],
@@ -128,7 +128,7 @@ describe('reading one transaction out of a block file', () => {
     expect(await Promise.all(calls.map(([method, params]) => ask(method, params)))).toEqual(right);
   });
 
-  it('answers no witness that was changed, be it vouched for by the index or by its block', async () => {
+  it('returns no changed witness, with the check of the index or of the block', async () => {
     const call = (): Promise<string> => ask(getRawTransaction, [hashToHex(txid(witnessed))]);
     const right = await call();
     expect(right).toContain(toHex(formatTransaction(witnessed)));
@@ -145,7 +145,7 @@ describe('reading one transaction out of a block file', () => {
     services.txIndex!.find = find;
   });
 
-  it('is not disturbed by damage elsewhere in the block', async () => {
+  it('is not affected by corruption elsewhere in the block', async () => {
     const calls = (): Promise<string[]> =>
       Promise.all([
         ask(getValueForName, ['name']),
@@ -157,7 +157,7 @@ describe('reading one transaction out of a block file', () => {
       await withFlip(at, 1, async () => expect(await calls()).toEqual(right));
   });
 
-  it('shows no block with a changed bit', async () => {
+  it('returns no block with a changed bit', async () => {
     const { raw } = await chain.blockAt(HEIGHT);
     expect(await chain.call(getBlock, [blockId, 0])).toEqual({ result: toHex(raw) });
     for (let at = 0; at < raw.length; at += 3) {

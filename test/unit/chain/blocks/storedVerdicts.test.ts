@@ -24,13 +24,13 @@ describe('stored verdicts', () => {
     for (const above of branch.slice(branch.indexOf(id) + 1)) headers.addStatus(above, STATUS.failedChild);
   };
 
-  it('found by connecting are tried again where the block is better than the tip, and what follows it', () => {
+  it('of a connected block are checked again if the block is better than the tip, with its descendants', () => {
     fail(branch[2]!, STATUS.failed | STATUS.failedConnecting);
     retryVerdicts(headers, tip);
     expect(branch.map((id) => headers.isFailed(id))).toEqual([false, false, false, false]);
   });
 
-  it('are tried again where only what follows the block is better than the tip', () => {
+  it('are checked again if only descendants of the block are better than the tip', () => {
     for (const at of [1, 0]) {
       fail(branch[at]!, STATUS.failed | STATUS.failedConnecting);
       retryVerdicts(headers, tip);
@@ -38,7 +38,7 @@ describe('stored verdicts', () => {
     }
   });
 
-  it('stay where nothing that follows is better, and where the operator said so', () => {
+  it('remain if no descendant is better, and if the operator set them', () => {
     fail(branch[1]!, STATUS.failed | STATUS.failedConnecting);
     retryVerdicts(headers, branch[3]!);
     expect(branch.map((id) => headers.isFailed(id))).toEqual([false, true, true, true]);
@@ -49,14 +49,14 @@ describe('stored verdicts', () => {
     expect(branch.map((id) => headers.isFailed(id))).toEqual([false, false, true, true]);
   });
 
-  it('stay where what is better stands on a block that is bad for another reason', () => {
+  it('remain if the better branch contains a block that is invalid for another reason', () => {
     fail(branch[0]!, STATUS.failed | STATUS.failedConnecting);
     headers.addStatus(branch[1]!, STATUS.failed);
     retryVerdicts(headers, tip);
     expect(branch.map((id) => headers.isFailed(id))).toEqual([true, true, true, true]);
   });
 
-  it('of a branch are tried again whatever other branches stand between', () => {
+  it('of a branch are checked again, whatever other branches exist', () => {
     fail(branch[0]!, STATUS.failed | STATUS.failedConnecting);
     // As good as the tip, on the second block of the branch, and on the first.
     const aside = [world.add(branch[1]!, { work: 2n }), world.add(branch[0]!)];
@@ -70,7 +70,7 @@ describe('stored verdicts', () => {
     ]);
   });
 
-  it('keep on failing what follows another bad block', () => {
+  it('still apply to descendants of another invalid block', () => {
     fail(branch[2]!, STATUS.failed | STATUS.failedConnecting);
     headers.addStatus(branch[0]!, STATUS.failed);
     headers.addStatus(branch[1]!, STATUS.failedChild);

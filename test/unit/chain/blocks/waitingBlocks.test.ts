@@ -31,7 +31,7 @@ describe('blocks that wait for their connection', () => {
     expect(waiting.usageBytes).toBe(0);
   });
 
-  it('are forgotten when they cannot be next any more', () => {
+  it('are dropped when they cannot be next any more', () => {
     const waiting = new WaitingBlocks(index);
     headers.table.addStatus(main[4]!, STATUS.failed);
     for (const id of [main[2]!, main[4]!, ...side]) waiting.add(id, blockOf(Buffer.alloc(1000)));
@@ -47,7 +47,7 @@ describe('blocks that wait for their connection', () => {
     expect(waiting.usageBytes).toBe(0);
   });
 
-  it('are bounded, and make room for what can be connected', () => {
+  it('are limited, and replaced by blocks that can be connected', () => {
     const waiting = new WaitingBlocks(index);
     const orphans = headers.chain(main[4]!, 8);
     for (const id of orphans) waiting.add(id, blockOf(Buffer.alloc(10 * MIB)));

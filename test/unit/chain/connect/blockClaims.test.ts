@@ -68,7 +68,7 @@ function claimsOf(transactions: Transaction[], spent: Spent[], coinbaseScripts: 
 }
 
 describe('blockClaims', () => {
-  it('leaves out transactions without claims, and all that a coinbase makes', () => {
+  it('leaves out transactions without claims, and all outputs of a coinbase', () => {
     const plain = transaction([[1, 0]], [P2PKH]);
     const { claims } = claimsOf(
       [plain],
@@ -78,7 +78,7 @@ describe('blockClaims', () => {
     expect(claims).toEqual({ height: 77, transactions: [] });
   });
 
-  it('tells the outputs of every form', () => {
+  it('lists the outputs of every form', () => {
     const tx = transaction(
       [[1, 0]],
       [
@@ -116,7 +116,7 @@ describe('blockClaims', () => {
     ]);
   });
 
-  it('tells what is spent, with the id that a claim got by its outpoint', () => {
+  it('lists spent claims, with the id that a claim has by its outpoint', () => {
     const tx = transaction(
       [
         [1, 0],
@@ -187,7 +187,7 @@ describe('blockClaims', () => {
     );
   });
 
-  it('takes a disagreement with the coin table for a bug', () => {
+  it('treats a disagreement with the coin table as a bug', () => {
     const tx = transaction([[1, 0]], [P2PKH]);
     const { block, resolved } = claimsOf([tx], [{ script: P2PKH, amount: 1n, height: 1 }]);
     resolved.claimKinds[1] = 0xb5;

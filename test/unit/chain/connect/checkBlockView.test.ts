@@ -18,14 +18,14 @@ const RULES = {
 };
 
 describe('a block over its table', () => {
-  it('gives each transaction as an object, witness included', () => {
+  it('returns each transaction as an object, with its witness', () => {
     const bytes = randomBlock(new Random(680), 12);
     const { raw, parsed } = loadBlock(bytes);
     const transactions = parseBlockBytes(bytes).transactions;
     for (const [i, tx] of transactions.entries()) expect(transactionAt(raw, parsed, i)).toEqual(tx);
   });
 
-  it('passes when sound, and leaves the bytes alone', () => {
+  it('is accepted if valid, and its bytes are not changed', () => {
     const bytes = seal(draft(new Random(681)));
     const before = Buffer.from(bytes);
     const block = loadBlock(bytes);
@@ -46,7 +46,7 @@ describe('a block over its table', () => {
     });
   });
 
-  it('leaves the height of the coinbase alone below BIP34, and the commitment before segwit', () => {
+  it('does not check the height of the coinbase below BIP34, and the commitment before segwit', () => {
     const random = new Random(683);
     const d = draft(random);
     DEFECTS.find(({ name }) => name === 'the height of another block')!.apply(d, random);

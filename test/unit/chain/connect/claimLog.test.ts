@@ -34,7 +34,7 @@ describe('the log of claims', () => {
     ]);
   });
 
-  it('asks for no event while no one reads', () => {
+  it('computes no event while the category is off', () => {
     const claims = {
       get events(): never {
         throw new Error('asked');

@@ -59,14 +59,14 @@ function blockOf(
 describe('a claim that pays to a witness program', () => {
   const script = Buffer.concat([CLAIM, KEY_HASH]);
 
-  it('is not spent without a witness, as lbcd would let anyone do', () => {
+  it('is not spent without a witness, which lbcd allows', () => {
     const flags = SCRIPT_VERIFY.P2SH | SCRIPT_VERIFY.WITNESS;
     const checker = { checkSignature: () => false, checkLockTime: () => false, checkSequence: () => false };
     const outcome = verifyScript(Buffer.alloc(0), script, [], flags, checker as never);
     expect(outcome).toBe(SCRIPT_ERROR.WITNESS_PROGRAM_MISMATCH);
   });
 
-  it('is reported when a block that spends it so is refused', () => {
+  it('is reported when a block with such a spend is rejected', () => {
     expect(disputedScripts(...blockOf(script, {}, KEY_HASH))).toContain('no witness behind a claim');
     expect(disputedScripts(...blockOf(script, { witness: [Buffer.of(1)] }, KEY_HASH))).toBeNull();
     expect(disputedScripts(...blockOf(KEY_HASH, {}, KEY_HASH))).toBeNull();
@@ -74,7 +74,7 @@ describe('a claim that pays to a witness program', () => {
 });
 
 describe('a support with an empty value pushed', () => {
-  it('is a support with metadata, where lbcd refuses the block', async () => {
+  it('is a support with metadata, and lbcd rejects the block', async () => {
     const withEmptyValue = (claimId: Buffer): Buffer => {
       const prefix = buildSupportPrefix(Buffer.from('name'), claimId);
       return Buffer.concat([prefix.subarray(0, -2), Buffer.of(OP.OP_0, OP.OP_2DROP, OP.OP_2DROP)]);
@@ -98,7 +98,7 @@ describe('a support with an empty value pushed', () => {
 });
 
 describe('a support with metadata before the all-claims fork', () => {
-  it('does not count, where lbcd counts it', async () => {
+  it('has no effect, and lbcd counts it', async () => {
     const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 0 });
     await world.mine();
     const [claim] = await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
@@ -127,7 +127,7 @@ describe('a support with metadata before the all-claims fork', () => {
 });
 
 describe('a support of a name without claims at the normalization fork', () => {
-  it('stays behind, where lbcd moves and counts it', async () => {
+  it('is not moved, and lbcd moves and counts it', async () => {
     const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 4 });
     await world.mine();
     const [claim] = await world.mine([[], [claimOutput('name', 'aa', 5n)]]);
@@ -143,7 +143,7 @@ describe('a support of a name without claims at the normalization fork', () => {
 });
 
 describe('a claim made in the block of the normalization fork', () => {
-  it('waits for the owner of its name as it is spelled, where lbcd lets it wait for that of the normalized one', async () => {
+  it('is delayed by the controlling claim of its raw name, and in lbcd by that of the normalized name', async () => {
     const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 100 });
     await world.mine();
     await world.mine([[], [claimOutput('name', 'aa', 5n)]]);

@@ -78,7 +78,7 @@ describe('scripts of a block', () => {
     expect((await run(spending([...many, bad]))).failure?.input).toBe(51);
   });
 
-  it('lets a run be given up after a coin was missed', async () => {
+  it('can abort a batch when a coin is missing', async () => {
     const { block, resolved } = spending([{ script: buildScript(OP.OP_NOT), items: [TRUE] }]);
     resolved.status[1] = 1;
     const begun = startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags: FLAGS });
@@ -95,7 +95,7 @@ describe('scripts of a block', () => {
     }
   });
 
-  it('refuses stacks that are too deep, by the same rule however deep', async () => {
+  it('refuses too deep stacks, by the same rule at any depth', async () => {
     for (const more of [2, 60, 100, 5000]) {
       const items = Array<Buffer>(MAX_STACK_SIZE + more).fill(TRUE);
       const codeOf = async (script: Buffer): Promise<number | undefined> =>
@@ -106,7 +106,7 @@ describe('scripts of a block', () => {
     }
   });
 
-  it('makes no object of each item of a witness', async () => {
+  it('creates no object for each item of a witness', async () => {
     const items = Array<Buffer>(400_000).fill(TRUE);
     const script = buildScript(OP.OP_2DROP, OP.OP_CHECKSIG);
     const { block, resolved } = spending([{ script, items }]);

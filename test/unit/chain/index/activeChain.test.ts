@@ -41,7 +41,7 @@ describe('ActiveChain', () => {
     expect(chain.next(branch[0]!)).toBe(NO_HEADER);
   });
 
-  it('forgets what is popped: a block above the tip is not contained', () => {
+  it('does not contain removed blocks above the tip', () => {
     const { chain, main } = forked();
     chain.pop();
     expect(chain.tip).toBe(main[8]);
@@ -63,7 +63,7 @@ describe('ActiveChain', () => {
     expect(chain.ancestorOf(main[9]!, 3)).toBe(main[3]);
   });
 
-  it('moves to another branch by reset, and grows beyond its first room', () => {
+  it('switches to another branch by a reset, and grows beyond its initial capacity', () => {
     const { headers, chain, main, branch } = forked();
     chain.reset(branch[3]!);
     expect(chain.height).toBe(9);

@@ -25,7 +25,7 @@ function makeTree() {
   return { tree, main, fork, index, make };
 }
 
-it('holds for what lies below the block that is assumed valid and is buried', () => {
+it('includes ancestors of the assumed valid block that are deep enough', () => {
   const { main, fork, make } = makeTree();
   const assumed = make();
   expect([1, 30, 49].map((height) => assumed.holdsFor(main[height]!))).toEqual([true, true, true]);
@@ -35,7 +35,7 @@ it('holds for what lies below the block that is assumed valid and is buried', ()
   expect(assumed.holdsFor(fork[0]!)).toBe(false);
 });
 
-it('holds for nothing without such a block, without its header, or with too little work', () => {
+it('includes nothing without such a block, without its header, or with too little work', () => {
   const { tree, main, index, make } = makeTree();
   expect(make({ assumeValid: null }).holdsFor(main[1]!)).toBe(false);
   expect(make({ assumeValid: Buffer.alloc(32, 1) }).holdsFor(main[1]!)).toBe(false);
@@ -46,7 +46,7 @@ it('holds for nothing without such a block, without its header, or with too litt
   expect(make().holdsFor(main[1]!)).toBe(false);
 });
 
-it('holds for nothing where the best header is on another branch', () => {
+it('includes nothing if the best header is on another branch', () => {
   const { tree, main, fork, index, make } = makeTree();
   const assumed = make();
   index.bestHeader = tree.chain(fork.at(-1)!, BURYING + 51).at(-1)!;
@@ -54,7 +54,7 @@ it('holds for nothing where the best header is on another branch', () => {
   expect(assumed.holdsFor(main[10]!)).toBe(true);
 });
 
-it('reads no headers between the block that is asked for and the best one, once these are known', () => {
+it('reads no headers between the queried block and the best one, once these are known', () => {
   const { tree, main, index, make } = makeTree();
   const assumed = make();
   expect(assumed.holdsFor(main[1]!)).toBe(true);

@@ -18,11 +18,11 @@ function addLinked(
 }
 
 describe('Candidates', () => {
-  it('have no best one when there are none', () => {
+  it('have no best one if they are empty', () => {
     expect(new Candidates(new TestHeaders().table).best()).toBe(NO_HEADER);
   });
 
-  it('prefer more work, whenever it came', () => {
+  it('prefer more work, independent of the arrival', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const genesis = addLinked(headers, candidates, NO_HEADER, { work: 1n });
@@ -44,7 +44,7 @@ describe('Candidates', () => {
     expect(candidates.compare(small, large)).toBeLessThan(0);
   });
 
-  it('keep the first come among equals, across files too', () => {
+  it('keep the first arrived among equals, also over several files', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const genesis = addLinked(headers, candidates, NO_HEADER, { work: 1n, offset: 0 });
@@ -58,7 +58,7 @@ describe('Candidates', () => {
     expect(candidates.compare(early, late)).toBeGreaterThan(0);
   });
 
-  it('a branch counts from when its last missing block came', () => {
+  it('a branch has the arrival of its last missing block', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const genesis = addLinked(headers, candidates, NO_HEADER, { work: 1n, offset: 0 });
@@ -73,7 +73,7 @@ describe('Candidates', () => {
     expect(candidates.best()).toBe(upperB);
   });
 
-  it('what became connectable by the same block goes by its own arrival', () => {
+  it('branches completed by the same block are ordered by their own arrival', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const parent = headers.add(NO_HEADER, { work: 1n, offset: 900 });
@@ -99,7 +99,7 @@ describe('Candidates', () => {
     expect(candidates.compare(top, sameLevel)).toBeLessThan(0);
   });
 
-  it('preciousblock puts one before its equals, the latest call before the earlier ones', () => {
+  it('preciousblock moves a block before its equals, the latest call before earlier ones', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const genesis = addLinked(headers, candidates, NO_HEADER, { work: 1n });
@@ -136,7 +136,7 @@ describe('Candidates', () => {
     expect(candidates.best()).toBe(NO_HEADER);
   });
 
-  it('holds more blocks than its first room', () => {
+  it('holds more blocks than its initial capacity', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     let tip: number = NO_HEADER;

@@ -46,14 +46,14 @@ beforeEach(async () => {
 afterEach(() => chain.close());
 
 describe('checkBlockIndex', () => {
-  it('finds nothing wrong with branches, failed blocks, bare headers and blocks that wait', () => {
+  it('accepts branches, failed blocks, bare headers and waiting blocks', () => {
     expect(index.headers.isFailed(failed) && index.headers.isFailed(failedChild)).toBe(true);
     expect(index.isUnlinked(unlinked)).toBe(true);
     expect(index.headers.txCount(headerOnly)).toBe(0);
     checkBlockIndex(index, RULES);
   });
 
-  it('lets pruned data be gone where blocks are pruned', () => {
+  it('accepts missing data of pruned blocks', () => {
     index.forgetData(third);
     expect(() => checkBlockIndex(index, RULES)).toThrow('received data is stored unless it was pruned');
     checkBlockIndex(index, { ...RULES, prunes: true });
@@ -81,7 +81,7 @@ describe('checkBlockIndex', () => {
     ['a candidate is valid', () => index.headers.addStatus(tip, STATUS.failed)],
     ['the active chain is valid and was connected', () => failTip()],
     ['the active chain has a gap at height 3', () => tipAtHeight3()],
-  ])('notices when not: %s', (what, breakIt) => {
+  ])('reports a violation: %s', (what, breakIt) => {
     const rules = { ...RULES };
     try {
       breakIt();

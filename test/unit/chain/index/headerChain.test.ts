@@ -16,7 +16,7 @@ function makeTree() {
 }
 
 describe('HeaderChain', () => {
-  it('finds ancestors on every branch, whichever is the best', () => {
+  it('finds ancestors on every branch, independent of the best one', () => {
     const { main, fork, index, chain } = makeTree();
     for (const best of [main[100]!, fork[19]!, main[100]!, main[10]!]) {
       index.bestHeader = best;
@@ -47,7 +47,7 @@ describe('HeaderChain', () => {
     expect(chain.lastCommon(fork[5]!, fork[5]!)).toBe(fork[5]);
   });
 
-  it('makes locators whose steps double after the first twelve', () => {
+  it('creates locators whose steps double after the first twelve', () => {
     const { tree, main, fork, chain } = makeTree();
     const heights = (id: number): number[] =>
       chain.locator(id).map((hash) => tree.table.height(tree.table.find(hash)));
@@ -60,7 +60,7 @@ describe('HeaderChain', () => {
     expect(chain.locator(NO_HEADER)).toEqual([]);
   });
 
-  it('finds where the owner of a locator left the active chain', () => {
+  it('finds the last active block of a locator', () => {
     const { tree, main, fork, chain } = makeTree();
     const hash = (id: number): Buffer => Buffer.from(tree.table.hash(id));
     expect(chain.findFork([hash(main[20]!)])).toBe(main[20]);

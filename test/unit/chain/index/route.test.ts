@@ -40,7 +40,7 @@ it('leads over the fork to the end, block by block', () => {
   expect(route.next()).toBe(NO_HEADER);
 });
 
-it('is found again where a block was left, the chain went back, or another end is named', () => {
+it('is computed again if a block was skipped, the chain was rewound, or the end changes', () => {
   const { index, add } = makeIndex();
   const main = add(NO_HEADER, 6);
   const rival = add(main[1]!, 9);
@@ -58,7 +58,7 @@ it('is found again where a block was left, the chain went back, or another end i
   expect(route.next()).toBe(rival[0]);
 });
 
-it('a block far above is reached in steps that each skip blocks', () => {
+it('reaches a distant block in steps of several blocks', () => {
   const { index, add } = makeIndex();
   const count = 3000;
   const ids = add(NO_HEADER, count);
@@ -74,7 +74,7 @@ it('a block far above is reached in steps that each skip blocks', () => {
   expect(ids.filter((id) => index.candidates.has(id))).toEqual([ids.at(-1)]);
 });
 
-it('a branch that lost data since it was walked is not a candidate any more', () => {
+it('excludes a branch that has lost data since', () => {
   const { index, add } = makeIndex();
   const main = add(NO_HEADER, 5);
   const rival = add(main[1]!, 6);

@@ -26,13 +26,13 @@ function folderOf(schema: unknown): RowStore {
 }
 
 describe('the schema of a folder', () => {
-  it.each([2, 3])('%s is taken, and the newest from then on', async (schema) => {
+  it.each([2, 3])('%s is accepted, and upgraded to the newest', async (schema) => {
     const store = folderOf(schema);
     await claimFolder(store, 'folder', IDENTITY, false);
     expect(await readIdentity(store, 'folder')).toEqual({ schema: 3, ...IDENTITY });
   });
 
-  it.each([1, 4, undefined, 'x'])('%s is refused with what to do', async (schema) => {
+  it.each([1, 4, undefined, 'x'])('%s is refused with advice', async (schema) => {
     const refused = expect(claimFolder(folderOf(schema), 'folder', IDENTITY, false)).rejects;
     await refused.toThrow(FolderError);
     await expect(claimFolder(folderOf(schema), 'folder', IDENTITY, true)).rejects.toThrow('-reindex');

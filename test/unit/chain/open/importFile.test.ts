@@ -36,14 +36,14 @@ async function find(pieces: readonly Buffer[], from = 0): Promise<[number, numbe
 }
 
 describe('readBlockRecords', () => {
-  it('finds nothing in an empty file, in a few bytes, in zeros', async () => {
+  it('finds nothing in an empty file, a few bytes, or zeros', async () => {
     expect(await find([])).toEqual([]);
     expect(await find([MAGIC])).toEqual([]);
     expect(await find([MAGIC, Buffer.alloc(3)])).toEqual([]);
     expect(await find([Buffer.alloc(5000)])).toEqual([]);
   });
 
-  it('finds records one behind the other, and behind zeros and garbage', async () => {
+  it('finds consecutive records, also after zeros and garbage', async () => {
     expect(
       await find([
         record(body(1)),
@@ -59,7 +59,7 @@ describe('readBlockRecords', () => {
     ]);
   });
 
-  it('starts where it is told to', async () => {
+  it('starts at the given position', async () => {
     const pieces = [record(body(1)), record(body(2))];
     expect(await find(pieces, 108)).toEqual([[2, 100]]);
     expect(await find(pieces, 1)).toEqual([[2, 100]]);
@@ -67,14 +67,14 @@ describe('readBlockRecords', () => {
     expect(await find(pieces, 10_000)).toEqual([]);
   });
 
-  it('passes over lengths that no block has', async () => {
+  it('skips impossible lengths', async () => {
     for (const length of [0, 79, 8_000_001, 0xffffffff]) {
       expect(await find([record(body(9), length), record(body(1))])).toEqual([[1, 100]]);
     }
     expect(await find([record(body(1, 80))])).toEqual([[1, 80]]);
   });
 
-  it('passes over a torn record, also one with whole ones behind it', async () => {
+  it('skips a truncated record, also before complete ones', async () => {
     expect(await find([record(body(1)), record(body(2), 5000)])).toEqual([[1, 100]]);
     expect(await find([record(body(2), 5000), record(body(1)), record(body(3))])).toEqual([
       [1, 100],
@@ -82,7 +82,7 @@ describe('readBlockRecords', () => {
     ]);
   });
 
-  it('finds a magic whose first bytes are there twice', async () => {
+  it('finds a magic after a repeated beginning of it', async () => {
     expect(await find([MAGIC.subarray(0, 3), record(body(1))])).toEqual([[1, 100]]);
     expect(await find([MAGIC, record(body(1))])).toEqual([[1, 100]]);
     expect(
@@ -90,7 +90,7 @@ describe('readBlockRecords', () => {
     ).toEqual([[1, 100]]);
   });
 
-  it('takes records across its reads, of the largest size too', async () => {
+  it('finds records across its reads, also of the maximum size', async () => {
     const sizes = [8_000_000, 7_999_999, 500_000, 80, 8_000_000, 123_456];
     const pieces = sizes.map((size, i) => record(body(i + 1, size)));
     // Offsets that put a magic right across the end of a read of 16 MiB.
@@ -99,7 +99,7 @@ describe('readBlockRecords', () => {
     expect(await find(pieces)).toEqual(sizes.map((size, i) => [i + 1, size]));
   });
 
-  it('finds every whole record whatever stands between', async () => {
+  it('finds every complete record between other bytes', async () => {
     const random = new Random(500);
     for (let round = 0; round < 40; round++) {
       const pieces: Buffer[] = [];

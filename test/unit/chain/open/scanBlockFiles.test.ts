@@ -21,7 +21,7 @@ async function look(folder: string, timeSec: number): Promise<{ height: number; 
   return { height, said };
 }
 
-it('blocks that a wrong clock takes for future ones are reported, and found again by the right one', async () => {
+it('blocks that are in the future for a wrong clock are reported, and used with the right clock', async () => {
   const chain = await TestChain.open();
   await chain.mine(5);
   await chain.opened.flusher.flush();
@@ -44,7 +44,7 @@ it('blocks that a wrong clock takes for future ones are reported, and found agai
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
 });
 
-it('the last block is reported when a bit of its header flipped, so that it lacks its work', async () => {
+it('the last block is reported if a flipped bit in its header invalidates its proof of work', async () => {
   const chain = await TestChain.open();
   await chain.mine(5);
   const { index } = chain.opened.chain;

@@ -43,7 +43,7 @@ function damage(chain: TestChain, kind: 'blk' | 'rev', height: number, at: numbe
 }
 
 describe('verifying the chain', () => {
-  it('finds nothing wrong with a good chain, and leaves it as it is', () =>
+  it('accepts a valid chain, and does not change it', () =>
     withChain(async (chain) => {
       const { chain: core, reader } = chain.opened;
       const made = hashToHex(txidAt((await chain.blockAt(102)).parsed, 1));
@@ -56,7 +56,7 @@ describe('verifying the chain', () => {
       expect(await check(chain, 4)).toBeNull();
     }));
 
-  it('finds a damaged block at any level', () =>
+  it('finds a corrupt block at any level', () =>
     withChain(async (chain) => {
       damage(chain, 'blk', 104, 20);
       for (const level of [0, 4])
@@ -73,14 +73,14 @@ describe('verifying the chain', () => {
         expect(await check(chain, level)).toMatch(/^the block cannot be read from .*blk00000\.dat at 104/);
     }));
 
-  it('finds damaged undo data from level 2 on', () =>
+  it('finds corrupt undo data from level 2 on', () =>
     withChain(async (chain) => {
       damage(chain, 'rev', 103, 2);
       expect(await check(chain, 1)).toBeNull();
       expect(await check(chain, 2)).toMatch(/^found bad undo data in .*rev00000\.dat at 103/);
     }));
 
-  it('finds coins that do not fit the blocks from level 3 on', () =>
+  it('finds coins that do not match the blocks from level 3 on', () =>
     withChain(async (chain) => {
       const made = hashToHex(txidAt((await chain.blockAt(102)).parsed, 1));
       expect(chain.opened.chain.deps.coins.spend(outPointOf(made, 0))).toBe(true);
@@ -88,7 +88,7 @@ describe('verifying the chain', () => {
       expect(await check(chain, 3)).toMatch(/^coin database inconsistencies found in .* at 102/);
     }));
 
-  it('stops when told to', () =>
+  it('stops on request', () =>
     withChain(async (chain) => {
       damage(chain, 'blk', 1, 20);
       const stopped = new AbortController();

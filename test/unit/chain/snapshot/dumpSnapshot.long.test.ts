@@ -32,7 +32,7 @@ describe('dumpsnapshot', () => {
   }, 120_000);
   afterAll(() => run.close());
 
-  it('gives the same bytes when blocks are taken back to a height', async () => {
+  it('writes the same bytes after blocks are undone to a height', async () => {
     let compared = 0;
     for (let height = run.firstClaims; height <= run.height; height++) {
       const atTip = hashes.get(blockAt(height));
@@ -44,7 +44,7 @@ describe('dumpsnapshot', () => {
     expect(compared).toBeGreaterThan(15);
   }, 120_000);
 
-  it('gives the same bytes on a node with another life whose index was filled afterwards', async () => {
+  it('writes the same bytes on a node with another history whose index was built afterwards', async () => {
     const here = await dumpOf(run.chain, 'here');
     run.other = await run.other.reopen({ ...WITH_INDEX });
     while (await run.other.fill.round());

@@ -173,7 +173,7 @@ it('has the coins of the snapshot at once, continues, and becomes an ordinary fo
   await chain.opened.close();
 });
 
-it('is finished or forgotten when loading is cut off', async () => {
+it('is completed or removed if loading is interrupted', async () => {
   for (const [point, height] of [
     ['snapshot:filled', 0],
     ['snapshot:loaded', HEIGHT],
@@ -214,7 +214,7 @@ it('is refused for another hash, a cut file, and a block outside the best chain 
   await chain.opened.close();
 });
 
-longIt('begins the validation again when its own database is corrupt', async () => {
+longIt('restarts the validation if its database is corrupt', async () => {
   const folder = newFolder();
   const reached = async (chain: TestChain, height: number): Promise<Outcome> => {
     let arrive = (): void => undefined;

@@ -111,14 +111,14 @@ describe('a file', () => {
     return (error as Error).message;
   };
 
-  it('is read back whole, its claims giving the claim root', async () => {
+  it('is read back completely, and its claims have the claim root', async () => {
     const read = await verify(chain, path);
     expect(read.head.height).toBe(102);
     expect(read.sizeBytes).toBe(whole.length);
     expect(read.parts.map(({ rows }) => rows > 0)).toEqual([true, true, true, true]);
   });
 
-  it('is refused where it is cut, wherever that is', async () => {
+  it('is refused if truncated at any position', async () => {
     for (const start of pieces()) {
       for (const end of [start, start + 5, start + PIECE_HEAD_BYTES + 1])
         expect(await refusal(copyOf(whole.subarray(0, end)))).toContain('the file is truncated');
@@ -127,7 +127,7 @@ describe('a file', () => {
     expect(await refusal(copyOf(Buffer.alloc(0)))).toContain('the file is truncated');
   });
 
-  it('is refused where a bit is flipped, wherever that is', async () => {
+  it('is refused with a flipped bit at any position', async () => {
     for (let at = 3; at < whole.length; at += Math.ceil(whole.length / 60)) {
       const flipped = Buffer.from(whole);
       flipped[at]! ^= 1 << (at % 8);
@@ -135,11 +135,11 @@ describe('a file', () => {
     }
   });
 
-  it('is refused with something behind its end', async () => {
+  it('is refused with data after its end', async () => {
     expect(await refusal(copyOf(Buffer.concat([whole, Buffer.of(0)])))).toContain('data after its end');
   });
 
-  it('is refused when pieces are left out or in another order', async () => {
+  it('is refused with missing or reordered chunks', async () => {
     const starts = [...pieces(), whole.length];
     const parts = starts.slice(0, -1).map((start, i) => whole.subarray(start, starts[i + 1]));
     const [head, headers, coins, claims, ...rest] = parts;
@@ -164,7 +164,7 @@ describe('a file', () => {
     );
   });
 
-  it('is refused when claims or headers are not those of the chain', async () => {
+  it('is refused if its claims or headers are not those of the chain', async () => {
     const claims = await refusal(withText('nname', 'nmane'));
     expect(claims).toMatch(/have the root [0-9a-f]{64}, but the header of block/);
     const { merkleRoot } = (await chain.blockAt(50)).header;
@@ -176,14 +176,14 @@ describe('a file', () => {
     expect(await refusal(path, { minimumChainWork: 1n << 60n })).toContain('less work');
   });
 
-  it('is not a folder and not missing', async () => {
+  it('is refused if it is a folder or missing', async () => {
     const folder = join(chain.folder, 'folder');
     mkdirSync(folder);
     expect(await refusal(folder)).toContain('EISDIR');
     expect(await refusal(join(chain.folder, 'missing'))).toContain('ENOENT');
   });
 
-  it('is never overwritten, and leaves nothing when it cannot be written', async () => {
+  it('is never overwritten, and leaves nothing if it cannot be written', async () => {
     await expect(dumpOf(chain, 'whole')).rejects.toThrow('already exists');
     const failing = join(chain.folder, 'failing');
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });

@@ -15,7 +15,7 @@ import { projectFile } from '../../../../src/util/project.js';
 const ABSENT = ['blob_manager', 'disk_space', 'file_manager'];
 
 describe('declarations of the daemon', () => {
-  it('are what the generated files were made from', () => {
+  it('equal the generated files', () => {
     for (const [name, text] of Object.entries({ ...generatedDaemonFiles(), ...daemonOperatorFiles() })) {
       const path = projectFile(name);
       expect(existsSync(path) ? readFileSync(path, 'utf8') : null, `${name}: run npm run docs`).toBe(text);

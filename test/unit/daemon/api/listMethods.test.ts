@@ -178,7 +178,7 @@ const names = async (name: string, params: object = {}) =>
   (await page(name, params)).items.map((item) => item['name'] ?? item['type']);
 
 describe('lists of outputs', () => {
-  it('show what is unspent and the wallet’s, with the channel and the key at hand', async () => {
+  it('contain unspent outputs of the wallet, with the channel and whether its key is available', async () => {
     expect(await names('claim_list')).toEqual(['list', 'again', 'note', '@c']);
     expect(await names('claim_list', { claim_type: ['stream', 'repost'] })).toEqual(['again', 'note']);
     expect(await names('claim_list', { is_spent: true })).toEqual(['note']);
@@ -194,7 +194,7 @@ describe('lists of outputs', () => {
     expect((spent!['signing_channel'] as Item)['is_spent']).toBeUndefined();
   });
 
-  it('distinguish supports by who gave them', async () => {
+  it('distinguish own supports and tips', async () => {
     const amounts = async (params: object) =>
       (await page('support_list', params)).items.map((item) => item['amount']);
     expect(await amounts({})).toEqual(['0.5']);
@@ -204,7 +204,7 @@ describe('lists of outputs', () => {
     expect(await amounts({ staked: true, is_spent: true })).toEqual(['0.25']);
   });
 
-  it('come in pages, in orders, with totals unless they are not wanted', async () => {
+  it('are paged and sorted, with totals unless these are turned off', async () => {
     const all = await page('txo_list', { page_size: 4 });
     expect(all).toMatchObject({ page: 1, page_size: 4, total_items: 15, total_pages: 4 });
     const second = await page('txo_list', { page_size: 4, page: 2, no_totals: true });
@@ -215,7 +215,7 @@ describe('lists of outputs', () => {
     await expect(call('txo_list', { account_id: 'nope' })).rejects.toThrow(/Couldn't find account: nope/);
   });
 
-  it('add received tips and what the claim index knows', async () => {
+  it('add received tips and data of the claim index', async () => {
     const [note] = (await page('stream_list', { include_received_tips: true, resolve: true })).items;
     expect(note).toMatchObject({ received_tips: '0.5', short_url: 'lbry://short', is_my_output: true });
     const [list] = (await page('collection_list', { resolve_claims: 2 })).items;
@@ -223,7 +223,7 @@ describe('lists of outputs', () => {
     expect(list!['is_spent']).toBeUndefined();
   });
 
-  it('show purchases with what was bought', async () => {
+  it('contain purchases with the bought claim', async () => {
     const bought = hashToHex(BOUGHT);
     const plain = await page('purchase_list');
     expect(plain).toMatchObject({
@@ -256,7 +256,7 @@ describe('the history', () => {
   };
   const entry = { claim_name: 'supported', is_spent: false };
 
-  it('tells what a payment of another brought', async () => {
+  it('reports received payments', async () => {
     expect(await itemOf('paid')).toMatchObject({
       value: '10.0',
       fee: '0.0',
@@ -265,7 +265,7 @@ describe('the history', () => {
     });
   });
 
-  it('reports claims that were made and updated', async () => {
+  it('reports new and updated claims', async () => {
     expect(await itemOf('channel')).toMatchObject({
       value: '0.0',
       fee: '-1.0',
@@ -282,7 +282,7 @@ describe('the history', () => {
     });
   });
 
-  it('tells tips from supports, given and received', async () => {
+  it('distinguishes tips from supports, sent and received', async () => {
     expect(await itemOf('tip')).toMatchObject({
       value: '0.5',
       support_info: [{ ...entry, balance_delta: '0.5', is_tip: true }],
@@ -297,7 +297,7 @@ describe('the history', () => {
     });
   });
 
-  it('tells what was abandoned and what was bought', async () => {
+  it('reports abandons and purchases', async () => {
     expect(await itemOf('abandon')).toMatchObject({
       fee: '-0.05',
       value: '0.0',
@@ -311,7 +311,7 @@ describe('the history', () => {
 });
 
 describe('a transaction', () => {
-  it('of the wallet is shown with what it spent', async () => {
+  it('of the wallet is returned with its spent outputs', async () => {
     expect(await call('transaction_show', { txid: txids['supports'] })).toMatchObject({
       total_input: '6.0',
       total_fee: '0.55',
@@ -322,7 +322,7 @@ describe('a transaction', () => {
     expect(bought.outputs[0]).toMatchObject({ type: 'purchase', claim_id: hashToHex(BOUGHT) });
   });
 
-  it('that a hub refuses to tell is answered by what the hub says', async () => {
+  it('that a hub refuses to return fails with the error of the hub', async () => {
     const ledger = Object.assign(Object.create(services.ledger!) as Ledger, {
       transaction: () => Promise.reject(new HubRefusal(-32600, 'too many of them')),
     });
@@ -335,7 +335,7 @@ describe('a transaction', () => {
   it.each([
     ['in no block', 0, -1],
     ['in a block', 3, 3],
-  ])('of others is shown as a hub has it: %s', async (_, at, shown) => {
+  ])('of others is returned as a hub has it: %s', async (_, at, shown) => {
     const { tx } = made(transactionOf([foreignOutPoint('other')], [payTo(stranger, LBC)]));
     fake.known = () => ({ tx, height: at, position: at > 0 ? 1 : -1, isVerified: at > 0 });
     const answer = await call('transaction_show', { txid: 'ab'.repeat(32) });

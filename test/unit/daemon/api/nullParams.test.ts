@@ -17,7 +17,7 @@ it.each([
   ],
   ['channel_update', ['featured', 'clear_featured', 'clear_tags', 'email']],
   ['stream_update', ['clear_tags', 'clear_languages', 'clear_locations', 'author', 'file_name', 'tags']],
-])('%s refuses nulls for what the claim says', (method, names) => {
+])('%s refuses null for fields of the claim', (method, names) => {
   for (const name of names)
     expect(readNull(method, name), name).toThrow(
       expect.objectContaining({
@@ -31,6 +31,6 @@ it.each([
   ['publish', ['width', 'height', 'duration', 'clear_fee', 'channel_id', 'account_id']],
   ['stream_create', ['width', 'height', 'duration', 'funding_account_ids']],
   ['stream_update', ['bid', 'clear_fee', 'clear_channel', 'width', 'replace']],
-])('%s takes nulls for nothing given', (method, names) => {
+])('%s treats null as absent', (method, names) => {
   for (const name of names) expect(readNull(method, name), name).not.toThrow();
 });

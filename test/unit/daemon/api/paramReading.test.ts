@@ -39,7 +39,7 @@ const check =
     checkParams(method, call(named, positional));
 
 describe('names and numbers', () => {
-  it('must fit', () => {
+  it('must match', () => {
     expect(check('{"name": "a"}')).not.toThrow();
     expect(check('{"name": "a", "count": 1}', ['b'])).toThrow(
       'Duplicate parameters for method command: name',

@@ -53,11 +53,11 @@ const TEXT = `{
 `;
 
 describe('an answer', () => {
-  it('is written with sorted keys, ASCII and two blanks', () => {
+  it('is written with sorted keys, in ASCII, with an indent of two spaces', () => {
     expect(answerText(ANSWER)).toBe(TEXT);
   });
 
-  it('waits for its turn where it takes long, and is the same', async () => {
+  it('yields if it is long, with the same result', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
     const text = answerText(ANSWER);
@@ -66,7 +66,7 @@ describe('an answer', () => {
     vi.restoreAllMocks();
   });
 
-  it('has the text of what never changes at whatever depth it stands', () => {
+  it('reuses the text of constant values at any depth', () => {
     const kept = fixed({ b: [1, { c: 2 }], a: 'x' });
     const shown = (value: JsonOut): unknown => answerText({ result: value, deep: [{ value }] });
     const plain = shown({ b: [1, { c: 2 }], a: 'x' });
@@ -74,7 +74,7 @@ describe('an answer', () => {
     expect(shown(kept)).toBe(plain);
   });
 
-  it('may come one item at a time', async () => {
+  it('can be written one item at a time', async () => {
     async function* items(): AsyncGenerator<number> {
       yield 1;
       yield 2;
@@ -85,7 +85,7 @@ describe('an answer', () => {
 });
 
 describe('quoted values', () => {
-  it('look as Python shows them', () => {
+  it('equal those of Python', () => {
     const shown = (text: string): string => pythonRepr(parseJson(text));
     expect(shown('[null, true, 1.0, "it\'s", "a\\"b\'", "\\n\\u0001é\\u2028", {"k": []}]')).toBe(
       `[None, True, 1.0, "it's", 'a"b\\'', '\\n\\x01é\\u2028', {'k': []}]`,

@@ -15,11 +15,11 @@ describe('the term of claims', () => {
     expect(hasExpired(main, 137_181, 2_239_581)).toBe(true);
   });
 
-  it('does not end what is in no block', () => {
+  it('does not expire unconfirmed claims', () => {
     for (const height of [0, -1, -2]) expect(hasExpired(regtest, height, 1_000_000)).toBe(false);
   });
 
-  it('gives the last height that has expired', () => {
+  it('returns the last height that has expired', () => {
     for (const params of [main, regtest])
       for (const tip of [0, 499, 500, 799, 800, 1_500, 262_974, 400_154, 400_155, 2_239_580, 2_239_581]) {
         const last = lastExpired(params, tip);
@@ -28,7 +28,7 @@ describe('the term of claims', () => {
       }
   });
 
-  it('is warned of four weeks before its end, or a tenth of it', () => {
+  it('causes a warning four weeks before its end, or a tenth of it', () => {
     expect(warnedBlocks(main, 2_000_000)).toBe(16_128);
     expect(warnedBlocks(regtest, 10)).toBe(Math.floor(regtest.network.claimForks.originalExpiration / 10));
   });

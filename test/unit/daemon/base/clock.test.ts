@@ -3,13 +3,13 @@ import { atMost, sleep, systemClock } from '../../../../src/daemon/base/clock.js
 import { FakeClock } from '../../../support/fakeClock.js';
 
 describe('Clock', () => {
-  it('of the system tells the seconds of the epoch and milliseconds that do not go back', () => {
+  it('of the system returns Unix seconds and monotonic milliseconds', () => {
     expect(Math.abs(systemClock.nowSec() - Date.now() / 1000)).toBeLessThan(2);
     const [first, second] = [systemClock.nowMs(), systemClock.nowMs()];
     expect(second).toBeGreaterThanOrEqual(first);
   });
 
-  it('of the system runs a task later, and none that was cancelled', async () => {
+  it('of the system runs a task later, and no cancelled one', async () => {
     const ran: string[] = [];
     systemClock.after(0, () => ran.push('cancelled')).cancel();
     await new Promise<void>((resolve) => {
@@ -21,7 +21,7 @@ describe('Clock', () => {
     expect(ran).toEqual(['run']);
   });
 
-  it('of tests runs tasks in the order of their times, and what they begin', async () => {
+  it('of tests runs tasks in the order of their times, and tasks that they start', async () => {
     const clock = new FakeClock(100);
     const ran: [string, number][] = [];
     const note = (name: string) => (): void => void ran.push([name, clock.nowMs()]);

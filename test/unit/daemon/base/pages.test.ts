@@ -24,7 +24,7 @@ describe('pages', () => {
     expect(pageOf(args)).toEqual(page);
   });
 
-  it('are shown with what there is in all', () => {
+  it('contain the totals', () => {
     const page = pageOf({ page: 2, page_size: 2 });
     expect(pageOfList([1, 2, 3], page)).toEqual({
       items: [3],

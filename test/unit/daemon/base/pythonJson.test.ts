@@ -27,7 +27,7 @@ describe('JSON as Python writes it', () => {
     expect(pythonFloat(value)).toBe(text);
   });
 
-  it('tells integers from floats by their literals', () => {
+  it('distinguishes integers from floats by their literals', () => {
     expect(['1', '1.0', '1e2', '-0', '-0.0', '18446744073709551616'].map(pythonNumber)).toEqual([
       '1',
       '1.0',
@@ -38,7 +38,7 @@ describe('JSON as Python writes it', () => {
     ]);
   });
 
-  it('keeps the order of arrival or sorts by code points, last of repeated keys', () => {
+  it('keeps the order or sorts by code points, and uses the last of repeated keys', () => {
     const value = parseJson(
       '{"\\ud83d\\ude00": 1, "\\uff5e": [], "a": {}, "a": {"x": [1, "\\u007f\\n\\u00e9"]}}',
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RateWindow } from '../../../../src/daemon/base/rateWindow.js';
 
 describe('a rate over the last seconds', () => {
-  it('counts what came within five seconds, over the time that passed', () => {
+  it('counts the bytes of five seconds, divided by the elapsed time', () => {
     let nowMs = 1000;
     const rate = new RateWindow({ nowMs: () => nowMs });
     expect(rate.perSecond).toBe(0);

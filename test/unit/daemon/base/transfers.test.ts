@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 describe('transfers', () => {
-  it('are shown with what they tell at the moment, until they end', () => {
+  it('are shown with their current progress, until they end', () => {
     const end = transfers.begin(DOWNLOAD, () => state);
     const row = {
       id: 1,
@@ -49,7 +49,7 @@ describe('transfers', () => {
     expect(transfers.all()).toEqual([]);
   });
 
-  it('are told to listeners when they begin, each second, and when they end', async () => {
+  it('are reported to listeners when they begin, each second, and when they end', async () => {
     const heard: TransferEvent[] = [];
     const unlisten = transfers.listen((event) => heard.push(event));
     await clock.advance(10_000);
@@ -77,7 +77,7 @@ describe('transfers', () => {
     expect(heard).toHaveLength(6);
   });
 
-  it('are told to a listener that comes later', async () => {
+  it('are reported to a later listener', async () => {
     transfers.begin(DOWNLOAD, () => state);
     await clock.advance(5000);
     const heard: string[] = [];

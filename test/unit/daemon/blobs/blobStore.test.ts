@@ -66,7 +66,7 @@ async function readStream(descriptor: StreamDescriptor): Promise<Buffer> {
 const DAMAGED = process.env['LBCNODE_FULL'] === '1' ? 200 : 40;
 
 describe('BlobStore', () => {
-  it('gives a blob in parts, and no part of one that was changed', async () => {
+  it('returns a blob in parts, and no part of a changed one', async () => {
     const { hash, bytes } = await blobOf(300_000);
     await folder.reopen();
     const parts = (await folder.store.openParts(hash))!;
@@ -83,7 +83,7 @@ describe('BlobStore', () => {
     expect(await folder.store.openParts('ab'.repeat(48))).toBeNull();
   });
 
-  it('reads a received blob at once, and counts it when it is on disk and has its row', async () => {
+  it('returns a received blob at once, and counts it when it is on disk and has its row', async () => {
     const blobs = [70_000, 80_000, 90_000].map((size) => randomBytes(size));
     const hashes = blobs.map((bytes) => blobHashOf(bytes));
     let record: () => void = () => undefined;
@@ -115,7 +115,7 @@ describe('BlobStore', () => {
     expect([...folder.store.finished].sort()).toEqual(hashes.slice(0, 2).sort());
   });
 
-  it('reports a received blob that cannot be put on disk to the caller that needs it there', async () => {
+  it('reports a failed write of a received blob to the caller that needs it on disk', async () => {
     const blob = receivedBlob(randomBytes(5000));
     const { hash } = blob;
     const database = folder.database as { addBlobs: typeof folder.database.addBlobs };
@@ -142,7 +142,7 @@ describe('BlobStore', () => {
     expect(await folder.store.read(other)).toBeNull();
   });
 
-  it(`returns no wrong byte of ${DAMAGED} damaged blobs, and each is mended by one write`, async () => {
+  it(`returns no wrong byte of ${DAMAGED} corrupt blobs, and each is repaired by one write`, async () => {
     for (let n = 0; n < DAMAGED; n++) {
       const { hash, bytes } = await blobOf(64 + ((n * 977) % 4000));
       if (n % 2 === 0) await folder.store.read(hash);
@@ -166,7 +166,7 @@ describe('BlobStore', () => {
     }
   });
 
-  it('takes over files that hold what their names say, and no others', async () => {
+  it('accepts existing files with matching hashes, and no others', async () => {
     const good = randomBytes(500);
     const names = {
       good: blobHashOf(good),
@@ -186,7 +186,7 @@ describe('BlobStore', () => {
     expect(await folder.database.dueForAnnouncement(false, 10, NOW_SEC)).toEqual([names.good]);
   });
 
-  it('marks blobs as missing whose files are gone', async () => {
+  it('marks blobs as missing if their files are missing', async () => {
     const { descriptor, bytes } = await streamOf(5_000_000);
     const [first, second] = descriptor.blobs;
     const { rmSync } = await import('node:fs');
@@ -198,7 +198,7 @@ describe('BlobStore', () => {
     expect(bytes.length).toBe(5_000_000);
   });
 
-  it('deletes a stream but not the blobs that another one needs', async () => {
+  it('deletes a stream but not the blobs that another one uses', async () => {
     const { descriptor, sdHash } = await streamOf(3_000_000);
     const shared = { ...descriptor, streamName: 'other.mp4' };
     const other = {
@@ -227,7 +227,7 @@ describe('BlobStore', () => {
     expect(folder.store.finished.size).toBe(0);
   });
 
-  it('ends at the next start a deletion that was cut off', async () => {
+  it('completes an interrupted deletion at the next start', async () => {
     const { hash, bytes } = await blobOf(100);
     await folder.database.forgetBlobs([hash]);
     expect(existsSync(folder.blobPath(hash))).toBe(true);
@@ -256,7 +256,7 @@ describe('makeStream', () => {
     },
   );
 
-  it('leaves nothing behind of a file that grows while it is read', async () => {
+  it('leaves nothing if a file grows while it is read', async () => {
     const path = join(folder.path, 'growing');
     writeFileSync(path, randomBytes(3_000_000));
     const random = {
@@ -312,7 +312,7 @@ describe('DiskSpace', () => {
     return descriptor;
   }
 
-  it('deletes nothing while all fits, and no own blob when it does not', async () => {
+  it('deletes nothing below the limit, and no own blob above it', async () => {
     // Padding makes it one blob of 2 MiB.
     const own = await streamOf(2 * MIB - 2);
     const foreign = await foreignStream([MIB, MIB, MIB / 2], 'foreign');
@@ -337,7 +337,7 @@ describe('DiskSpace', () => {
     });
   });
 
-  it('spares pinned streams and clears blobs of no stream by their own limit', async () => {
+  it('keeps pinned streams and limits blobs without a stream separately', async () => {
     const pinned = await foreignStream([MIB], 'pinned');
     const other = await foreignStream([MIB], 'other');
     const small = await blobOf(MIB / 2);
@@ -356,7 +356,7 @@ describe('DiskSpace', () => {
     expect(readFileSync(folder.blobPath(pinned.blobs[0]!.blobHash!))).toHaveLength(MIB);
   });
 
-  it('spares the streams of pinned channels, later ones too', async () => {
+  it('keeps the streams of pinned channels, later ones too', async () => {
     const channel = 'cd'.repeat(20);
     await folder.database.pin('channel', channel, NOW_SEC);
     const streams = [await foreignStream([MIB], 'ofChannel'), await foreignStream([MIB], 'other')];
@@ -384,7 +384,7 @@ describe('DiskSpace', () => {
     ]);
   });
 
-  it('says how many bytes are left for blobs of no stream', async () => {
+  it('returns the remaining bytes for blobs without a stream', async () => {
     limits = { contentMib: 0, networkMib: 0 };
     expect(await disk().freeNetworkBytes()).toBe(0);
     limits = { contentMib: 0, networkMib: 2 };

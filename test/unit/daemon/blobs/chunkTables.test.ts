@@ -63,7 +63,7 @@ async function saved(): Promise<{ readonly written: number | null; readonly byte
   return { written, bytes: readFileSync(path) };
 }
 
-it('reads right chunks of a blob whose other chunks are damaged, and none of those', async () => {
+it('returns valid chunks of a partly corrupt blob, and no corrupt ones', async () => {
   expect(await storedTableMatches()).toBe(true);
   await damage(3 * CHUNK_BYTES + 17);
   const parts = (await folder.store.openParts(HASH))!;
@@ -81,7 +81,7 @@ it('reads right chunks of a blob whose other chunks are damaged, and none of tho
   expect(Buffer.from((await folder.store.read(HASH))!)).toEqual(BLOB);
 });
 
-it.each(['read', 'saved', 'opened'])('a blob whose end is damaged is not %s', async (how) => {
+it.each(['read', 'saved', 'opened'])('a blob with a corrupt end is not %s', async (how) => {
   await damage(BLOB.length - 1);
   if (how === 'read') expect(await folder.store.read(HASH)).toBeNull();
   else if (how === 'opened') expect(await folder.store.openOnDisk(HASH, CIPHER, false)).toBeNull();

@@ -93,7 +93,7 @@ describe.skipIf(!canMount)('on a small disk', () => {
     });
   }
 
-  it('a publication that does not fit leaves nothing, and succeeds once there is room', async () => {
+  it('a publication that does not fit leaves nothing, and succeeds once there is space', async () => {
     await openOn('8m');
     const before = readdirSync(folder.blobFolder);
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -112,7 +112,7 @@ describe.skipIf(!canMount)('on a small disk', () => {
     expect((await makeStream(join(base, 'film.bin'), folder.making)).sizeBytes).toBe(bytes.length);
   });
 
-  it('a download that does not fit stops with the reason, and is finished once there is room', async () => {
+  it('a download that does not fit stops with the reason, and is completed once there is space', async () => {
     await openOn('7m');
     const file = await listed(join(base, 'saved'));
     const saving = file.save({});
@@ -130,7 +130,7 @@ describe.skipIf(!canMount)('on a small disk', () => {
     expect([folder.store.finished.size, file.row.status]).toEqual([6, 'finished']);
   });
 
-  it('a folder for downloads that is full or can only be read stops only the saving', async () => {
+  it('a download folder that is full or read-only stops only the saving', async () => {
     expect(mountSmall(disk, '4m')).toBe(true);
     folder = new ContentFolder(threads, join(base, 'data'));
     await folder.open();
@@ -148,7 +148,7 @@ describe.skipIf(!canMount)('on a small disk', () => {
     expect(readFileSync(join(base, 'elsewhere', file.row.fileName!)).equals(bytes)).toBe(true);
   });
 
-  it('a data folder that can only be read ends the start with a sentence that names it', async () => {
+  it('a read-only data folder ends the start with a sentence that names it', async () => {
     await openOn('20m');
     await folder.close();
     spawnSync('mount', ['-o', 'remount,ro', disk]);

@@ -78,7 +78,7 @@ const cipherAt = (at: number) => ({
 });
 
 describe('blobs that are made from the published file', () => {
-  it('take at most 1 % of its size, and are bit-equal to those of the descriptor', async () => {
+  it('use at most 1 % of its size, and are bit-equal to those of the descriptor', async () => {
     await folder.close();
     const before = bytesBelow(folder.path);
     await folder.open();
@@ -118,7 +118,7 @@ describe('blobs that are made from the published file', () => {
     expect(descriptors[0]).toBe(descriptors[1]);
   });
 
-  it('are sent as a whole, shared by those who ask at the same time', async () => {
+  it('are sent whole, shared by concurrent requests', async () => {
     await publish(3 * PIECE_BYTES);
     const reads = new SharedReads(folder.store, 2);
     const signal = new AbortController().signal;
@@ -154,7 +154,7 @@ describe('blobs that are made from the published file', () => {
       expect(expected(at).equals((await folder.store.read(hash))!)).toBe(true);
   });
 
-  it('go with their stream, and take no space', async () => {
+  it('are deleted with their stream, and use no space', async () => {
     await publish(2 * PIECE_BYTES);
     const { database, store, warnings } = folder;
     const limits = () => ({ contentMib: 1, networkMib: 0 });
@@ -209,7 +209,7 @@ const CHANGES: readonly (readonly [name: string, change: () => void, reason: Reg
 
 describe('a published file that', () => {
   it.each(CHANGES)(
-    '%s is noticed: its blobs are not offered, and the log says so once',
+    '%s is detected: its blobs are not offered, and the log reports it once',
     async (_, change, reason) => {
       await publish(2 * PIECE_BYTES + 500);
       const { streamHash } = made.descriptor;
@@ -251,7 +251,7 @@ describe('a published file that', () => {
     },
   );
 
-  it('was changed without another time is noticed by the first blob that is made', async () => {
+  it('was changed without a new time is detected by the first created blob', async () => {
     await publish(2 * PIECE_BYTES);
     const { mtime, atime } = statSync(path);
     const other = Buffer.from(bytes);
@@ -263,7 +263,7 @@ describe('a published file that', () => {
     expect([offered(), changes().length]).toEqual([[false, false], 1]);
   });
 
-  it('only got another time stays offered', async () => {
+  it('only got a new time is still offered', async () => {
     await publish(PIECE_BYTES + 1);
     utimesSync(path, NEW_TIME, NEW_TIME);
     await folder.store.originals.check();
@@ -271,7 +271,7 @@ describe('a published file that', () => {
     expect((await folder.database.originals())[0]!.goodStamp).toContain(`${NEW_TIME.getTime()}000000`);
   });
 
-  it('is shortened while it is published is refused, and nothing is left', async () => {
+  it('is truncated during the publication is refused, and nothing is left', async () => {
     writeFileSync(path, randomBytes(4 * PIECE_BYTES));
     const { random } = folder.making;
     let calls = 0;
@@ -294,7 +294,7 @@ describe('a published file that', () => {
 });
 
 describe('blobs that are not to be saved', () => {
-  it('are read from memory, bounded in number, and never offered', async () => {
+  it('are kept in memory, limited in number, and never offered', async () => {
     folder.savesBlobs = false;
     const blobs = Array.from({ length: 40 }, () => randomBytes(1000));
     for (const blob of blobs) {

@@ -29,7 +29,7 @@ describe('a piece', () => {
     await expect(plain.read(30, 17)).rejects.toThrow('padding');
   });
 
-  it('is refused, and the blob is closed, where length or padding is wrong', async () => {
+  it('is refused, and the blob is closed, if length or padding is wrong', async () => {
     // A block of zeros has no padding.
     const unpadded = encryptPiece(Buffer.alloc(16), cipher.key, cipher.iv).subarray(0, 16);
     for (const bytes of [Buffer.alloc(0), randomBytes(33), unpadded]) {

@@ -36,7 +36,7 @@ describe('a packed set of hashes', () => {
     expect(packed.size).toBe(0);
   });
 
-  it('goes to another thread', () => {
+  it('can be sent to another thread', () => {
     const [from, to] = [new BlobHashes(), new BlobHashes()];
     const hashes = Array.from({ length: 500 }, (_, n) => hashOf(n));
     for (const hash of hashes) from.add(hash);

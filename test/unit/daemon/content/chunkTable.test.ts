@@ -26,7 +26,7 @@ function flipped(bytes: Uint8Array, bit: number): Buffer {
 }
 
 describe('a table of chunks', () => {
-  it.each(SIZES)('matches the blob of %i bytes, in whatever pieces it came, and no flipped bit', (size) => {
+  it.each(SIZES)('matches the blob of %i bytes, in pieces of any size, and no flipped bit', (size) => {
     const blob = randomBytes(size);
     for (const pieceBytes of [size, 1000, CHUNK_BYTES]) {
       const maker = new ChunkTableMaker();
@@ -45,7 +45,7 @@ describe('a table of chunks', () => {
     }
   });
 
-  it('matches no chunk of another place, length or blob', () => {
+  it('matches no chunk of another position, length or blob', () => {
     const blob = randomBytes(3 * CHUNK_BYTES);
     const table = ChunkTable.parse(chunkTableOf(blob), blob.length)!;
     const first = blob.subarray(0, CHUNK_BYTES);
@@ -56,7 +56,7 @@ describe('a table of chunks', () => {
     expect(chunkTableOf(blob)).not.toEqual(chunkTableOf(blob));
   });
 
-  it('is none where its length is not that of the blob', () => {
+  it('does not exist if its length does not match the blob', () => {
     const stored = chunkTableOf(randomBytes(100_000));
     expect(ChunkTable.parse(stored, 100_000)).not.toBeNull();
     for (const size of [0, 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 1])
@@ -67,7 +67,7 @@ describe('a table of chunks', () => {
 });
 
 describe('an incoming blob', () => {
-  it('has the hash and the table of its bytes, and takes no more than fit', () => {
+  it('has the hash and the table of its bytes, and accepts no more than its length', () => {
     const bytes = randomBytes(100_000);
     const blob = new IncomingBlob(bytes.length);
     expect(blob.add(bytes.subarray(0, 70_001))).toBe(70_001);

@@ -296,7 +296,7 @@ describe('the content database', () => {
     again.close();
   });
 
-  it('finds the revision from the tables where its note is missing or a kill came before it was written', () => {
+  it('determines the revision from the tables if its file is missing or a kill came before it was written', () => {
     writeOld(13);
     rmSync(fileOf('db_revision'));
     const store = open();
@@ -315,7 +315,7 @@ describe('the content database', () => {
     expect(existsSync(fileOf())).toBe(false);
   });
 
-  it('refuses newer revisions, and notes that are none, and touches nothing', () => {
+  it('refuses newer revisions, and invalid ones, and changes nothing', () => {
     writeFileSync(fileOf('db_revision'), '16');
     expect(open).toThrow(
       'This version of lbrynet is not compatible with the database\nYour database is revision 16, expected 15',
@@ -342,7 +342,7 @@ describe('the content database', () => {
     ).toEqual([]);
   });
 
-  it('sets a damaged database aside, again and again, and deletes none', () => {
+  it('quarantines a corrupt database repeatedly, and deletes none', () => {
     writeFileSync(fileOf('db_revision'), '15');
     for (const [n, aside] of ['lbrynet.sqlite.damaged', 'lbrynet.sqlite.damaged.1'].entries()) {
       writeFileSync(fileOf(), Buffer.alloc(8192, 7 + n));
@@ -355,7 +355,7 @@ describe('the content database', () => {
     }
   });
 
-  it('finds a damaged page, and notes that blobs have no rows', () => {
+  it('finds a corrupt page, and marks blobs without rows', () => {
     mkdirSync(fileOf('blobfiles'), { recursive: true });
     writeFileSync(fileOf(join('blobfiles', 'ab'.repeat(48))), 'x');
     const store = open();

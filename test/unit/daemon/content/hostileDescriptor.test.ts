@@ -33,7 +33,7 @@ function stream(lengths: readonly number[]) {
 }
 
 describe('readDescriptor', () => {
-  it.each(HOSTILE)('refuses %s, and takes little memory for it', (_, bytes) => {
+  it.each(HOSTILE)('refuses %s, using little memory', (_, bytes) => {
     global.gc?.();
     const before = process.memoryUsage().heapUsed;
     expect(() => readDescriptor(bytes)).toThrow(

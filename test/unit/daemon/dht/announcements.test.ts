@@ -16,7 +16,7 @@ const addresses = (kept: Announcements, hash: Buffer): string[] =>
   kept.peersOf(hash).map(({ contact: { address } }) => address);
 
 describe('Announcements', () => {
-  it('keeps one for 24 hours after it was renewed last', async () => {
+  it('stores an announcement for 24 hours after its last renewal', async () => {
     const { clock, kept } = world();
     kept.add(idOf('a'), contact(1), 5000);
     await clock.advance(23 * 3_600_000);
@@ -30,7 +30,7 @@ describe('Announcements', () => {
     expect([kept.total, kept.keys()]).toEqual([0, []]);
   });
 
-  it('leaves out nodes that are bad and drops them at the next expiry', () => {
+  it('leaves out bad nodes and drops them at the next expiry', () => {
     const { book, kept } = world();
     kept.add(idOf('a'), contact(1), 5000);
     kept.add(idOf('a'), contact(2), 5000);

@@ -53,7 +53,7 @@ function world({ due = [], isJoined = () => true, concurrency = () => 2, result 
 }
 
 describe('Announcer', () => {
-  it('announces what is due a minute after joining, some at a time', async () => {
+  it('announces due blobs a minute after joining, in batches', async () => {
     const { clock, announcer, waiting, state } = world({ due: hashes(7) });
     await clock.advance(MINUTE_MS - 1);
     expect(state.asked).toEqual([]);
@@ -70,7 +70,7 @@ describe('Announcer', () => {
     expect(waiting.size).toBe(0);
   });
 
-  it('leaves due what was not announced, and does not try again before the next round', async () => {
+  it('keeps failed announcements due, and retries them in the next round', async () => {
     const { clock, waiting, state } = world({
       due: hashes(25),
       result: () => ({ found: 3, accepted: 2 }),
@@ -81,7 +81,7 @@ describe('Announcer', () => {
     expect(state.rounds).toBe(2);
   });
 
-  it('passes a round over while no one is known', async () => {
+  it('skips a round while no node is known', async () => {
     let isJoined = false;
     const { clock, waiting, state } = world({ due: hashes(1), isJoined: () => isJoined });
     await clock.advance(3 * MINUTE_MS);
@@ -111,7 +111,7 @@ describe('Announcer', () => {
     expect(waiting.size).toBe(0);
   });
 
-  it('continues after an announcement that failed, and notes what was announced when it stops', async () => {
+  it('continues after a failed announcement, and saves the announced ones when it stops', async () => {
     const [failing, ...others] = hashes(5);
     const { clock, announcer, waiting } = world({
       due: hashes(5),

@@ -56,7 +56,7 @@ function liar(number: number, respond: (request: RequestDatagram) => BValue): vo
 }
 
 describe('a node of the DHT', () => {
-  it('does not answer broken datagrams and continues', async () => {
+  it('ignores malformed datagrams and continues', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     const { answers } = stranger();
@@ -82,7 +82,7 @@ describe('a node of the DHT', () => {
     expect(await dht.clock.until(node.announce(idOf('still works')))).toMatchObject({ accepted: 1 });
   });
 
-  it('answers so many requests a second from one address and no more, and others meanwhile', async () => {
+  it('limits answers per second to one address, and answers others meanwhile', async () => {
     dht = new SimulatedDht();
     const [node, other] = (await dht.start(2, 1)) as [DhtNode, DhtNode];
     const { answers } = stranger();
@@ -118,7 +118,7 @@ describe('a node of the DHT', () => {
     expect(alone.announcements.total).toBe(0);
   });
 
-  it('takes an announcement with a token of the secret before, and not of the one before that', async () => {
+  it('accepts a token of the previous secret, and none of earlier ones', async () => {
     dht = new SimulatedDht();
     const node = dht.node({ number: 0, seeds: [] });
     node.start();
@@ -135,7 +135,7 @@ describe('a node of the DHT', () => {
     expect(kept).toEqual([1, 2, 2]);
   });
 
-  it('ignores answers that no one asked for, and answers from elsewhere', async () => {
+  it('ignores unsolicited answers, and answers from other addresses', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     const response = { type: 'response', ...ids(4), response: Buffer.from('pong') } as const;
@@ -144,7 +144,7 @@ describe('a node of the DHT', () => {
     expect(node.table.get(idOf('stranger'))).toBeNull();
   });
 
-  it('does not let a spoofed broken datagram remove a node that works', async () => {
+  it('does not remove a working node after a spoofed malformed datagram', async () => {
     dht = new SimulatedDht();
     const [node, other] = (await dht.start(2, 2)) as [DhtNode, DhtNode];
     for (let count = 0; count < 10; count++)
@@ -153,7 +153,7 @@ describe('a node of the DHT', () => {
     expect(node.book.goodness(contactAt(other.nodeId, ...placeOf(other)))).toBe('good');
   });
 
-  it('ends a lookup among liars that tell nearer nodes without end', async () => {
+  it('ends a lookup among nodes that always return nearer nodes', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     let told = 1000;
@@ -169,7 +169,7 @@ describe('a node of the DHT', () => {
     expect(told).toBeLessThan(10_000);
   });
 
-  it('takes nothing of an answer with an address that no peer can have', async () => {
+  it('ignores an answer with an impossible address', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     const key = idOf('blob');

@@ -39,7 +39,7 @@ describe('DhtNode', () => {
     expect(idsIn(node).filter((id) => !alive.has(id))).toEqual([]);
   });
 
-  it('joins again within two seconds when others come back', async () => {
+  it('joins again within two seconds when others return', async () => {
     dht = new SimulatedDht();
     const nodes = await dht.start(20, 10);
     const node = nodes.at(-1)!;
@@ -54,7 +54,7 @@ describe('DhtNode', () => {
     await dht.clock.until(node.joined(), 2000);
   });
 
-  it('announces to no one where it is alone', async () => {
+  it('announces to no node if it is alone', async () => {
     dht = new SimulatedDht();
     const node = dht.node({ number: 0, seeds: [0] });
     node.start();
@@ -77,7 +77,7 @@ describe('DhtNode', () => {
     expect(kept).toMatchObject({ tcpPort: 3333, contact: { address: dht.addressOf(0) } });
   });
 
-  it('removes bad nodes as soon as a lookup meets them', async () => {
+  it('removes bad nodes as soon as a lookup finds them', async () => {
     dht = new SimulatedDht();
     const [one, two] = (await dht.start(2, 2)) as [DhtNode, DhtNode];
     await dht.kill(1, two);
@@ -89,7 +89,7 @@ describe('DhtNode', () => {
     expect(one.table.size).toBe(0);
   });
 
-  it('stores peers when it joined, and finds the network again with them alone', async () => {
+  it('stores peers after joining, and finds the network again with these only', async () => {
     dht = new SimulatedDht();
     const nodes = await dht.start(5, 2);
     const peerStore = memoryPeers();
@@ -108,7 +108,7 @@ describe('DhtNode', () => {
     );
   });
 
-  it('joins by known nodes although all stored peers are dead', async () => {
+  it('joins through known nodes if all stored peers are dead', async () => {
     dht = new SimulatedDht();
     await dht.start(3);
     const dead = [100, 101, 102].map((number) => ({ ...contactOf(number), tcpPort: null }));
@@ -118,7 +118,7 @@ describe('DhtNode', () => {
     expect(node.table.get(idOf(0))).not.toBeNull();
   });
 
-  it('does not store an empty table over the peers of an earlier run', async () => {
+  it('does not overwrite stored peers with an empty table', async () => {
     dht = new SimulatedDht();
     const peerStore = memoryPeers([{ ...contactOf(100), tcpPort: null }]);
     const node = dht.node({ number: 0, seeds: [] }, { peerStore });
@@ -128,7 +128,7 @@ describe('DhtNode', () => {
     expect(peerStore.peers).toHaveLength(1);
   });
 
-  it('keeps working where a tenth of all datagrams is lost', async () => {
+  it('works with a loss of a tenth of all datagrams', async () => {
     let count = 0;
     dht = new SimulatedDht({ isLost: () => count++ % 10 === 9 });
     const nodes = await dht.start(20, 2);
@@ -180,7 +180,7 @@ describe('DhtNode', () => {
     expect(new Set(peers.map(({ address }) => address)).size).toBe(70);
   });
 
-  it('gives itself as a peer of a blob that it has and few announced', async () => {
+  it('returns itself as a peer of its own blob with few announcements', async () => {
     dht = new SimulatedDht();
     const hash = idOf('own');
     const seeding = dht.node(
@@ -209,7 +209,7 @@ describe('DhtNode', () => {
     await dht.clock.until(search, 1);
   });
 
-  it('adds a node that asked only after it answered a ping, soon where the table has room', async () => {
+  it('adds a node that sent a request only after it answered a ping, soon if the table has a free slot', async () => {
     dht = new SimulatedDht();
     const asked = dht.node({ number: 0, seeds: [] });
     asked.start();
@@ -221,7 +221,7 @@ describe('DhtNode', () => {
     expect(idsIn(asked)).toEqual([asking.nodeId.toString('hex')]);
   });
 
-  it('pings a node that asked only after five minutes where the table has no room for it', async () => {
+  it('pings a node that sent a request only after five minutes if the table has no free slot', async () => {
     dht = new SimulatedDht();
     const asked = dht.node({ number: 0, seeds: [] }, { splitBucketsUnderIndex: 0 });
     asked.start();

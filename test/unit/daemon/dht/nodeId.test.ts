@@ -12,14 +12,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('readNodeId', () => {
-  it('makes an id and finds it again', () => {
+  it('creates an id and reads it again', () => {
     const first = readNodeId(folder, seededRandom('a'));
     expect(first).toHaveLength(48);
     expect(readNodeId(folder, seededRandom('b')).equals(first)).toBe(true);
     expect(readFileSync(join(folder, 'node_id'), 'utf8')).toMatch(/^[1-9A-HJ-NP-Za-km-z]{60,66}$/);
   });
 
-  it('reads the file of lbrynet, with white space around it', () => {
+  it('reads the file of lbrynet, with surrounding whitespace', () => {
     writeFileSync(join(folder, 'node_id'), ` ${'1'.repeat(47)}2\n`);
     const id = readNodeId(folder, seededRandom('a'));
     expect(id.equals(Buffer.from([...Buffer.alloc(47), 1]))).toBe(true);

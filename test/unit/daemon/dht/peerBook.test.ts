@@ -55,7 +55,7 @@ describe('PeerBook', () => {
     expect(book.goodness(contact)).toBe('unknown');
   });
 
-  it('does not let datagrams without sense make a contact bad that replies', () => {
+  it('does not mark a replying contact as bad because of malformed datagrams', () => {
     const book = new PeerBook(new FakeClock());
     book.noteReply(contact);
     for (let count = 0; count < 5; count++) book.noteNonsense(contact);

@@ -32,7 +32,7 @@ const trackers = (...peers: [string, number][]): TrackerSearch => ({
 const nobody = (): { address: string | null; tcpPort: number } => ({ address: null, tcpPort: 3333 });
 
 describe('PeerFinder', () => {
-  it('finds those who announced, without itself', async () => {
+  it('finds announced peers, without itself', async () => {
     dht = new SimulatedDht();
     const nodes = await dht.start(10, 2);
     await dht.clock.advance(60_000);
@@ -47,7 +47,7 @@ describe('PeerFinder', () => {
     );
   });
 
-  it('waits for pings of peers that it does not know, and leaves silent ones out', async () => {
+  it('waits for pings of unknown peers, and leaves silent ones out', async () => {
     dht = new SimulatedDht();
     const [node, other] = (await dht.start(2, 1)) as [DhtNode, DhtNode];
     // One listens where its TCP port suggests, one where nothing listens.
@@ -62,7 +62,7 @@ describe('PeerFinder', () => {
     expect(found).toMatchObject([{ address: dht.addressOf(50), tcpPort: 3333, udpPort: 4444 }]);
   });
 
-  it('gives peers of trackers and of the DHT, each once, without its own address', async () => {
+  it('returns peers of trackers and of the DHT, each once, without its own address', async () => {
     dht = new SimulatedDht();
     const nodes = await dht.start(4, 1);
     await dht.clock.until(nodes[2]!.announce(HASH));

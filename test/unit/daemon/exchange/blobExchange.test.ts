@@ -81,7 +81,7 @@ function fetchBlob(hash: string, more: Partial<FetchOptions> = {}): Promise<Uint
 }
 
 describe('BlobExchange', () => {
-  it('keeps what it downloads, and takes from there what it has', async () => {
+  it('stores its downloads, and reads stored blobs from disk', async () => {
     const hash = theirs.add(2 * MIB);
     found(known(['good']));
     const bytes = await clock.until(fetchBlob(hash));
@@ -100,7 +100,7 @@ describe('BlobExchange', () => {
     ['have nothing', ['empty']],
     ['hang up', ['closing']],
     ['fail in all ways', ['refusing', 'unreachable', 'silent', 'stalling', 'lying', 'empty', 'closing']],
-  ])('has the first byte within 3 s though 45 of 50 peers %s', async (_, kinds) => {
+  ])('has the first byte within 3 s if 45 of 50 peers %s', async (_, kinds) => {
     const dead = Array.from({ length: 45 }, (_one, n) => kinds[n % kinds.length]!);
     const hash = theirs.add(20_000);
     // The worst order: the good ones come last.
@@ -111,7 +111,7 @@ describe('BlobExchange', () => {
     expect(clock.nowMs() - began).toBeLessThan(3000);
   });
 
-  it('asks for no blob twice while it comes, and for several at a time', async () => {
+  it('requests no blob twice during its download, and several at a time', async () => {
     const hashes = Array.from({ length: 12 }, () => theirs.add(2 * MIB));
     found(Array.from({ length: 4 }, () => net.add({ kind: 'good', bytesPerSecond: 2 * MIB })));
     const began = clock.nowMs();
@@ -123,7 +123,7 @@ describe('BlobExchange', () => {
     expect(Math.max(...net.requestSizes)).toBeLessThanOrEqual(512);
   });
 
-  it('takes no more from all peers than the limit', async () => {
+  it('receives no more from all peers together than the limit', async () => {
     bytesPerSecond = MIB;
     const hashes = [theirs.add(2 * MIB), theirs.add(2 * MIB)];
     found(known(['good', 'good']));
@@ -132,7 +132,7 @@ describe('BlobExchange', () => {
     expect(clock.nowMs() - began).toBeGreaterThan(100);
   });
 
-  it('never counts wrong bytes, and asks a liar no more', async () => {
+  it('never counts wrong bytes, and requests nothing more from their sender', async () => {
     const hashes = Array.from({ length: 5 }, () => theirs.add(1000));
     const [liar, good] = known(['lying', 'good']);
     found([liar!]);
@@ -169,7 +169,7 @@ describe('BlobExchange', () => {
     await clock.until(fetched, 61_000);
   });
 
-  it('asks fixed peers after the delay, at once without another source, by name too', async () => {
+  it('uses fixed peers after the delay, at once without another source, by name too', async () => {
     const hash = theirs.add(1000);
     net.add({ kind: 'good' });
     settings = {
@@ -187,7 +187,7 @@ describe('BlobExchange', () => {
     expect(clock.nowMs() - began).toBeGreaterThanOrEqual(2000);
   });
 
-  it('asks fixed peers that the settings get, or whose name is resolved, while a download waits', async () => {
+  it('uses fixed peers that are set, or whose name is resolved, during a download', async () => {
     const hash = theirs.add(1000);
     net.add({ kind: 'good' });
     settings = { ...settings, fixedPeers: [['late.example', 5567]] };
@@ -205,7 +205,7 @@ describe('BlobExchange', () => {
     await clock.until(waiting, 6000);
   });
 
-  it('ends when the signal aborts, and leaves no connection behind', async () => {
+  it('ends when the signal aborts, and closes all connections', async () => {
     const hash = theirs.add(1000);
     found(known(['silent']));
     const fetched = fetchBlob(hash);
@@ -218,14 +218,14 @@ describe('BlobExchange', () => {
     expect(exchange.progressOf('cd'.repeat(48))).toBeNull();
   });
 
-  it('rejects where a blob cannot be kept', async () => {
+  it('rejects if a blob cannot be stored', async () => {
     const hash = theirs.add(1000);
     found(known(['good']));
     ours.receive = () => Promise.reject(new Error('no space'));
     await expect(clock.until(fetchBlob(hash))).rejects.toThrow('no space');
   });
 
-  it('brings a reader the blob that it waits for before those ahead', async () => {
+  it('downloads the blob that a reader waits for before later ones', async () => {
     const hashes = Array.from({ length: 20 }, () => theirs.add(MIB));
     found([net.add({ kind: 'good', bytesPerSecond: MIB })]);
     const ahead = hashes.slice(0, 19).map((hash) => fetchBlob(hash, { urgency: 'ahead' }));
@@ -236,7 +236,7 @@ describe('BlobExchange', () => {
     await clock.until(Promise.all(ahead));
   });
 
-  it('reads in order with blobs ahead, and gives them up at a seek', async () => {
+  it('reads in order with blobs downloaded ahead, and cancels them at a seek', async () => {
     const hashes = Array.from({ length: 40 }, () => theirs.add(MIB));
     const blobs = hashes.map((hash) => ({ hash, lengthBytes: MIB }));
     found(Array.from({ length: 4 }, () => net.add({ kind: 'good', bytesPerSecond: MIB })));

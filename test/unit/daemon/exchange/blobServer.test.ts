@@ -50,7 +50,7 @@ afterEach(async () => {
 const ask = (members: object): string => JSON.stringify(members);
 
 describe('BlobServer', () => {
-  it('sends a blob behind an answer in the order and form of lbry-sdk', async () => {
+  it('sends a blob after the answer in the order and form of lbry-sdk', async () => {
     await start();
     const hash = blobs.add(2_097_152);
     const one = peer();
@@ -62,7 +62,7 @@ describe('BlobServer', () => {
     }
   });
 
-  it('takes a request in single bytes', async () => {
+  it('accepts a request in single bytes', async () => {
     await start();
     const hash = blobs.add(1000);
     const one = peer();
@@ -74,7 +74,7 @@ describe('BlobServer', () => {
     expect((await one.take(1000)).equals(blobs.blobs.get(hash)!)).toBe(true);
   });
 
-  it('answers each question alone', async () => {
+  it('answers each question separately', async () => {
     await start();
     const [a, b] = [blobs.add(10), blobs.add(20)];
     const one = peer();
@@ -102,7 +102,7 @@ describe('BlobServer', () => {
     expect((await one.takeJson())['lbrycrd_address']).toBe('bAddress');
   });
 
-  it('closes at what is not a request', async () => {
+  it('closes the connection at an invalid request', async () => {
     await start();
     const hash = blobs.add(10);
     const wrong = [
@@ -126,7 +126,7 @@ describe('BlobServer', () => {
     }
   });
 
-  it('takes 1,199 bytes and closes at 1,200', async () => {
+  it('accepts 1,199 bytes and closes at 1,200', async () => {
     await start();
     const request = (size: number): string => {
       const bare = ask({ lbrycrd_address: true, pad: '' });
@@ -140,7 +140,7 @@ describe('BlobServer', () => {
     expect((await two.untilClosed()).length).toBe(0);
   });
 
-  it('closes idle connections, also those that only ask', async () => {
+  it('closes idle connections, also those that only query availability', async () => {
     const clock = new FakeClock();
     await start({ clock });
     const one = peer();
@@ -165,7 +165,7 @@ describe('BlobServer', () => {
     await two.untilClosed();
   });
 
-  it('cuts a transfer that takes too long', async () => {
+  it('aborts a transfer that takes too long', async () => {
     const clock = new FakeClock();
     await start({ clock, rate: new RateLimiter(clock, () => 1000) });
     const hash = blobs.add(2_097_152);
@@ -176,7 +176,7 @@ describe('BlobServer', () => {
     expect((await one.untilClosed()).length).toBeLessThan(1_000_000);
   });
 
-  it('bounds connections in all and from one address', async () => {
+  it('limits connections in total and per address', async () => {
     await start({ limits: () => ({ total: 3, perAddress: 2 }) });
     const [one, two, three] = [peer(), peer(), peer()];
     for (const taken of [one, two]) {
@@ -193,7 +193,7 @@ describe('BlobServer', () => {
     expect(server.status()).toMatchObject({ connections: 2 });
   });
 
-  it('sends no more bytes a second to all peers together than it may', async () => {
+  it('limits the upload rate of all peers together', async () => {
     const clock = new FakeClock();
     await start({ clock, rate: new RateLimiter(clock, () => 1_000_000) });
     const hash = blobs.add(2_000_000);
@@ -212,7 +212,7 @@ describe('BlobServer', () => {
     expect(clock.nowMs() - began).toBeGreaterThan(2000);
   });
 
-  it('reads a blob once for all peers that want it at the same time', async () => {
+  it('reads a blob once for concurrent requests of peers', async () => {
     const clock = new FakeClock();
     await start({ clock, rate: new RateLimiter(clock, () => 4_000_000) });
     const hash = blobs.add(1_000_000);
@@ -223,7 +223,7 @@ describe('BlobServer', () => {
     expect(blobs.reads).toBeLessThan(5);
   });
 
-  it('answers that a damaged blob is not there', async () => {
+  it('reports a corrupt blob as missing', async () => {
     await start();
     const hash = blobs.add(100);
     blobs.read = () => {

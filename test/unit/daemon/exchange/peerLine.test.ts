@@ -75,7 +75,7 @@ function sendPieces(socket: Socket, bytes: Uint8Array, size: number): void {
 }
 
 describe('PeerLine', () => {
-  it('asks as lbry-sdk asks, and for two more blobs at most', async () => {
+  it('sends requests like lbry-sdk, for two more blobs at most', async () => {
     await open((socket) => socket.write(ANSWER));
     await expectBlob(request());
     await expectBlob(request(null, [OTHER, OTHER, OTHER, OTHER]));
@@ -102,7 +102,7 @@ describe('PeerLine', () => {
     expect((await outcome).kind).toBe('failed');
   });
 
-  it('knows from the answer that a blob is not there, as lbry-sdk and reflector.go say it', async () => {
+  it('recognizes the answers of lbry-sdk and reflector.go for a missing blob', async () => {
     const answers = [
       '{"blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": [], "lbrycrd_address": true}',
       '{"lbrycrd_address":"b","available_blobs":[],"blob_data_payment_rate":"RATE_ACCEPTED","incoming_blob":{"error":"blob not found","blob_hash":"","length":0}}',
@@ -133,19 +133,19 @@ describe('PeerLine', () => {
     ['lists many blobs', head({ ...incoming(BLOB.length), available_blobs: Array(1000).fill(HASH) })],
     ['does not end', '{"available_blobs": ["'.padEnd(20_000, 'a')],
     ['nests without end', '{"available_blobs": ['.padEnd(20_000, '{')],
-  ])('closes the connection where the answer %s', async (_, text) => {
+  ])('closes the connection if the answer %s', async (_, text) => {
     await open((socket) => socket.write(text));
     expect((await request()).kind).toBe('failed');
     expect(line.isOpen).toBe(false);
   });
 
-  it('refuses more than 2 MiB where the length is not known', async () => {
+  it('refuses more than 2 MiB if the length is not known', async () => {
     await open((socket) => socket.write(head(incoming(2_097_153))));
     expect((await request(null)).kind).toBe('failed');
   });
 
   it.each([0, 10, HEAD.length - 1, HEAD.length, HEAD.length + 1, HEAD.length + BLOB.length - 1])(
-    'fails where the connection is cut after %i bytes',
+    'fails if the connection is interrupted after %i bytes',
     async (count) => {
       await open((socket) => socket.end(ANSWER.subarray(0, count)));
       expect((await request()).kind).toBe('failed');
@@ -153,13 +153,13 @@ describe('PeerLine', () => {
     },
   );
 
-  it('cuts what is too much and uses the connection no more', async () => {
+  it('drops surplus bytes and does not use the connection again', async () => {
     await open((socket) => socket.write(Buffer.concat([ANSWER, BLOB])));
     await expectBlob(request());
     await expect.poll(() => line.isOpen).toBe(false);
   });
 
-  it('closes where bytes come that were not asked for, and when the peer leaves', async () => {
+  it('closes after unsolicited bytes, and when the peer disconnects', async () => {
     await open((socket) => {
       socket.write(ANSWER);
       setTimeout(() => socket.write('x'), 20);
@@ -169,7 +169,7 @@ describe('PeerLine', () => {
     expect(line.isOpen).toBe(false);
   });
 
-  it('gives up an answer and a blob that take too long', async () => {
+  it('aborts at the time limit of an answer or a blob', async () => {
     const clock = new FakeClock();
     deps = { ...deps, clock };
     await open((socket, text) => {
@@ -184,7 +184,7 @@ describe('PeerLine', () => {
     expect(await clock.until(outcome)).toEqual({ kind: 'failed', reason: 'no blob in time' });
   });
 
-  it('gives up a connection that is not made in time', async () => {
+  it('aborts at the time limit of a connection', async () => {
     const clock = new FakeClock();
     const dial: LineDeps['dial'] = (_place, _events, signal) =>
       new Promise((_resolve, reject) => {
@@ -223,21 +223,21 @@ describe('HttpHolder', () => {
     http.close();
   });
 
-  it('takes a blob', async () => {
+  it('downloads a blob', async () => {
     answers = (_, response) => void response.end(BLOB);
     await expectBlob(request());
     await expectBlob(request(null));
     expect(urls).toEqual([`/blob?hash=${HASH}`, `/blob?hash=${HASH}`]);
   });
 
-  it('remembers that a blob is not there', async () => {
+  it('remembers a missing blob', async () => {
     answers = (_, response) => void response.writeHead(404).end();
     expect(await request()).toEqual({ kind: 'lacks' });
     expect(await request()).toEqual({ kind: 'lacks' });
     expect(urls).toHaveLength(1);
   });
 
-  it('shows its token only where a blob is protected', async () => {
+  it('sends its token only for a protected blob', async () => {
     answers = ({ url }, response) =>
       void (url!.endsWith('&edge_token=a%26b')
         ? response.end(BLOB)
@@ -254,7 +254,7 @@ describe('HttpHolder', () => {
     expect(urls.slice(1)).toEqual([`/blob?hash=${HASH}`, `/blob?hash=${HASH}&edge_token=a%26b`]);
   });
 
-  it('fails at errors, endless answers, other lengths and cut ones', async () => {
+  it('fails at errors, endless answers, wrong lengths and truncated ones', async () => {
     const base = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
     const outcomes: LineOutcome[] = [];
     const wrong: (typeof answers)[] = [

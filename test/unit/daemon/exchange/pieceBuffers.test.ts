@@ -4,13 +4,13 @@ import { PieceBuffers } from '../../../../src/daemon/exchange/pieceBuffers.js';
 const KIB = 1024;
 
 describe('PieceBuffers', () => {
-  it('makes pieces smaller the more transfers there are', () => {
+  it('creates smaller buffers for more transfers', () => {
     expect([1, 8, 9, 16, 17, 33, 200].map((transfers) => PieceBuffers.pieceBytes(transfers) / KIB)).toEqual([
       512, 512, 256, 256, 128, 64, 64,
     ]);
   });
 
-  it('gives a buffer of the same size again, and keeps no more than 4 MiB', () => {
+  it('reuses a buffer of the same size, and keeps no more than 4 MiB', () => {
     const buffers = new PieceBuffers();
     const first = buffers.take(512 * KIB);
     buffers.giveBack(first);

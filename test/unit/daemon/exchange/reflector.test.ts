@@ -168,7 +168,7 @@ class CuttingProxy {
 }
 
 describe('uploads', () => {
-  it('bring a whole stream, once, and note the reflector', async () => {
+  it('send a whole stream once, and save the reflector', async () => {
     const { sdHash, hashes } = addStream([100_000, 2_097_151, 5]);
     const result = await reflecting.reflectStream(sdHash);
     expect(result).toMatchObject({ isComplete: true, reason: null });
@@ -182,14 +182,14 @@ describe('uploads', () => {
     expect(server.received).toBe(4);
   });
 
-  it('send again only what a reflector lost', async () => {
+  it('send again only blobs that a reflector lost', async () => {
     const { sdHash, hashes } = addStream([1000, 2000, 3000]);
     await reflecting.reflectStream(sdHash);
     await folder.store.delete([hashes[1]!]);
     expect((await reflecting.reflectStream(sdHash)).sent).toEqual([hashes[1]]);
   });
 
-  it('say what is missing here', async () => {
+  it('report blobs that are missing locally', async () => {
     const { sdHash, hashes } = addStream([1000, 2000, 3000]);
     ours.finished.delete(hashes[2]!);
     const result = await reflecting.reflectStream(sdHash);
@@ -205,7 +205,7 @@ describe('uploads', () => {
     expect(store.finished.has(hashes[0]!)).toBe(true);
   });
 
-  it('resume where the link is cut at 20 places, and send no blob twice', async () => {
+  it('resume after an interruption at 20 positions, and send no blob twice', async () => {
     const sizes = Array.from({ length: 12 }, () => 200_000);
     const { sdHash, hashes } = addStream(sizes);
     const whole = [sdHash, ...hashes].reduce((sum, hash) => sum + ours.blobs.get(hash)!.length, 0);
@@ -250,7 +250,7 @@ describe('uploads', () => {
     }
   });
 
-  it('send no blob twice where every acknowledgement is lost for a while', async () => {
+  it('send no blob twice if every acknowledgement is lost for a while', async () => {
     const { sdHash, hashes } = addStream(Array.from({ length: 6 }, () => 50_000));
     // Of what comes back: the greeting passes, later answers are cut at many places.
     const proxy = new CuttingProxy(
@@ -268,7 +268,7 @@ describe('uploads', () => {
     }
   });
 
-  it('go over several connections, and tell their progress', async () => {
+  it('use several connections, and report their progress', async () => {
     const { sdHash } = addStream(Array.from({ length: 8 }, () => 500_000));
     const uploading = reflecting.reflectStream(sdHash);
     let most = 0;
@@ -288,7 +288,7 @@ describe('uploads', () => {
     expect(reflecting.progressOf(sdHash)).toBeNull();
   });
 
-  it('begin by themselves for streams that were never sent, unless that is off', async () => {
+  it('start automatically for streams that were never sent, unless turned off', async () => {
     const [one, two] = [addStream([10]), addStream([20])];
     due = [one.sdHash, 'ab'.repeat(48), two.sdHash];
     settings = { ...settings, concurrent: 1 };
@@ -296,7 +296,7 @@ describe('uploads', () => {
     await expect.poll(() => noted.length).toBe(2);
   });
 
-  it('begin at once for a new stream, unless that is off', async () => {
+  it('start at once for a new stream, unless turned off', async () => {
     const [one, two] = [addStream([10]), addStream([20])];
     settings = { ...settings, isOn: false };
     reflecting.reflectNew(one.sdHash);
@@ -309,7 +309,7 @@ describe('uploads', () => {
     expect(store.finished.has(one.sdHash)).toBe(false);
   });
 
-  it('keep the reason why a new stream did not arrive, until it does', async () => {
+  it('keep the reason of a failed upload of a new stream, until it succeeds', async () => {
     const { sdHash } = addStream([1000]);
     settings = { ...settings, servers: [['127.0.0.1', 1]] };
     reflecting.reflectNew(sdHash);
@@ -324,7 +324,7 @@ describe('uploads', () => {
     expect([isComplete, typeof reason]).toEqual([false, 'string']);
   });
 
-  it('go to a reflector that was reached, where another was not', async () => {
+  it('use a reachable reflector if another is not', async () => {
     const { sdHash } = addStream([1000]);
     settings = { ...settings, servers: [['127.0.0.1', 1]] };
     expect(reflecting.isReached).toBeNull();
@@ -362,7 +362,7 @@ describe('uploads', () => {
     silent.close();
   });
 
-  it('send single blobs and pass over what is not here', async () => {
+  it('send single blobs and skip missing ones', async () => {
     const { hashes } = addStream([1000, 2000]);
     const missing = 'ab'.repeat(48);
     expect(await reflecting.reflectBlobs([...hashes, missing], place)).toEqual(hashes);
@@ -371,7 +371,7 @@ describe('uploads', () => {
     expect(store.finished.has(hashes[0]!)).toBe(false);
   });
 
-  it('end well at a reflector that wants the descriptor each time and lists no blobs', async () => {
+  it('succeed at a reflector that requests the descriptor each time and lists no blobs', async () => {
     const stream = addStream([1000, 2000]);
     const taken: string[] = [];
     // As reflector.go without a database.
@@ -413,7 +413,7 @@ describe('uploads', () => {
     other.close();
   });
 
-  it('end with a reason where no one listens', async () => {
+  it('end with a reason if the port is closed', async () => {
     const { sdHash } = addStream([10]);
     const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port: 1 });
     expect(result.isComplete).toBe(false);
@@ -422,7 +422,7 @@ describe('uploads', () => {
 });
 
 describe('ReflectorServer', () => {
-  it('speaks both versions, and refuses what is not a protocol', async () => {
+  it('supports both versions, and refuses other protocols', async () => {
     for (const version of [0, 1]) {
       const peer = new RawPeer(place.port);
       peer.send(JSON.stringify({ version }));
@@ -452,7 +452,7 @@ describe('ReflectorServer', () => {
     }
   });
 
-  it('takes no wrong bytes and no descriptor that is none', async () => {
+  it('refuses wrong bytes and invalid descriptors', async () => {
     const bytes = randomBytes(1000);
     const hash = blobHashOf(bytes);
     const peer = new RawPeer(place.port);
@@ -474,7 +474,7 @@ describe('ReflectorServer', () => {
     expect(folder.store.finished.size).toBe(0);
   });
 
-  it('takes no more than its quota, and says so', async () => {
+  it('accepts no more than its quota, and reports that', async () => {
     const [one, two] = [addStream([600_000]), addStream([600_000])];
     quotaMb = 1;
     expect(await reflecting.reflectStream(one.sdHash)).toMatchObject({ isComplete: true });
@@ -485,7 +485,7 @@ describe('ReflectorServer', () => {
     expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: true });
   });
 
-  it('neither takes nor gives blocked streams', async () => {
+  it('neither accepts nor serves blocked streams', async () => {
     const [one, two] = [addStream([1000]), addStream([2000])];
     await reflecting.reflectStream(one.sdHash);
     await store.setBlocked(new Set([one.sdHash, two.sdHash]));
@@ -496,7 +496,7 @@ describe('ReflectorServer', () => {
     expect(store.finished.has(one.hashes[0]!)).toBe(true);
   });
 
-  it('withholds incomplete streams over a restart, and what became damaged', async () => {
+  it('does not serve incomplete streams over a restart, and corrupt ones', async () => {
     const [whole, part] = [addStream([1000, 2000]), addStream([1000, 3000])];
     ours.finished.delete(part.hashes[0]!);
     await reflecting.reflectStream(whole.sdHash);
@@ -516,7 +516,7 @@ describe('ReflectorServer', () => {
     expect(again.finished.has(whole.hashes[1]!)).toBe(false);
   });
 
-  it('deletes blobs of no stream after a day', async () => {
+  it('deletes blobs without a stream after a day', async () => {
     const { hashes } = addStream([1000]);
     await reflecting.reflectBlobs(hashes, place);
     const later = new ReflectorStore({
@@ -529,7 +529,7 @@ describe('ReflectorServer', () => {
     expect(folder.store.finished.size).toBe(0);
   });
 
-  it('gives blobs of complete streams over HTTP', async () => {
+  it('serves blobs of complete streams over HTTP', async () => {
     const { sdHash, hashes } = addStream([1000, 2_000_000]);
     ours.finished.delete(hashes[0]!);
     await reflecting.reflectStream(sdHash);
@@ -564,7 +564,7 @@ describe('ReflectorServer', () => {
     }
   });
 
-  it('takes a stream that was made here', async () => {
+  it('accepts a stream created here', async () => {
     const path = join(folder.path, 'film');
     writeFileSync(path, randomBytes(3_000_000));
     const txBuilder = new ContentFolder(threads);

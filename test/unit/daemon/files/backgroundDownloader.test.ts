@@ -93,7 +93,7 @@ function announce(sizes: readonly number[], isNear = true): { sdHash: string; da
 }
 
 describe('BackgroundDownloader', () => {
-  it('downloads the stream of an announced hash near its id, and announces it from then on', async () => {
+  it('downloads the stream of an announced hash near its id, and announces it afterwards', async () => {
     const near = announce([1000, 2000]);
     const far = announce([10], false);
     expect(downloader.status()).toEqual({
@@ -116,7 +116,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('takes one stream a minute', async () => {
+  it('downloads one stream a minute', async () => {
     const streams = [announce([10]), announce([20]), announce([30])];
     downloader.start();
     for (const { sdHash, data } of streams) {
@@ -127,7 +127,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('begins nothing with 10 MiB left, nor where blobs are not saved', async () => {
+  it('starts nothing with 10 MiB left, nor if blobs are not saved', async () => {
     announce([10]);
     freeBytes = 10 * MIB;
     downloader.start();
@@ -143,7 +143,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('leaves a stream alone that does not fit, and continues with another', async () => {
+  it('skips a stream that does not fit, and continues with another', async () => {
     const large = announce([MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB, MIB]);
     const small = announce([10]);
     freeBytes = 11 * MIB;
@@ -154,7 +154,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('keeps a blob that is not a descriptor as a single one', async () => {
+  it('keeps a blob that is not a descriptor as a single blob', async () => {
     const hash = there.put(randomBytes(100));
     announced.push(Buffer.from(hash, 'hex'));
     nodeId[0] = announced[0]![0]!;
@@ -164,7 +164,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('is not held up by a hash that no peer has, and tries it again hours later', async () => {
+  it('is not blocked by a hash without peers, and retries it hours later', async () => {
     const lost = announce([10]);
     const other = announce([10]);
     const bytes = there.blobs.get(lost.sdHash)!;
@@ -180,7 +180,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('completes a stream that an earlier run began, and passes over complete ones and streams of files', async () => {
+  it('completes a stream of an earlier run, and skips complete ones and streams of files', async () => {
     const [complete, ofFile, begun] = [announce([1]), announce([2]), announce([10, 20])];
     for (const hash of [complete.sdHash, ...complete.data, begun.sdHash, begun.data[0]!])
       here.put(there.blobs.get(hash)!);
@@ -192,7 +192,7 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
-  it('ends a download when it is stopped', async () => {
+  it('aborts a download when it is stopped', async () => {
     const lost = announce([10]);
     there.blobs.clear();
     downloader.start();

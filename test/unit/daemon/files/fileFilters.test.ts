@@ -148,7 +148,7 @@ describe('a filter', () => {
     expect(found(filter, '')).toEqual(rowids);
   });
 
-  it('by several fields finds what fits all of them', () => {
+  it('by several fields finds files that match all of them', () => {
     expect(found({ added_on: 1001, completed: true })).toEqual([1]);
     expect(found({ claim_id: [hash(1, 40), hash(2, 40)], status: 'running' })).toEqual([2]);
     expect(found({ is_pinned: true, uploading_to_reflector: true, claim_height: 200 })).toEqual([2]);
@@ -193,7 +193,7 @@ describe('a filter', () => {
     expect(() => searchOf({ filter: {}, sort: 'hasOwnProperty' })).toThrow('is not a valid field to sort by');
   });
 
-  it('takes no list for fields that have one value only', () => {
+  it('accepts no list for fields with a single value', () => {
     expect(found({ claim_name: ['name1', 'name2'] })).toEqual([]);
   });
 });
@@ -235,7 +235,7 @@ describe('an order', () => {
     expect(order(sort, true)).toEqual(rowids.toReversed());
   });
 
-  it('is that of the numbers where none is named', () => {
+  it('is that of the row numbers by default', () => {
     expect([order(), order(''), order(undefined, true)]).toEqual([
       [1, 2, 3],
       [1, 2, 3],
@@ -250,7 +250,7 @@ describe('a part of the files', () => {
     return [files.map(({ rowid }) => rowid), total];
   };
 
-  it('comes with the number of all that fit', () => {
+  it('has the number of all matching files', () => {
     expect(part({}, 0, 2)).toEqual([[1, 2], 3]);
     expect(part({}, 2, 2)).toEqual([[3], 3]);
     expect(part({}, 9, 2)).toEqual([[], 3]);

@@ -132,7 +132,7 @@ const all = () => manager.find({ filter: {} });
 
 describe('a lost library', () => {
   it.each([['lbrynet.sqlite'], ['lbrynet.sqlite', 'lbcnet.sqlite']])(
-    'is found again in blobs and claims: %s',
+    'is restored from blobs and claims: %s',
     async (...lost: string[]) => {
       const own = await publish('own film.mp4', 2 * PIECE_BYTES + 7);
       const other = await publish('other.txt', 500);
@@ -192,7 +192,7 @@ describe('a lost library', () => {
     },
   );
 
-  it('is rebuilt to the end after the daemon was stopped on the way', async () => {
+  it('is rebuilt completely after the daemon was stopped meanwhile', async () => {
     const made = await publish('film.mp4', 100);
     claims.set(made.sdHash, [claimOf(made, 'film', { isMyOutput: true })]);
     walletRuns = false;
@@ -211,7 +211,7 @@ describe('a lost library', () => {
     expect(await folder.database.isLibraryLost()).toBe(false);
   });
 
-  it('has streams whose blobs are made from the published file', async () => {
+  it('contains streams whose blobs are created from the published file', async () => {
     folder.keepsBlobs = false;
     const made = await publish('film.mp4', 3 * PIECE_BYTES);
     claims.set(made.sdHash, [claimOf(made, 'film', { isMyOutput: true })]);
@@ -227,7 +227,7 @@ describe('a lost library', () => {
     expect(blobHashOf((await folder.store.read(blobHash!))!)).toBe(blobHash);
   });
 
-  it('is rebuilt on demand beside what is there', async () => {
+  it('is rebuilt on demand in addition to existing rows', async () => {
     const kept = await publish('kept', 100);
     const added = await publish('added', 200);
     await folder.database.addFile({
@@ -252,7 +252,7 @@ describe('a lost library', () => {
     expect(await folder.database.removableContent(100)).toEqual([]);
   });
 
-  it('has no stream whose descriptor is damaged', async () => {
+  it('contains no stream with a corrupt descriptor', async () => {
     const made = await publish('film.mp4', 100);
     truncateSync(folder.blobPath(made.sdHash), 300);
     await lose('lbrynet.sqlite');

@@ -167,7 +167,7 @@ describe('a file that is saved', () => {
     expect(readFileSync(join(downloadDir, 'film.mp4')).equals(bytes)).toBe(true);
   });
 
-  it('goes to the given name and folder, and beside what is there', async () => {
+  it('is written to the given name and folder, next to existing files', async () => {
     const file = await add();
     const elsewhere = join(folder.path, 'deep', 'down');
     for (const wantedName of ['a.mp4', 'a_1.mp4', 'a_2.mp4']) {
@@ -182,14 +182,14 @@ describe('a file that is saved', () => {
     expect(file.place).toEqual({ fileName: 'a_2_1.mp4', directory: elsewhere });
   });
 
-  it('stays in its folder, whatever the name says', async () => {
+  it('stays in its folder, whatever the name is', async () => {
     const file = await add();
     await file.save({ fileName: '../../outside.mp4' });
     await file.settled();
     expect(names()).toEqual(['outside.mp4']);
   });
 
-  it('loses its output when it is stopped, and keeps its blobs', async () => {
+  it('is deleted when it is stopped, and its blobs are kept', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({});
@@ -204,7 +204,7 @@ describe('a file that is saved', () => {
     expect([names(), wanted.includes(hashes[0]!)]).toEqual([['film.mp4'], false]);
   });
 
-  it('yields to a later save', async () => {
+  it('is replaced by a later save', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({ fileName: 'first.mp4' });
@@ -217,7 +217,7 @@ describe('a file that is saved', () => {
     ]);
   });
 
-  it('is stopped where a later blob does not come in time', async () => {
+  it('is stopped if a later blob does not arrive in time', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({});
@@ -234,7 +234,7 @@ describe('a file that is saved', () => {
     ]);
   });
 
-  it('is stopped when its caller gives up before the first blob', async () => {
+  it('is stopped if its caller aborts before the first blob', async () => {
     const file = await add();
     hold(hashes[0]!);
     const caller = new AbortController();
@@ -246,7 +246,7 @@ describe('a file that is saved', () => {
     expect([await stored(), names()]).toEqual([{ status: 'stopped', ...NOWHERE }, []]);
   });
 
-  it('is not begun where the folder cannot be made', async () => {
+  it('is not started if the folder cannot be created', async () => {
     const file = await add();
     writeFileSync(join(folder.path, 'plain'), '');
     await expect(file.save({ directory: join(folder.path, 'plain', 'films') })).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describe('a file that is saved', () => {
     expect([await stored(), file.isSaving]).toEqual([{ status: 'stopped', ...NOWHERE }, false]);
   });
 
-  it('continues at the next start where the daemon was stopped', async () => {
+  it('continues at the next start after the daemon was stopped', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({ fileName: 'later.mp4' });
@@ -294,7 +294,7 @@ describe('a file that is saved', () => {
       ['film.mp4', 'film_1.mp4'],
     ],
     ['a longer film', Buffer.concat([bytes, Buffer.from('!')]), ['film.mp4', 'film_1.mp4']],
-  ])('goes on beside or over what lies at its place: %s', async (_what, content, wantedNames) => {
+  ])('is written next to or over an existing file: %s', async (_what, content, wantedNames) => {
     const file = await add();
     await file.save({});
     await file.settled();
@@ -326,7 +326,7 @@ describe('a saved file that may not be on disk', () => {
   }
   const saved = (): Buffer => readFileSync(join(downloadDir, 'film.mp4'));
 
-  it('is noted until it is there', async () => {
+  it('is marked until it is on disk', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({});
@@ -342,7 +342,7 @@ describe('a saved file that may not be on disk', () => {
     ['empty', Buffer.alloc(0)],
     ['zero at its end', Buffer.concat([bytes.subarray(0, bytes.length - 900), Buffer.alloc(900)])],
     ['too long', Buffer.concat([bytes, Buffer.alloc(5)])],
-  ])('is saved again where a crash left it %s', async (_what, content) => {
+  ])('is saved again if a crash left it %s', async (_what, content) => {
     await crash(content);
     await manager.start();
     await manager.settled;
@@ -358,7 +358,7 @@ describe('a saved file that may not be on disk', () => {
     expect(folder.warnings).toEqual([expect.stringContaining('It is saved again')]);
   });
 
-  it('stays as it is where it is whole, and where its blobs are gone', async () => {
+  it('is not changed if it is complete, and if its blobs are missing', async () => {
     await crash(bytes);
     await manager.start();
     await manager.settled;
@@ -377,7 +377,7 @@ describe('a saved file that may not be on disk', () => {
     expect(saved().toString()).toBe('mine');
   });
 
-  it('keeps its blobs until it is there', async () => {
+  it('keeps its blobs until it is on disk', async () => {
     let isThere: () => void = () => undefined;
     const settled = new Promise<void>((resolve) => (isThere = resolve));
     await add();
@@ -392,7 +392,7 @@ describe('a saved file that may not be on disk', () => {
 });
 
 describe('a file that is read', () => {
-  it('is running, and stopped two seconds after its last reader left', async () => {
+  it('is running, and stopped two seconds after its last reader disconnected', async () => {
     const file = await add();
     const ends: (() => void)[] = [];
     const reader = (n: number) =>
@@ -424,7 +424,7 @@ describe('a file that is read', () => {
     expect((await stored()).status).toBe('stopped');
   });
 
-  it('stays finished where it was', async () => {
+  it('remains finished', async () => {
     const file = await add();
     await file.save({});
     await file.settled();
@@ -433,7 +433,7 @@ describe('a file that is read', () => {
     expect([file.row.status, (await stored()).status]).toEqual(['finished', 'finished']);
   });
 
-  it('stays running while it is being saved', async () => {
+  it('remains running while it is being saved', async () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({});
@@ -442,7 +442,7 @@ describe('a file that is read', () => {
     expect([file.row.status, file.isSaving]).toEqual(['running', true]);
   });
 
-  it('is not running any more where its reader failed', async () => {
+  it('is not running any more after its reader failed', async () => {
     const file = await add();
     await expect(file.withReader(() => Promise.reject(new Error('left')))).rejects.toThrow('left');
     await clock.advance(2000);
@@ -451,7 +451,7 @@ describe('a file that is read', () => {
 });
 
 describe('a saved file', () => {
-  it('has no name once it is gone from the disk, and keeps its status', async () => {
+  it('has no name once it is deleted from the disk, and keeps its status', async () => {
     const file = await add();
     await file.save({});
     await file.settled();
@@ -464,7 +464,7 @@ describe('a saved file', () => {
     ]);
   });
 
-  it('is complete after a save that began and ended while its former place was looked at', async () => {
+  it('is complete after a save that began and ended during a check of its former path', async () => {
     const file = await add();
     let endLook = (): void => undefined;
     slowLooks.until = new Promise((resolve) => (endLook = resolve));
@@ -477,7 +477,7 @@ describe('a saved file', () => {
     expect([file.isCompleted, file.place?.fileName]).toEqual([true, 'film.mp4']);
   });
 
-  it('is not complete where it is cut', async () => {
+  it('is not complete if it is truncated', async () => {
     const file = await add();
     await file.save({});
     await file.settled();
@@ -488,7 +488,7 @@ describe('a saved file', () => {
     expect([file.writtenBytes, file.isCompleted]).toEqual([lower - 1, false]);
   });
 
-  it('goes with its file only where that is asked for', async () => {
+  it('is deleted with its entry only on request', async () => {
     const file = await add();
     await file.save({});
     await file.settled();
@@ -503,7 +503,7 @@ describe('a saved file', () => {
 });
 
 describe('names', () => {
-  it('are those of the claim where the descriptor has none, and safe on any disk', async () => {
+  it('equal those of the claim if the descriptor has none, and are safe on any disk', async () => {
     const file = await add();
     expect([file.streamName, file.suggestedFileName]).toEqual(['film.mp4', 'film.mp4']);
     const message = create(ClaimSchema, {
@@ -526,7 +526,7 @@ describe('names', () => {
 });
 
 describe('the start', () => {
-  it('stops what ran without being saved', async () => {
+  it('stops files that were running without being saved', async () => {
     await add('running');
     manager = openManager();
     await manager.start();

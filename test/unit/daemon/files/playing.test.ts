@@ -155,7 +155,7 @@ async function read(stream: PlayableStream, from: number, to: number): Promise<B
 }
 
 describe('a stream that is here', () => {
-  it('has exact bytes at every offset, near each end of a blob too', async () => {
+  it('returns exact bytes at every offset, near each end of a blob too', async () => {
     await list([made.sdHash, ...hashes]);
     const stream = await open();
     expect([stream.sizeBytes, stream.mimeType]).toEqual([SIZE_BYTES, 'video/mp4']);
@@ -188,7 +188,7 @@ describe('a stream that is here', () => {
     await reading.return(undefined);
   });
 
-  it('heals a blob that is damaged on disk, and gives none of its bytes', async () => {
+  it('repairs a blob that is corrupt on disk, and returns none of its bytes', async () => {
     await list([made.sdHash, ...hashes]);
     const stream = await open();
     const [, second, third] = hashes;
@@ -209,7 +209,7 @@ describe('a stream that is here', () => {
 });
 
 describe('the size of a stream', () => {
-  it('is what the claim says, without a blob', async () => {
+  it('is that of the claim, without a blob', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     expect((await open(false)).sizeBytes).toBe(SIZE_BYTES);
@@ -218,7 +218,7 @@ describe('the size of a stream', () => {
   });
 
   it.each([0, 1, SIZE_BYTES - 100, SIZE_BYTES + 100, 2 ** 40])(
-    'is what the last blob holds, where the claim says what cannot be: %i',
+    'is that of the last blob, if that of the claim is impossible: %i',
     async (size) => {
       await list([]);
       await claimSays(size);
@@ -231,7 +231,7 @@ describe('the size of a stream', () => {
     },
   );
 
-  it('is found out when the claim lied by less than the padding', async () => {
+  it('is determined if the claim is wrong by less than the padding', async () => {
     await list([made.sdHash, ...hashes]);
     await claimSays(SIZE_BYTES - 1);
     const stream = await open();
@@ -241,8 +241,8 @@ describe('the size of a stream', () => {
   });
 });
 
-describe('a stream that is elsewhere', () => {
-  it('is fetched in the order of its reader', async () => {
+describe('a stream that is not stored', () => {
+  it('is downloaded in the order of its reader', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     const stream = await open();
@@ -254,7 +254,7 @@ describe('a stream that is elsewhere', () => {
     expect((await read(stream, 0, SIZE_BYTES)).equals(bytes)).toBe(true);
   });
 
-  it('is no longer fetched when the reader leaves, while another reader continues', async () => {
+  it('is not downloaded any more after its reader disconnected, while another reader continues', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     held.add(hashes[0]!);
@@ -272,7 +272,7 @@ describe('a stream that is elsewhere', () => {
     expect(before[0]!.signal.aborted).toBe(true);
   });
 
-  it('rejects with the reason when the reader leaves during a download', async () => {
+  it('rejects with the reason when the reader disconnects during a download', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
     for (const hash of hashes) held.add(hash);
@@ -284,7 +284,7 @@ describe('a stream that is elsewhere', () => {
     expect(fetched.every((one) => one.signal.aborted)).toBe(true);
   });
 
-  it('is played and saved without blobs on disk where they are not to be saved', async () => {
+  it('is played and saved without blobs on disk if blobs are not saved', async () => {
     folder.savesBlobs = false;
     await list([]);
     await claimSays(SIZE_BYTES);
@@ -310,7 +310,7 @@ describe('a stream that is elsewhere', () => {
     expect(await manager.blobsCompleted(file)).toBe(hashes.length);
   });
 
-  it('makes its descriptor again from the rows, or fetches it', async () => {
+  it('creates its descriptor again from the rows, or downloads it', async () => {
     await list([made.sdHash, ...hashes]);
     unlinkSync(folder.blobPath(made.sdHash));
     const stream = await open();

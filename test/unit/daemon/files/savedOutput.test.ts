@@ -80,14 +80,14 @@ describe('a stream', () => {
     ['whose blobs have more padding than one byte', [1000, 1000, 1000, 500, 2000, 10]],
     ['whose third blob has more padding than one byte', [1023, 1023, 1000, 1023, 1023, 1023, 5]],
     ['whose last blob but one has more padding than one byte', [1023, 1023, 1023, 1010, 5]],
-  ])('%s is written as its file, and its progress is told in order', async (_what, lengths) => {
+  ])('%s is written as its file, and its progress is reported in order', async (_what, lengths) => {
     const { stream, bytes } = await streamOf(lengths);
     writeFileSync(join(folder.path, 'film'), randomBytes(10));
     expect(await write(stream)).toEqual(lengths);
     expect(readFileSync(join(folder.path, 'film')).equals(bytes)).toBe(true);
   });
 
-  it('with a damaged blob is not written to its end, and the blob is quarantined', async () => {
+  it('with a corrupt blob is not completed, and the blob is quarantined', async () => {
     const { stream } = await streamOf([1023, 1023, 1023, 1023]);
     const hash = stream.descriptor.blobs[2]!.blobHash!;
     writeFileSync(folder.blobPath(hash), randomBytes(1024));

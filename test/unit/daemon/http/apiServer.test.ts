@@ -42,7 +42,7 @@ it.each([
 });
 
 it.each([`GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 'no HTTP\r\n\r\n'])(
-  'refuses what is no readable request as plain text: %#',
+  'refuses an unreadable request as plain text: %#',
   async (request) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(request);
@@ -83,7 +83,7 @@ describe('a page of an allowed origin', () => {
     expect((await post('http://other.example')).status).toBe(403);
   });
 
-  it('may be any with *, and is none without the setting', async () => {
+  it('can be any with *, and none without the setting', async () => {
     allowed = '*';
     expect((await post('http://other.example')).headers.get('access-control-allow-origin')).toBe('*');
     allowed = '';

@@ -69,7 +69,7 @@ const statusOf = (client: WebSocket): Promise<number> =>
   });
 
 describe('events over WebSockets', () => {
-  it('are the same as server-sent events, one a message', async () => {
+  it('equal server-sent events, one per message', async () => {
     const client = connect();
     expect(await next(client)).toEqual({ event: 'progress', data: { transfers: [] } });
     const begun = next(client);
@@ -86,7 +86,7 @@ describe('events over WebSockets', () => {
     expect(await ended).toMatchObject({ event: 'ended', data: { outcome: 'failed', error: 'a reason' } });
   });
 
-  it('go to pages of the allowed origin and to programs, not to other pages', async () => {
+  it('are sent to pages of the allowed origin and to programs, not to other pages', async () => {
     expect(await statusOf(connect({ origin: ORIGIN }))).toBe(403);
     expect(refused).toEqual([ORIGIN]);
     allowed = `${ORIGIN}/`;
@@ -96,7 +96,7 @@ describe('events over WebSockets', () => {
     expect(await statusOf(connect({ headers: { 'Sec-Fetch-Site': 'cross-site' } }))).toBe(403);
   });
 
-  it('share their number of clients with server-sent events', async () => {
+  it('share their maximum number of clients with server-sent events', async () => {
     const leaving = new AbortController();
     await fetch(`http://127.0.0.1:${port}/events`, { signal: leaving.signal });
     for (let n = 0; n < 31; n++) expect(await statusOf(connect())).toBe(101);
@@ -118,7 +118,7 @@ describe('events over WebSockets', () => {
     }
   });
 
-  it('end for a client that gives no sign of life', async () => {
+  it('end for a client that does not answer pings', async () => {
     const [living, silent] = [connect(), connect({ autoPong: false })];
     await Promise.all([next(living), next(silent)]);
     const closed = once(silent, 'close');
@@ -133,7 +133,7 @@ describe('events over WebSockets', () => {
     expect([code, living.readyState]).toEqual([1006, WebSocket.OPEN]);
   });
 
-  it('do not pile up for a client that does not read', async () => {
+  it('do not accumulate for a client that does not read', async () => {
     const client = connect();
     await next(client);
     client.pause();
@@ -148,7 +148,7 @@ describe('events over WebSockets', () => {
     expect(code).toBe(1006);
   });
 
-  it('end when the daemon stops, also for a client that does not leave', async () => {
+  it('end when the daemon stops, also for a client that does not disconnect', async () => {
     const [client, stubborn] = [connect(), connect()];
     await Promise.all([next(client), next(stubborn)]);
     const closed = once(client, 'close');
@@ -162,7 +162,7 @@ describe('events over WebSockets', () => {
     expect(await statusOf(connect())).toBe(503);
   });
 
-  it('leave the other paths and offers as they are', async () => {
+  it('do not affect other paths and upgrades', async () => {
     expect(await statusOf(connect({}, '/nothing'))).toBe(404);
     // As clients send it that would rather speak HTTP/2.
     const call = request({ port, path: '/lbryapi', method: 'POST', headers: UPGRADE }).end('{"method":"x"}');

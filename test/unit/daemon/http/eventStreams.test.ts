@@ -54,7 +54,7 @@ async function until(client: IncomingMessage, words: string): Promise<string> {
 }
 
 describe('events', () => {
-  it('come as they happen, each in one line of data', async () => {
+  it('are sent when they happen, each in one line of data', async () => {
     const client = await connect();
     expect([client.statusCode, client.headers['content-type'], client.headers['x-test']]).toEqual([
       200,
@@ -74,7 +74,7 @@ describe('events', () => {
     expect(await until(client, '\n\n')).toBe(': still here\n\n');
   });
 
-  it('go to so many clients at a time, and places become free', async () => {
+  it('are sent to a limited number of clients, and slots are freed', async () => {
     for (let n = 0; n < 32; n++) await connect();
     const refused = await connect();
     expect(refused.statusCode).toBe(503);
@@ -84,7 +84,7 @@ describe('events', () => {
     expect(next.statusCode).toBe(200);
   });
 
-  it('do not pile up for a client that does not read', async () => {
+  it('do not accumulate for a client that does not read', async () => {
     const client = await connect();
     const path = `/${'x'.repeat(4000)}`;
     const ends = Array.from({ length: 50 }, () => transfers.begin({ ...SUBJECT, path }, () => STATE));

@@ -151,7 +151,7 @@ function partsOf(body: Buffer, type: string): [range: string, part: Buffer][] {
 }
 
 describe('streams', () => {
-  it('are sent whole where no range is asked for', async () => {
+  it('are sent whole without a range', async () => {
     const { status, headers, body } = await stream();
     expect([status, body.equals(bytes)]).toEqual([200, true]);
     expect(headers).toMatchObject({
@@ -224,14 +224,14 @@ describe('streams', () => {
   });
 
   it.each(['bytes=5-2', 'bytes=x', 'lines=1-2'])(
-    'are sent whole for a range without sense: %s',
+    'are sent whole for a meaningless range: %s',
     async (range) => {
       const { status, body } = await stream({ Range: range });
       expect([status, body.equals(bytes)]).toEqual([200, true]);
     },
   );
 
-  it('are sent under conditions', async () => {
+  it('are sent under conditions of the request', async () => {
     const Range = 'bytes=0-9';
     const statusOf = async (headers: OutgoingHttpHeaders) => (await stream(headers)).status;
     expect(await statusOf({ Range, 'If-Range': TAG })).toBe(206);
@@ -272,7 +272,7 @@ describe('streams', () => {
     expect(new Set(responses).size).toBe(1);
   });
 
-  it('are not there under an unknown hash', async () => {
+  it('are not found under an unknown hash', async () => {
     const { status, body } = await ask(`/stream/${'0'.repeat(96)}`);
     expect([status, body.toString()]).toEqual([404, '404: Not Found']);
     for (const path of ['/stream/', `/stream/${SD_HASH}/more`]) expect((await ask(path)).status).toBe(404);
@@ -282,7 +282,7 @@ describe('streams', () => {
 });
 
 describe('streams that fail', () => {
-  it('answer the error before the first byte', async () => {
+  it('return the error before the first byte', async () => {
     failAt = { position: 0, error: new DOMException('The blob did not come in time.', 'TimeoutError') };
     const late = await stream();
     expect([late.status, late.body.toString()]).toEqual([504, 'The blob did not come in time.']);
@@ -298,14 +298,14 @@ describe('streams that fail', () => {
     ]);
   });
 
-  it('are cut off later, so that no part is taken for the whole', async () => {
+  it('are aborted later, so that a part is not mistaken for the whole', async () => {
     failAt = { position: 5500, error: new Error('lost') };
     for (const headers of [{}, { Range: 'bytes=1000-9000' }, { Range: 'bytes=0-1,5000-9000' }])
       await expect(stream(headers)).rejects.toThrow(/^(aborted|socket hang up)$/);
     expect(failures).toEqual(Array.from({ length: 3 }, () => `/stream/${SD_HASH}: lost`));
   });
 
-  it('are no longer read when the player leaves, and wait for one that does not read', async () => {
+  it('are not read any more when the player disconnects, and wait for a slow one', async () => {
     const response = await begin(`/stream/${'e'.repeat(96)}`, {}, 'GET', false);
     await once(response, 'readable');
     const [record] = reads;
@@ -364,7 +364,7 @@ describe('names', () => {
   });
 
   it.each(['/get/%zz', '/get/a%', '/get/%ff', '/stream/%zz', '/%zz', '/other/%', `/get/${'%'.repeat(300)}`])(
-    'are malformed, which the media server says itself: %s',
+    'are malformed, which the media server reports: %s',
     async (path) => {
       const { status, headers, body } = await ask(path);
       expect([status, headers['content-type'], body.toString()]).toEqual([
@@ -396,7 +396,7 @@ describe('names', () => {
     ['DownloadSDTimeoutError', 504],
     ['DownloadDataTimeoutError', 504],
     ['OSError', 500],
-  ])('answer errors with their text: %s', async (name, status) => {
+  ])('return errors with their text: %s', async (name, status) => {
     findError = new DaemonError(name, 'why “not”');
     const answer = await ask('/get/film');
     expect([answer.status, answer.body.toString(), answer.headers['cache-control']]).toEqual([
@@ -416,13 +416,13 @@ describe('names', () => {
     ['blocked', 451],
     ['hub failed', 502],
     ['no hub', 503],
-  ])('answer why they do not resolve: %s', async (problem, status) => {
+  ])('return the reason of an unresolved URL: %s', async (problem, status) => {
     findError = new ResolveError(problem, 'this');
     const answer = await ask('/get/film');
     expect([answer.status, answer.body.toString()]).toEqual([status, "Failed to resolve 'this'."]);
   });
 
-  it('are refused where the setting or a component is off', async () => {
+  it('are refused if the setting or a component is off', async () => {
     mayGet = false;
     expect((await ask('/get/film')).status).toBe(403);
     expect((await stream()).status).toBe(200);

@@ -5,7 +5,7 @@ import { AddressSync, type AddressSyncPort } from '../../../../src/daemon/ledger
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 
-it('histories for which there is no room together are fetched one after the other', async () => {
+it('histories that do not fit into memory together are fetched one after the other', async () => {
   const addresses = ['a', 'b', 'c', 'd', 'e'];
   const historyOf = (address: string) =>
     [1, 2, 3].map((n) => ({ tx_hash: `${address}${n}`.repeat(32), height: 1 }));

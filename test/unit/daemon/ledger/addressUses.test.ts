@@ -55,7 +55,7 @@ async function usedTimes({ ledger }: TestLedger, text: string): Promise<number |
 }
 
 describe('an address', () => {
-  it('stays used when a reorganisation drops what paid to it, also after a restart, until that comes back', async () => {
+  it('stays used when a reorganisation drops its payment, also after a restart, until that returns', async () => {
     const chain = new FakeChain();
     chain.mine(4);
     const paid = payment(7n);
@@ -87,7 +87,7 @@ describe('an address', () => {
     expect(await unused(again, 0, 1)).not.toContain(address(0, 0));
   });
 
-  it('stays used when the next hub does not know what paid to it', async () => {
+  it('stays used when the next hub does not know its payment', async () => {
     const [one, other] = [new FakeChain(), new FakeChain()];
     one.mempool.push(payment(7n));
     const first = await FakeHub.start(one);
@@ -99,7 +99,7 @@ describe('an address', () => {
     expect(await unused(again)).not.toContain(address(0, 0));
   });
 
-  it('whose addresses ahead are all used gets further addresses', async () => {
+  it('with all following addresses used gets further addresses', async () => {
     const chain = new FakeChain();
     chain.mempool.push(...[0, 1].map((index) => payment(BigInt(index + 1), 1, index)));
     const hub = await FakeHub.start(chain);
@@ -111,7 +111,7 @@ describe('an address', () => {
     expect(await unused(opened, 1)).toEqual([address(1, 2), address(1, 3)]);
   });
 
-  describe('to which a transaction of our own pays', () => {
+  describe('that a transaction of our own pays', () => {
     async function withCoin(): Promise<{ hub: FakeHub; chain: FakeChain; opened: TestLedger }> {
       const chain = new FakeChain();
       chain.mempool.push(payment(100n));
@@ -125,7 +125,7 @@ describe('an address', () => {
         [payTo(account.key(1, 0), 60n), payTo(testAccount('bob').key(0, 0), 30n)],
       );
 
-    it('is used, once, when a hub has taken it', async () => {
+    it('is used, once, when a hub has accepted it', async () => {
       const { opened } = await withCoin();
       await opened.ledger.broadcast(spend());
       await opened.ledger.whenSynced();
@@ -134,7 +134,7 @@ describe('an address', () => {
       expect(await unused(opened, 1)).not.toContain(address(1, 0));
     });
 
-    it('is free again when hubs refuse it', async () => {
+    it('is unused again when hubs refuse it', async () => {
       const { hub, opened } = await withCoin();
       hub.answer = (method) => {
         if (method === 'blockchain.transaction.broadcast') throw new Error('refused');
@@ -144,7 +144,7 @@ describe('an address', () => {
       expect(await unused(opened, 1)).toContain(address(1, 0));
     });
 
-    it('stays used when a hub is gone without a word, and may have taken it', async () => {
+    it('stays used when a hub disconnects without an answer, and may have accepted it', async () => {
       const { hub, chain, opened } = await withCoin();
       hub.answer = (method) => {
         if (method === 'blockchain.transaction.broadcast') hub.drop();
@@ -176,7 +176,7 @@ describe('an address', () => {
     });
   });
 
-  it('is remembered to be used by so many transactions that are gone, and no more', async () => {
+  it('remembers the use by a limited number of dropped transactions', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'ledger-')), 'ledger.sqlite');
     const store = new LedgerStore(await loadSqlite(), { path, ledgerId: 'lbc_regtest' });
     const { publicKey, chainCode } = account.key(0, 0);

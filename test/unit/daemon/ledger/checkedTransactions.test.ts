@@ -6,7 +6,7 @@ import { fetchChecked } from '../../../../src/daemon/ledger/sync/checkedTransact
 /** More than a block has room for. */
 const TOO_LARGE = 8_000_001;
 
-it('what is larger than a block is not looked at', async () => {
+it('a transaction larger than a block is not parsed', async () => {
   const id = '00'.repeat(32);
   const pair = ['00'.repeat(TOO_LARGE), { block_height: -1 }];
   const session = { name: 'liar', call: () => Promise.resolve({ [id]: pair }) } as unknown as HubSession;

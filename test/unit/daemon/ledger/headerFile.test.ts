@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { HeaderFile } from '../../../../src/daemon/ledger/headers/headerFile.js';
 import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 
-it('a folder in place of the headers is told with what to do', () => {
+it('a folder in place of the headers is reported with advice', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headers-'));
   const open = (): HeaderFile => new HeaderFile(folder, Buffer.alloc(112));
   expect(open).toThrow(EnvironmentError);

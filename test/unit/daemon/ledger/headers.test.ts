@@ -85,7 +85,7 @@ describe('LedgerHeaders', () => {
     expect(chain.height).toBe(0);
   });
 
-  it('takes another branch in, checked against what it branches off from', async () => {
+  it('accepts another branch, checked against the headers before the fork', async () => {
     const headers = await grow(300);
     const branch = await makeHeaders(20, { after: headers[289]!, mark: 1 });
     const first = { forkHeight: 290, headers: Buffer.concat(branch.slice(0, 8)) };
@@ -107,7 +107,7 @@ describe('LedgerHeaders', () => {
     ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 299],
     ['is of another chain', () => writeFileSync(path, Buffer.alloc(112 * 10, 1)), 0],
     ['is empty', () => truncateSync(path, 0), 0],
-  ])('keeps what is whole of a file that %s', async (_what, damage, height) => {
+  ])('keeps the complete part of a file that %s', async (_what, damage, height) => {
     const headers = await grow(300);
     chain.close();
     damage();
@@ -120,7 +120,7 @@ describe('LedgerHeaders', () => {
     expect(readFileSync(path).subarray((height + 1) * 112)).toEqual(Buffer.concat(next));
   });
 
-  it('finds a flipped bit wherever it is, and keeps what stands well before it', async () => {
+  it('detects a flipped bit anywhere, and keeps the headers well before it', async () => {
     await grow(300);
     const whole = readFileSync(path);
     expect(await chain.firstCorruption()).toBe(null);

@@ -58,7 +58,7 @@ describe('a transaction of our own', () => {
   const statusOf = async ({ ledger }: TestLedger): Promise<number> =>
     ledger.database.transactionCount({ accountIds: ['alice'] });
 
-  it('makes no one ask for the histories in which it stands, until a block has it', async () => {
+  it('causes no request for its histories, until a block contains it', async () => {
     const { hub, chain, opened } = await withCoins();
     for (const [n, amount] of [100n, 200n].entries()) {
       const tx = spend(amount, n);
@@ -87,7 +87,7 @@ describe('a transaction of our own', () => {
     expect(opened.warnings).toEqual([]);
   });
 
-  it('makes them asked for where something else has come, too', async () => {
+  it('causes a request if something else has arrived, too', async () => {
     const { hub, chain, opened } = await withCoins();
     chain.mempool.push(payment(7n));
     await opened.ledger.broadcast(spend(100n));
@@ -95,7 +95,7 @@ describe('a transaction of our own', () => {
     expect(histories(hub)).toBeGreaterThan(0);
   });
 
-  it('that a hub shows late stays without histories being asked for, and goes when its time is over', async () => {
+  it('that a hub shows late remains without requests, and is dropped after its time', async () => {
     const { hub, chain } = await withCoins();
     const opened = await ledgers.open([hub], { times: { pingMs: 20, retryMs: [10, 50], keptMs: 30 } });
     await opened.ledger.add(account);
@@ -242,7 +242,7 @@ class Model {
 }
 
 describe('a history', () => {
-  it('is kept as the tables have it, whatever moves in them', async () => {
+  it('equals the tables after any changes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
     const store = new LedgerStore(await loadSqlite(), {
       path: join(folder, 'ledger.sqlite'),

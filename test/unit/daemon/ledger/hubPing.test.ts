@@ -21,7 +21,7 @@ async function answering(pong: Buffer | null): Promise<{ host: string; port: num
 }
 
 describe('pingHubs', () => {
-  it('reads what hubs answer, and waits no longer than for all of them', async () => {
+  it('reads the answers of hubs, and returns when all have answered', async () => {
     const servers = [
       await answering(pongBytes({ height: 77, country: 76 })),
       await answering(pongBytes({ flags: 0, height: 5 })),

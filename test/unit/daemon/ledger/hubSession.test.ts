@@ -45,7 +45,7 @@ afterEach(async () => {
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
 
 describe('HubSession', () => {
-  it('waits for an answer no longer than it may, whatever else the hub says', async () => {
+  it('waits for an answer no longer than its time limit, whatever else the hub sends', async () => {
     let failure: unknown = null;
     session.call('a', []).catch((error: unknown) => (failure = error));
     for (let sec = 1; sec <= TIMEOUT_SEC; sec++) {
@@ -60,7 +60,7 @@ describe('HubSession', () => {
     expect(String(failure)).toContain('without an answer for 31 seconds');
   });
 
-  it('waits for a long answer that comes in', async () => {
+  it('waits for a long answer that is still arriving', async () => {
     let came = 0;
     const push = vi.spyOn(LineReader.prototype, 'push');
     const start = '{"id": 3, "result": "';

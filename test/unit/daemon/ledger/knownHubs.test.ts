@@ -25,7 +25,7 @@ const open = (): KnownHubs =>
 const names = (known: KnownHubs): string[] => known.servers.map(joinHostPort);
 
 describe('KnownHubs', () => {
-  it('keeps what hubs report others, in the file that lbrynet keeps', () => {
+  it('saves hubs reported by others, in the file format of lbrynet', () => {
     const known = open();
     expect(names(known)).toEqual([]);
     known.add(['one.example.com:50001', '192.0.2.7:50001']);
@@ -42,7 +42,7 @@ describe('KnownHubs', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('writes countries so that YAML 1.1 reads text, as lbrynet does', () => {
+  it('writes countries so that YAML 1.1 reads strings, as lbrynet does', () => {
     const known = open();
     known.add(['one.example.com:50001']);
     // `NO` and `ON` are booleans in YAML 1.1.
@@ -54,7 +54,7 @@ describe('KnownHubs', () => {
     }
   });
 
-  it('takes nothing that is not a server, and no more than it can ask', () => {
+  it('accepts only servers, and no more than it can query', () => {
     const known = open();
     for (const wrong of [
       null,
@@ -76,7 +76,7 @@ describe('KnownHubs', () => {
     expect(names(open())).toHaveLength(128);
   });
 
-  it.each(['{', '- a list', 'one: [', '\0'])('reports the damaged file %j and makes it again', (text) => {
+  it.each(['{', '- a list', 'one: [', '\0'])('reports the corrupt file %j and rebuilds it', (text) => {
     writeFileSync(path, text);
     const known = open();
     expect(names(known)).toEqual([]);
@@ -111,7 +111,7 @@ describe('a wallet on hubs that report others', () => {
     await until(() => hub.connections === 1);
   };
 
-  it('continues with one of them where the named one is gone, and finds them at the next start', async () => {
+  it('continues with one of them if the named one is down, and finds them at the next start', async () => {
     const [first, second, third] = (await startHubs(3)) as [FakeHub, FakeHub, FakeHub];
     first.answer = (method) =>
       method === 'server.peers.subscribe' ? [joinHostPort(second.server)] : undefined;
@@ -139,7 +139,7 @@ describe('a wallet on hubs that report others', () => {
     expect(named.ledger.status()).toMatchObject({ known_servers: 1 });
   });
 
-  it('asks only hubs of the country that the operator wants', async () => {
+  it('uses only hubs of the configured country', async () => {
     const [french, german, silent] = (await startHubs(3)) as [FakeHub, FakeHub, FakeHub];
     await french.answerPings(Location_Country.FR);
     await german.answerPings(Location_Country.DE);

@@ -57,7 +57,7 @@ async function synced(hub: FakeHub, account: TestAccount): Promise<OpenLedger> {
 }
 
 describe('OpenLedger', () => {
-  it('finds what was paid to an account, over its gaps', async () => {
+  it('finds the payments of an account, over its gaps', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');
     for (const index of [0, 4, 9, 13, 30]) {
@@ -88,7 +88,7 @@ describe('OpenLedger', () => {
     });
   });
 
-  it('tells how far headers and histories are while they come', async () => {
+  it('reports the progress of headers and histories', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');
     pay(chain, account, 0, 100n);
@@ -125,7 +125,7 @@ describe('OpenLedger', () => {
     await added;
   });
 
-  it('follows payments, blocks and its own transactions as they come', async () => {
+  it('follows payments, blocks and its own transactions', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const account = testAccount('alice');
@@ -159,7 +159,7 @@ describe('OpenLedger', () => {
     });
   });
 
-  it('asks only for what changed when it starts again', async () => {
+  it('requests only changes when it starts again', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const account = testAccount('alice');
@@ -179,7 +179,7 @@ describe('OpenLedger', () => {
     expect(hub.asked.filter((method) => method === 'blockchain.address.get_history').length).toBe(1);
   });
 
-  it('gives up blocks for a branch with more work, and what was in them', async () => {
+  it('switches to a branch with more work, and drops the transactions of the old one', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const account = testAccount('alice');
@@ -239,7 +239,7 @@ describe('OpenLedger', () => {
     await until(ledger, async () => ledger.height === 6 && (await total(ledger, account)) === 0n);
   });
 
-  it('takes the branch of its hub where that has as much work as its own', async () => {
+  it('switches to the branch of its hub if that has as much work', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');
     chain.mine(2);
@@ -261,7 +261,7 @@ describe('OpenLedger', () => {
     expect(await total(again.ledger, account)).toBe(0n);
   });
 
-  it('continues with the next hub where one is gone', async () => {
+  it('continues with the next hub if one disconnects', async () => {
     const chain = new FakeChain();
     const account = testAccount('alice');
     const first = await startHub(chain);
@@ -279,7 +279,7 @@ describe('OpenLedger', () => {
     expect(await ledger.hub.call('server.ping', [])).toBe(null);
   });
 
-  it('adds an account later, counts it, and lets it go', async () => {
+  it('adds an account later, counts it, and removes it', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const [alice, bob] = [testAccount('alice'), testAccount('bob')];
@@ -297,7 +297,7 @@ describe('OpenLedger', () => {
     await ledger.whenSynced();
   });
 
-  it('tells each wallet that has an account of its channels', async () => {
+  it('notifies each wallet that has an account of its channels', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const [first, second] = [testAccount('alice'), testAccount('alice')];
@@ -311,7 +311,7 @@ describe('OpenLedger', () => {
     expect([first.channelKeys, second.channelKeys]).toEqual([[publicKey], [publicKey]]);
   });
 
-  it('knows transactions of others, with their place proven', async () => {
+  it('knows transactions of others, with a verified position', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const ledger = await synced(hub, testAccount('alice'));
@@ -336,7 +336,7 @@ describe('OpenLedger', () => {
     expect(hub.asked).toEqual([]);
   });
 
-  it('has a hub prove what the database knows without a proof, and keeps what no hub knows', async () => {
+  it('requests proofs of unproven transactions in the database, and keeps those that no hub knows', async () => {
     const chain = new FakeChain();
     const alice = testAccount('alice');
     const ledger = await synced(await startHub(chain), alice);

@@ -123,7 +123,7 @@ describe('a hub that lies', () => {
     expect([liar.connections, honest.connections]).toEqual([0, 1]);
   });
 
-  it('is left when it is silent', async () => {
+  it('is disconnected when it is silent', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
     const [silent, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
@@ -146,7 +146,7 @@ describe('a hub that lies', () => {
       (chain) => (address) => chain.history(address).map((entry) => ({ ...entry, height: 0 })),
       (id) => `announces the transaction ${id} of block 3 at height 0 in the history`,
     ],
-  ])('is left when it %s', async (_what, historyOf, words) => {
+  ])('is disconnected when it %s', async (_what, historyOf, words) => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
     const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
@@ -173,7 +173,7 @@ describe('a hub that lies', () => {
     expect([liar.connections, honest.connections]).toEqual([0, 1]);
   });
 
-  it('is asked again where there is no other, and believed when it says the truth', async () => {
+  it('is asked again if there is no other, and believed when it tells the truth', async () => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
     const hub = await FakeHub.start(chain);
@@ -215,7 +215,7 @@ describe('a hub that lies', () => {
     expect(await total(ledger, account)).toBe(100n);
   });
 
-  it('is not meant where it is the headers here that are damaged', async () => {
+  it('is not blamed for corrupt local headers', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
     // The number of that the payment's block that is not in memory.
@@ -239,7 +239,7 @@ describe('a hub that lies', () => {
     expect(readFileSync(path)).toEqual(whole);
   });
 
-  it('answers questions of others with nothing that counts', async () => {
+  it('answers questions about other transactions without an effect', async () => {
     const chain = new FakeChain();
     const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     liar.answer = (method) => (method === 'blockchain.claimtrie.resolve' ? 7 : undefined);
@@ -258,7 +258,7 @@ describe('a hub that lies', () => {
     });
   });
 
-  it('cannot say that it sent another transaction', async () => {
+  it('cannot report that it sent another transaction', async () => {
     const chain = new FakeChain();
     const [liar, honest] = [await FakeHub.start(chain), await FakeHub.start(chain)];
     liar.answer = (method) => (method === 'blockchain.transaction.broadcast' ? '00'.repeat(32) : undefined);
@@ -270,7 +270,7 @@ describe('a hub that lies', () => {
     expect(warnings.join('\n')).toContain('sent another transaction');
   });
 
-  it('and no hub at all is a clear failure of what needs one', async () => {
+  it('and no other hub is a clear failure of calls that need one', async () => {
     const gone = { server: { host: '127.0.0.1', port: 1 } } as FakeHub;
     const { ledger } = await ledgers.open([gone], { limits: { callTimeoutMs: 50 } });
     const account = testAccount('alice');

@@ -5,7 +5,7 @@ import type { Gaps } from '../../../../src/daemon/ledger/sync/gaps.js';
 import { Members } from '../../../../src/daemon/ledger/sync/members.js';
 import { testAccount } from '../../../support/testLedger.js';
 
-it('asks a hub that comes while addresses are made for all of them', async () => {
+it('asks a new hub while addresses are created for all of them', async () => {
   const made = ['receiving'];
   let makeOthers = (): void => undefined;
   const gaps = {

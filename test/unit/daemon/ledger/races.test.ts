@@ -64,7 +64,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 describe('the ledger', () => {
-  it('does not wait for a hub that is at the best tip, whatever older tip comes late', async () => {
+  it('does not wait for a hub at the best tip because of a late older tip', async () => {
     const chain = new FakeChain();
     chain.mempool.push(payment(100n));
     chain.mine(5);
@@ -91,7 +91,7 @@ describe('the ledger', () => {
     await until(async () => (await total(opened)) === 100n);
   });
 
-  it('forgets what it fetched for a history that is not believed, when the hub reports it no more', async () => {
+  it('drops transactions of a rejected history that the hub does not report any more', async () => {
     const chain = new FakeChain();
     chain.mempool.push(payment(100n));
     chain.mine();
@@ -117,7 +117,7 @@ describe('the ledger', () => {
     expect(opened.warnings.filter((text) => text.includes('lied'))).toEqual([]);
   });
 
-  it('gives up a transaction of its own that a hub takes and never shows', async () => {
+  it('drops its own transaction that a hub accepts and never shows', async () => {
     const chain = new FakeChain();
     const coin = payment(100n);
     chain.mempool.push(coin);
@@ -132,7 +132,7 @@ describe('the ledger', () => {
     await until(async () => (await total(opened)) === 100n);
   });
 
-  it('gives up a transaction of its own that came and went before it was written down', async () => {
+  it('drops its own transaction that arrived and vanished before it was saved', async () => {
     const chain = new FakeChain();
     const coin = payment(100n);
     chain.mempool.push(coin);
@@ -158,7 +158,7 @@ describe('the ledger', () => {
     await until(async () => (await total(opened)) === 100n);
   });
 
-  it('believes no proof by blocks that are giving way', async () => {
+  it('rejects proofs by blocks of an abandoned branch', async () => {
     const chain = new FakeChain();
     chain.mine(4);
     const lost = payment(7n);
@@ -202,7 +202,7 @@ describe('the ledger', () => {
     expect(opened.warnings.filter((text) => text.includes('lied'))).toEqual([]);
   });
 
-  it('forgets at its start what was saved before the history that reported it', async () => {
+  it('drops at its start transactions saved before their history', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
     const store = new LedgerStore(await loadSqlite(), {
       path: join(folder, 'ledger.sqlite'),

@@ -34,7 +34,7 @@ async function following(hubs: readonly FakeHub[], times: object = {}) {
 const nameOf = ({ server: { host, port } }: FakeHub): string => `${host}:${port}`;
 
 describe('a hub that no longer advances', () => {
-  it('is left for one that does', async () => {
+  it('is abandoned for one that does', async () => {
     const stale = new FakeChain();
     stale.mine(4);
     const advancing = stale.branch(4, 0);
@@ -49,7 +49,7 @@ describe('a hub that no longer advances', () => {
     expect(lines).toContain(`The hub ${nameOf(first)} does not reach the best chain`);
   });
 
-  it('is kept when it reaches the blocks in its time', async () => {
+  it('is kept when it reaches the blocks in time', async () => {
     const chain = new FakeChain();
     chain.mine(4);
     const other = chain.branch(4, 0);
@@ -66,7 +66,7 @@ describe('a hub that no longer advances', () => {
     expect(first.connections).toBe(1);
   });
 
-  it('is kept where the other one only claims to have more', async () => {
+  it('is kept if the other one only claims to have more', async () => {
     const chain = new FakeChain();
     chain.mine(4);
     const [first, liar] = [await FakeHub.start(chain), await FakeHub.start(chain.branch(4, 0))];

@@ -395,7 +395,7 @@ class Life {
 
 describe('LedgerStore', () => {
   it.each(IS_LONG ? [1, 2, 3] : [1])(
-    'answers as plain lists do, whatever came in whatever order (%d)',
+    'gives the results of plain lists, for any data in any order (%d)',
     (seed) => {
       const life = new Life(seed);
       for (let step = 0; step < 200; step++) {
@@ -407,7 +407,7 @@ describe('LedgerStore', () => {
     },
   );
 
-  it('reserves all or nothing, keeps reservations over a restart, and tells the old ones from the new', () => {
+  it('reserves all or nothing, keeps reservations over a restart, and distinguishes old ones from new ones', () => {
     const [key] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(key!, 0)]);
     const txs = [1, 2, 3].map((n) => made(transactionOf([foreignOutPoint(`${n}`)], [payTo(key!, 100n)])));
@@ -430,7 +430,7 @@ describe('LedgerStore', () => {
     expect(store.balance(['alice']).total).toBe(300n);
   });
 
-  it('adds amounts up beyond what a double and 64 bits hold', () => {
+  it('adds amounts beyond a double and 64 bits', () => {
     const [key] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(key!, 0)]);
     const much = 9_000_000_000_000_000_001n;
@@ -442,7 +442,7 @@ describe('LedgerStore', () => {
     expect(store.txos({ accountIds: ['alice'] })[0]!.amountDewies).toBe(much);
   });
 
-  it('knows what of another history of an address is not as it has it', () => {
+  it('finds the differences to another history of an address', () => {
     const [mine] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     const coins = [1, 2, 3, 4].map((n) =>
@@ -475,7 +475,7 @@ describe('LedgerStore', () => {
     expect(store.balance(['alice']).total).toBe(200n);
   });
 
-  it('drops what is in no history any more, and frees what it spent', () => {
+  it('drops transactions without a history, and frees the outputs that they spent', () => {
     const [mine, change, other] = keysOf('key', 3);
     store.addKeys('alice', 0, [newKey(mine!, 0), newKey(change!, 1)]);
     const coin = made(transactionOf([foreignOutPoint('1')], [payTo(mine!, 100n)]));
@@ -575,7 +575,7 @@ describe('LedgerStore', () => {
     expect(store.txos(filter, {}, { withReceivedTips: true })[0]!.receivedTipsDewies).toBe(5n);
   });
 
-  it('makes a damaged file, one of another version and one of another chain again', () => {
+  it('rebuilds a corrupt file, one of another version and one of another chain', () => {
     const [mine] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
@@ -607,7 +607,7 @@ describe('LedgerStore', () => {
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
   });
 
-  it('keeps a file of the version before, with what is in it', () => {
+  it('keeps a file of the previous version, with its contents', () => {
     const [mine] = keysOf('key', 1);
     const tx = made(transactionOf([foreignOutPoint('1')], [payTo(mine!, 1n)]));
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
@@ -629,7 +629,7 @@ describe('LedgerStore', () => {
     expect(store.chainEnd('alice', 0)).toEqual({ lastIndex: 0, unused: 0 });
   });
 
-  it.each(['', '-wal', '-journal'])('says what is in place of its file%s', (suffix) => {
+  it.each(['', '-wal', '-journal'])('names an object in place of its file%s', (suffix) => {
     store.close();
     removeFiles();
     if (suffix !== '') open().close();
@@ -641,7 +641,7 @@ describe('LedgerStore', () => {
     store = open();
   });
 
-  it('loses a proof by a rewind alone', () => {
+  it('loses a proof only by a rewind', () => {
     const key = testKey('mine');
     store.addKeys('alice', 0, [newKey(key, 0)]);
     const tx = made(transactionOf([foreignOutPoint('1')], [payTo(key, 5n)]));

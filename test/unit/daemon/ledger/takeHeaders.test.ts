@@ -37,7 +37,7 @@ const take = (bytes?: Buffer, isStopped = (): boolean => false): Promise<void> =
 };
 
 describe('takeHeaders', () => {
-  it('takes in what is beyond the headers that are here', async () => {
+  it('imports headers above the existing ones', async () => {
     await take(Buffer.concat(headers.slice(0, 11)));
     expect(chain.height).toBe(10);
     await take(Buffer.concat(headers.slice(0, 6)));
@@ -48,7 +48,7 @@ describe('takeHeaders', () => {
     expect(chain.headerAt(COUNT)).toEqual(headers[COUNT]);
   });
 
-  it('passes over another branch', async () => {
+  it('skips another branch', async () => {
     await take(Buffer.concat(headers.slice(0, 11)));
     const branch = await makeHeaders(20, { mark: 1 });
     await take(Buffer.concat([GENESIS_HEADER, ...branch]));
@@ -57,7 +57,7 @@ describe('takeHeaders', () => {
     expect(chain.height).toBe(10);
   });
 
-  it('leaves off when the daemon stops, with what was checked by then', async () => {
+  it('stops with the daemon, keeping the verified headers', async () => {
     let asked = 0;
     await take(Buffer.concat(headers), () => asked++ > 0);
     expect(chain.height).toBe(2000);
@@ -69,7 +69,7 @@ describe('takeHeaders', () => {
     ['of something else', () => Buffer.alloc(1120, 'text'), /does not begin with the first header/, 0],
     ['with a hole', () => holeAt(2050), /has no header at height 2050, and others above it/, 2000],
     ['with a wrong header', () => wrongAt(2050), /the header at height 2050 does not follow/, 2000],
-  ])('says what is wrong with a file %s', async (_what, bytes, message, height) => {
+  ])('reports the error in a file %s', async (_what, bytes, message, height) => {
     const taking = take(bytes());
     await expect(taking).rejects.toThrow(EnvironmentError);
     await expect(taking).rejects.toThrow(message);
@@ -77,7 +77,7 @@ describe('takeHeaders', () => {
     expect(chain.height).toBe(height);
   });
 
-  it('says so where there is no file', async () => {
+  it('reports a missing file', async () => {
     await expect(take()).rejects.toThrow(/cannot be read: it is missing \(ENOENT\)\. Name another file/);
     mkdirSync(source);
     await expect(take()).rejects.toThrow(EnvironmentError);

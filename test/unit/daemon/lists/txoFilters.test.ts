@@ -15,7 +15,7 @@ const filter = (given: Parameters<typeof txoFilterOf>[1]) => {
   return rest;
 };
 
-describe('a choice of outputs', () => {
+describe('a filter of outputs', () => {
   it.each([
     [{}, {}],
     [{ type: ['stream', 'other'] }, { types: [1, 0] }],
@@ -41,7 +41,7 @@ describe('a choice of outputs', () => {
     [{ exclude_internal_transfers: true }, {}],
   ])('%j', (given, expected) => expect(filter(given)).toEqual(expected));
 
-  it('names what is not a type, no transaction and no order', () => {
+  it('names invalid types, transactions and orders', () => {
     expect(() => filter({ type: ['toString'] })).toThrow(
       /^'toString' is not a type of outputs: other, stream/,
     );
@@ -51,7 +51,7 @@ describe('a choice of outputs', () => {
     expect([undefined, 'none', 'name'].map(txoOrderOf)).toEqual(['height', 'none', 'name']);
   });
 
-  it('leaves spent claims out unless they are asked for', () => {
+  it('excludes spent claims by default', () => {
     expect(filter(unspentByDefault({}))).toEqual({ isSpent: false });
     expect(filter(unspentByDefault({ is_spent: false }))).toEqual({ isSpent: false });
     expect(filter(unspentByDefault({ is_spent: true }))).toEqual({ isSpent: true });
@@ -72,7 +72,7 @@ describe('the days of a plot', () => {
   const none = { daysBack: 0, startDay: undefined, daysAfter: undefined, endDay: undefined };
   const day = (text: string) => Date.parse(text) / 86_400_000;
 
-  it('begin with the first block and go by its successors', () => {
+  it('begin with the first block and follow its successors', () => {
     expect(dayText(dayOf(0))).toBe('2016-06-23');
     expect(dayText(dayOf(1_000_000))).toBe('2021-07-26');
   });
@@ -92,7 +92,7 @@ describe('the days of a plot', () => {
   ])('%j', (given, range) => expect(plotRangeOf({ ...none, ...given }, 100)).toEqual(range));
 
   it.each(['2016-02-30', '20160220', 'today', '2016-2-3', ''])(
-    'are none where the text is %s',
+    'do not exist if the text is %s',
     (startDay) => {
       expect(() => plotRangeOf({ ...none, startDay }, 0)).toThrow(`'${startDay}' is not a day: YYYY-MM-DD.`);
     },

@@ -20,11 +20,11 @@ describe('a command that does not exist', () => {
     [['resovle', 'one'], "There is no command 'resovle'. Did you mean 'resolve'?"],
     [['strat'], "There is no command 'strat'. Did you mean 'start'?"],
     [['qqqqqqqq'], "There is no command 'qqqqqqqq'."],
-  ])('%j is named with what was meant', (words, problem) => {
+  ])('%j is reported with a suggestion', (words, problem) => {
     expect(refusal(...words)[0]).toBe(problem);
   });
 
-  it('is named before the usage, which is short', () => {
+  it('is reported before a short usage', () => {
     expect(refusal('qqqqqqqq')).toEqual([
       "There is no command 'qqqqqqqq'.",
       '',
@@ -39,7 +39,7 @@ describe('a command that does not exist', () => {
 });
 
 describe('an option that does not exist', () => {
-  it('is named before the usage of what was called', () => {
+  it('is reported before the usage of the command', () => {
     expect(refusal('--nosuch', 'status')[0]).toContain('--nosuch');
   });
 });
@@ -51,7 +51,7 @@ describe('start', () => {
     return command;
   }
 
-  it('takes the command line of the revivel companion', () => {
+  it('accepts the command line of the revivel companion', () => {
     const command = started(
       ...['--data-dir', '/d', '--config', '/d/daemon_settings.yml', '--api', '127.0.0.1:5279'],
       ...['--rpcuser', 'user', '--rpcpass', 'secret', '--lbryum-server', 's1.lbry.network:50001'],
@@ -79,7 +79,7 @@ describe('start', () => {
     [['--', '--quiet', 'x'], "Command line: the words after '--' are passed over: --quiet x."],
     [['one', 'two', '--quiet'], "Command line: 'one two' belongs to no option and is passed over."],
     [['-x', '5'], "Command line: there is no option '-x'; it is passed over."],
-  ])('%j is passed over with a warning', (words, warning) => {
+  ])('%j is ignored with a warning', (words, warning) => {
     expect(started(...words).warnings).toEqual([warning]);
   });
 
@@ -121,7 +121,7 @@ describe('start', () => {
     });
   });
 
-  it('takes the last of an option that is repeated, and every item of a list', () => {
+  it('uses the last of a repeated option, and every item of a list', () => {
     const { given } = started('--tcp-port=1', '--tcp-port=2', '--wallets=a', '--wallets', 'b');
     expect(Object.fromEntries(given)).toEqual({ tcp_port: '2', wallets: ['a', 'b'] });
   });
@@ -134,7 +134,7 @@ describe('an answer', () => {
     ['{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
     ['<html>', 'The daemon’s answer is not JSON.', true],
     [null, "Could not connect to daemon. Are you sure it's running?", true],
-  ])('%j is shown, and fails the program or not', (answer, text, isError) => {
+  ])('%j is printed, and determines the exit code', (answer, text, isError) => {
     expect(shownAnswer(answer)).toEqual({ text, isError });
   });
 });

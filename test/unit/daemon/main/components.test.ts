@@ -38,7 +38,7 @@ class Parts {
 const taken = () => Promise.reject(new EnvironmentError('The port is taken.'));
 
 describe('Components', () => {
-  it('starts each behind what it depends on, and stops them the other way round', async () => {
+  it('starts each after its dependencies, and stops them in reverse order', async () => {
     const parts = new Parts();
     const components = new Components([
       parts.part('disk_space', ['blob_manager']),
@@ -58,7 +58,7 @@ describe('Components', () => {
     expect(parts.failures).toEqual([]);
   });
 
-  it('keeps only those back that depend on one which fails', async () => {
+  it('does not start those that depend on a failed one', async () => {
     const parts = new Parts();
     const components = new Components([
       parts.part('database'),
@@ -106,7 +106,7 @@ describe('Components', () => {
     expect(await started).toBe(true);
   });
 
-  it('starts nothing more once it is told to stop', async () => {
+  it('starts nothing more after a stop', async () => {
     const parts = new Parts();
     const stopping = new AbortController();
     const components = new Components([
@@ -121,7 +121,7 @@ describe('Components', () => {
     expect(parts.failures).toEqual([]);
   });
 
-  it('says that a component is skipped', () => {
+  it('reports a skipped component', () => {
     const components = new Components([new Parts().part('database')]);
     expect(() => components.check(['dht'])).toThrow('dht is not a known Component: it is skipped');
   });

@@ -44,7 +44,7 @@ function world(networkInterface: string, answers: string[][]) {
 }
 
 describe('ExternalPlace', () => {
-  it('asks hubs every two minutes until one tells a public address, then every half hour', async () => {
+  it('queries hubs every two minutes until one returns a public address, then every half hour', async () => {
     const { clock, place, asked } = world('0.0.0.0', [
       [],
       ['127.0.0.1', '10.0.0.1'],
@@ -66,7 +66,7 @@ describe('ExternalPlace', () => {
     expect(asked).toHaveLength(5);
   });
 
-  it('believes the gateway before hubs, and its ports before those of sockets', async () => {
+  it('prefers the gateway over hubs, and its ports over those of sockets', async () => {
     const { clock, place, serve } = world('0.0.0.0', [['8.1.1.1']]);
     expect([place.udpPort, place.tcpPort]).toEqual([4444, 3333]);
     place.start();
@@ -80,14 +80,14 @@ describe('ExternalPlace', () => {
     place.stop();
   });
 
-  it.each(['127.0.0.1', '8.3.3.3'])('asks no one where it listens at %s', async (address) => {
+  it.each(['127.0.0.1', '8.3.3.3'])('queries nothing if it listens at %s', async (address) => {
     const { clock, place, asked } = world(address, []);
     place.start();
     await clock.advance(1000);
     expect([asked, place.address]).toEqual([[], address]);
   });
 
-  it('asks hubs where the address of the setting is one behind a gateway', async () => {
+  it('queries hubs if the address of the setting is behind a gateway', async () => {
     const { clock, place, asked } = world('192.168.1.5', [['8.1.1.1']]);
     place.start();
     await clock.advance(1);

@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('is held by one alone', async () => {
+it('can be held by one process only', async () => {
   const free = await lockFolder(folder);
   await expect(lockFolder(folder)).rejects.toThrow('Another lbcnet is running in');
   free();
@@ -34,7 +34,7 @@ it.each<[string, () => void, string]>([
     () => writeFileSync(path, 'this is no lock, but it is long enough to be taken for one. '.repeat(20)),
     ': it is damaged, or a file of another program. It holds nothing: delete it',
   ],
-])('says what to do where %s', async (_what, damage, text) => {
+])('gives advice if %s', async (_what, damage, text) => {
   damage();
   const error: unknown = await lockFolder(folder).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(EnvironmentError);

@@ -22,14 +22,14 @@ const pipe = (name: string): void => {
   expect(spawnSync('mkfifo', [at(name)]).status).toBe(0);
 };
 
-it('the installation has an id that stays', () => {
+it('the installation has a permanent id', () => {
   const id = installationId(folder);
   expect(id).toMatch(/^[1-9A-HJ-NP-Za-km-z]{60,70}$/);
   expect(installationId(folder)).toBe(id);
   expect(readFileSync(at('install_id'), 'utf8')).toBe(id);
 });
 
-it('a folder or a pipe in place of a file is told', () => {
+it('a folder or a pipe in place of a file is reported', () => {
   mkdirSync(at('install_id'));
   expect(() => installationId(folder)).toThrow(EnvironmentError);
   expect(() => installationId(folder)).toThrow(/install_id: it is a folder where a file should be/);
@@ -52,7 +52,7 @@ it('a folder or a pipe in place of a file is told', () => {
   ]);
 });
 
-it('a file in place of a folder is told', () => {
+it('a file in place of a folder is reported', () => {
   writeFileSync(at('file'), '');
   expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(
     /cannot be written to: another file exists there \(EEXIST\)\. Mend that, or name .*--data-dir/,
@@ -66,7 +66,7 @@ it('a file in place of a folder is told', () => {
   expect(open).toThrow(/file: another file exists there \(EEXIST\)/);
 });
 
-it('a new folder is announced, once', () => {
+it('a new folder is reported, once', () => {
   expect(ensureFolder(at('new/data'), 'data_dir')).toBe(`Made a new data folder at ${at('new/data')}`);
   expect(ensureFolder(at('new/data'), 'data_dir')).toBeNull();
   expect(ensureFolder(at('new/wallet'), 'wallet_dir')).toBe(

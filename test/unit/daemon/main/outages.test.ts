@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Outages } from '../../../../src/daemon/main/outages.js';
 
-it('reports each part of the network that cannot be reached, until it is', () => {
+it('reports each unreachable part of the network, until it is reachable', () => {
   const lines: string[] = [];
   let nowMs = 0;
   let due: (() => void) | null = null;

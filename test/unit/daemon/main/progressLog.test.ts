@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Ledger, SyncState } from '../../../../src/daemon/ledger/ledger.js';
 import { logProgress } from '../../../../src/daemon/main/progressLog.js';
 
-it('reports headers and histories that take long, each time they took so long again, and of their end', () => {
+it('reports long downloads of headers and histories in growing intervals, and their end', () => {
   const events = new EventEmitter();
   let now = 0;
   let syncState: SyncState = {

@@ -149,7 +149,7 @@ async function block(ids: readonly string[], count: number): Promise<void> {
 }
 
 describe('a reflector', () => {
-  it('stops giving the streams of a claim and of a channel when these are blocked', async () => {
+  it('stops serving the streams of a claim and of a channel when these are blocked', async () => {
     await start();
     const [alone, signed, free] = [published('alone'), published('signed', channel), published('free')];
     for (const { sdHash } of [alone, signed, free]) expect(await send(sdHash)).toBe(true);
@@ -169,7 +169,7 @@ describe('a reflector', () => {
     await expect.poll(() => isGiven(signed.sdHash)).toBe(true);
   });
 
-  it('takes no blocked stream, and finds those of a channel page by page', async () => {
+  it('refuses blocked streams, and finds those of a channel page by page', async () => {
     await start();
     const many = Array.from({ length: 120 }, (_, n) => published(`s${n}`, channel));
     await block([hashToHex(channel.claimId!)], 120);
@@ -178,7 +178,7 @@ describe('a reflector', () => {
     expect(statusOf()).toMatchObject({ blobs: 0, received_blobs: 0 });
   });
 
-  it('remembers what is blocked where no hub can be asked, and when a claim was abandoned', async () => {
+  it('remembers blocked streams without a hub, and after a claim was abandoned', async () => {
     await start();
     const { sdHash, claimId } = published('gone');
     expect(await send(sdHash)).toBe(true);
@@ -195,7 +195,7 @@ describe('a reflector', () => {
     expect(await isGiven(sdHash)).toBe(false);
   });
 
-  it('starts with a list that is damaged, and asks the hub for it', async () => {
+  it('starts with a corrupt list, and asks the hub for it', async () => {
     mkdirSync(join(folder, 'reflector'), { recursive: true });
     writeFileSync(join(folder, 'reflector', 'blocked.json'), '["abc", 5, {');
     const { sdHash, claimId } = published('a');

@@ -6,7 +6,7 @@ const match = (usage: string, ...words: string[]): object =>
   Object.fromEntries(new UsagePattern(usage).match(words));
 
 describe('a usage line', () => {
-  it('takes a word by its place or by its name', () => {
+  it('accepts an argument by position or by name', () => {
     const usage = '(<name> | --name=<name>) [--preview]';
     expect(match(usage, 'a')).toEqual({ '<name>': 'a', '--name': null, '--preview': false });
     expect(match(usage, '--name', 'a', '--preview')).toEqual({
@@ -17,7 +17,7 @@ describe('a usage line', () => {
     expect(match(usage, '--nam=a')).toMatchObject({ '--name': 'a' });
   });
 
-  it('collects what may be repeated', () => {
+  it('collects repeated options', () => {
     expect(match('<url>... [--tag=<tag>...]', 'a', '--tag=x', 'b', '--tag=y')).toEqual({
       '<url>': ['a', 'b'],
       '--tag': ['x', 'y'],
@@ -25,7 +25,7 @@ describe('a usage line', () => {
     expect(match('[--tag=<tag>...]')).toEqual({ '--tag': [] });
   });
 
-  it('refuses what excludes each other, is missing, or is too much', () => {
+  it('refuses exclusive, missing and surplus arguments', () => {
     for (const [usage, words] of [
       ['[--a | --b]', ['--a', '--b']],
       ['<x> <y>', ['1']],
@@ -37,7 +37,7 @@ describe('a usage line', () => {
       expect(() => match(usage, ...words), usage).toThrow(UsageError);
   });
 
-  it('says why words do not fit', () => {
+  it('reports why arguments do not match', () => {
     for (const [usage, words, reason] of [
       ['[--a | --b]', ['--a', '--b'], '--b is given more than once, or beside an option that excludes it.'],
       ['[--a=<a>]', ['--a=1', '--a=2'], '--a is given more than once, or beside an option that excludes it.'],
@@ -53,7 +53,7 @@ describe('a usage line', () => {
       expect(() => match(usage, ...words), usage).toThrow(new UsageError(reason));
   });
 
-  it('says what is wrong with an option', () => {
+  it('reports an error of an option', () => {
     expect(() => match('[--a=<a>]', '--a')).toThrow('--a requires argument');
     expect(() => match('[--flag]', '--flag=1')).toThrow('--flag must not have an argument');
     expect(() => match('[--one=<a>] [--only=<b>]', '--on=1')).toThrow(
@@ -61,7 +61,7 @@ describe('a usage line', () => {
     );
   });
 
-  it('takes everything behind -- as words', () => {
+  it('treats all arguments after -- as positional', () => {
     expect(() => match('<x>', '--', '--y')).toThrow(UsageError);
     expect(match('<x> <y>', '--', '--y')).toEqual({ '<x>': '--', '<y>': '--y' });
   });

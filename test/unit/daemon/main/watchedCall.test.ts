@@ -25,7 +25,7 @@ const transfer = (more: Partial<ShownTransfer> = {}): ShownTransfer => ({
 });
 
 describe('the line', () => {
-  it('has the share, sizes, rate, peers and time left', () => {
+  it('shows the share, sizes, rate, peers and time left', () => {
     const bar = `[${'#'.repeat(6)}${'-'.repeat(18)}]`;
     expect(barLine(transfer(), 120)).toBe(`${bar}   25%  25.0 MB of 100.0 MB  2.5 MB/s  3 peers  0:30 left`);
     expect(barLine(transfer({ bytes_total: null, seconds_left: null, peers: 1 }), 120)).toBe(
@@ -50,7 +50,7 @@ describe('the line', () => {
     expect([0, 7, 61, 3723].map(durationText)).toEqual(['0:00', '0:07', '1:01', '1:02:03']);
   });
 
-  it('is of several transfers together', () => {
+  it('sums up several transfers', () => {
     expect(sumOf([])).toBeNull();
     expect(sumOf([transfer(), transfer({ bytes_done: 75_000_000 })])).toMatchObject({
       bytes_done: 100_000_000,
@@ -87,7 +87,7 @@ describe('a call on a terminal', () => {
   });
   const lines = (): string[] => shown.map((text) => text.replace(/^\r\x1b\[K/, ''));
 
-  it('shows what is published, and clears the line for the answer', async () => {
+  it('shows a publication, and clears the line before the result', async () => {
     let answer: (text: string) => void = () => undefined;
     const answered = new Promise<string>((resolve) => (answer = resolve));
     const params = new JsonObject([['file_path', 'film.mp4']]);
@@ -109,7 +109,7 @@ describe('a call on a terminal', () => {
     expect(shown.at(-1)).toBe('\r\x1b[K');
   });
 
-  it('shows nothing for a short call, and hands failures on', async () => {
+  it('shows nothing for a short call, and passes failures on', async () => {
     expect(await call.until('file_reflect', new JsonObject([]), Promise.resolve('{}'))).toBe('{}');
     const failing = call.until('publish', new JsonObject([]), Promise.reject(new Error('gone')));
     await expect(clock.until(failing)).rejects.toThrow('gone');
@@ -129,7 +129,7 @@ describe('a call on a terminal', () => {
     expect(shown.slice(-2)).toEqual(['\r\x1b[K', 'Saved: /films/film.mp4\n']);
   });
 
-  it('says where a download ended before its end', async () => {
+  it('reports a download that ended early', async () => {
     running = [transfer()];
     const end = call.afterGet('{"result": {"sd_hash": "ab"}}');
     await clock.advance(100);
@@ -138,7 +138,7 @@ describe('a call on a terminal', () => {
     expect(shown.at(-1)).toContain('ended before');
   });
 
-  it('shows nothing after a get that failed, or of a daemon without such a list', async () => {
+  it('shows nothing after a failed get, or with a daemon without transfers', async () => {
     for (const answer of ['{"result": {"error": "no"}}', '{"error": {}}', 'no JSON', null])
       await call.afterGet(answer);
     expect(asked).toEqual([]);
@@ -146,7 +146,7 @@ describe('a call on a terminal', () => {
     expect([shown, asked]).toEqual([[], ['status']]);
   });
 
-  it('is one that moves files', () => {
+  it('is a method that transfers files', () => {
     expect(['get', 'publish', 'stream_create', 'stream_update', 'file_reflect'].every(isWatched)).toBe(true);
     expect(['status', 'constructor', 'file_list'].some(isWatched)).toBe(false);
   });

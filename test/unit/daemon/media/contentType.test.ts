@@ -45,7 +45,7 @@ describe('the kind of a file by its content', () => {
     expect(contentExtension(headOf(zip('mimetypeapplication/epub+zip')))).toBe('epub');
   });
 
-  it('distinguishes relatives', () => {
+  it('distinguishes related types', () => {
     const png = '\x89PNG\r\n\x1a\n';
     const chunk = (type: string, length = 0): string =>
       `\0\0\0${String.fromCharCode(length)}${type}${'x'.repeat(length)}CRC.`;

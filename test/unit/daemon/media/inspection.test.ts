@@ -50,7 +50,7 @@ describe('the inspection of media files', () => {
     expect(again).toEqual(heard);
   });
 
-  it('finds nothing in what is not media, is not there, or takes too long', async () => {
+  it('finds nothing in other files, missing files, or if it takes too long', async () => {
     expect(await inspectMedia(file('text', Buffer.from('plain text')))).toEqual({});
     expect(await inspectMedia(file('empty.mp4', Buffer.alloc(0)))).toEqual({});
     expect(await inspectMedia(join(folder, 'missing'))).toEqual({});

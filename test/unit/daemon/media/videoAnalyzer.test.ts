@@ -107,7 +107,7 @@ describe('a film', () => {
     });
   });
 
-  it('is told what is wrong with it, all at once', async () => {
+  it('is reported with all its problems at once', async () => {
     const bad = {
       format: {
         ...GOOD.format,
@@ -157,7 +157,7 @@ describe('a film', () => {
     await expect(one.check(path, CHECK)).rejects.toThrow(message);
   });
 
-  it('whose descriptors are at its end gets a copy, its streams unchanged', async () => {
+  it('with its index at the end gets a copy, its streams unchanged', async () => {
     const debug = 'Before avformat_find_stream_info() pos: 48 bytes read:99 seeks:2 nb_streams:2';
     const { path, calls, analyzer: one } = analyzer({ scan: GOOD, debug });
     await expect(one.check(path, CHECK)).rejects.toThrow('the faststart flag was not used');
@@ -185,7 +185,7 @@ describe('a film', () => {
     expect((await one.check(path, REPAIR)).path).toBe(join(folder, 'my film_fixed_2.mp4'));
   });
 
-  it('is encoded by what ffmpeg has where its own encoding does not do', async () => {
+  it('is encoded with available codecs if its own encoding is not allowed', async () => {
     const scan = {
       format: GOOD.format,
       streams: [
@@ -213,7 +213,7 @@ describe('a film', () => {
     expect(other.calls().at(-1)!.join(' ')).toContain('-c:a libopus -b:a 160k');
   });
 
-  it('is published as it is where the copy fails, unless it is to be valid', async () => {
+  it('is published unchanged if the copy fails, unless validation is required', async () => {
     const scan = { format: { ...GOOD.format, format_name: 'avi' }, streams: GOOD.streams };
     const { path, analyzer: one } = analyzer({ scan, code: 1 });
     await expect(one.check(path, REPAIR)).rejects.toThrow(
@@ -223,7 +223,7 @@ describe('a film', () => {
     expect(existsSync(join(folder, 'my film_fixed.mp4'))).toBe(false);
   });
 
-  it('is not what has no duration', async () => {
+  it('is a file with a duration', async () => {
     for (const scan of [
       'nonsense',
       {},
@@ -236,7 +236,7 @@ describe('a film', () => {
 });
 
 describe('arguments in settings', () => {
-  it('are split as a shell splits them, and nothing is expanded', () => {
+  it('are split like in a shell, and nothing is expanded', () => {
     expect(splitWords(` -a  "b c" 'd "e"' f\\ g "h\\"i\\n" $HOME;rm '' `)).toEqual([
       '-a',
       'b c',

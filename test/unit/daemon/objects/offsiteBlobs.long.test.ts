@@ -193,7 +193,7 @@ describe('uploads', () => {
     });
   });
 
-  it('send data blobs of an incomplete stream and not its descriptor, and no blob of no stream', async () => {
+  it('send data blobs of an incomplete stream without its descriptor, and no blob without a stream', async () => {
     const reflector = await new Reflector().open();
     const [stream, orphan] = [makeStream([100, 200, 300]), randomBytes(500)];
     await reflector.take(stream, [stream.sdHash, stream.data[0]!, stream.data[1]!]);
@@ -214,7 +214,7 @@ describe('uploads', () => {
     ['503', { status: 503, code: 'SlowDown', headers: { 'retry-after': '1' } }],
     ['403', { status: 403, code: 'AccessDenied' }],
     ['a connection that is cut', 'reset'],
-  ] as const)('go on after failures, and lose and announce nothing: %s', async (_what, fault) => {
+  ] as const)('continue after failures, and lose and announce nothing: %s', async (_what, fault) => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000, 3000]);
     engine.fault = () => fault;
@@ -235,7 +235,7 @@ describe('uploads', () => {
     expect(reflector.lines.join('\n')).not.toContain(SECRET_KEY);
   });
 
-  it('continue when the store was gone in the middle of them', async () => {
+  it('continue after an outage of the store', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream(Array.from({ length: 12 }, () => 3000));
     engine.delay = async () => {
@@ -250,7 +250,7 @@ describe('uploads', () => {
     expect(engine.objects.size).toBe(13);
   });
 
-  it('are taken up after a kill, also of blobs whose row was not written', async () => {
+  it('continue after a kill, also with blobs whose row was not written', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
     engine.fault = () => ({ status: 500, code: 'InternalError' });
@@ -264,7 +264,7 @@ describe('uploads', () => {
     expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('are not held up by one blob that the store refuses', async () => {
+  it('are not blocked by one blob that the store refuses', async () => {
     const reflector = await new Reflector().open();
     const [bad, good] = [makeStream([1000]), makeStream([1000])];
     engine.fault = (method, key) =>
@@ -277,7 +277,7 @@ describe('uploads', () => {
     await reflector.settled();
   });
 
-  it('leave out what became damaged on this disk, which is asked for again', async () => {
+  it('leave out blobs that became corrupt on this disk, which are requested again', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
     engine.fault = () => ({ status: 500, code: 'InternalError' });
@@ -317,7 +317,7 @@ describe('uploads', () => {
 });
 
 describe('the disk', () => {
-  it('keeps within its bound, and blobs come back from the store, the right ones', async () => {
+  it('stays below its limit, and blobs are read back from the store correctly', async () => {
     const reflector = await new Reflector().open();
     reflector.cacheBytes = 50_000;
     const streams = Array.from({ length: 10 }, () => makeStream([9000, 9000]));
@@ -334,7 +334,7 @@ describe('the disk', () => {
     for (const stream of streams) expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('loses first what was used longest ago', async () => {
+  it('evicts the least recently used blobs first', async () => {
     const reflector = await new Reflector().open();
     const [a, b] = [makeStream([20_000]), makeStream([20_000])];
     for (const stream of [a, b]) {
@@ -350,7 +350,7 @@ describe('the disk', () => {
     expect(existsSync(reflector.folder.blobPath(b.data[0]!))).toBe(false);
   });
 
-  it('never loses what the store has not got, and takes no more when it is full of that', async () => {
+  it('never evicts blobs that are not in the store, and refuses blobs when it is full of these', async () => {
     const reflector = await new Reflector().open();
     reflector.cacheBytes = 30_000;
     engine.fault = () => ({ status: 500, code: 'InternalError' });
@@ -368,7 +368,7 @@ describe('the disk', () => {
     for (const stream of streams) expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('gives no more than half of itself to blobs of no stream', async () => {
+  it('reserves at most half of itself for blobs without a stream', async () => {
     const reflector = await new Reflector().open();
     reflector.cacheBytes = 20_000;
     const orphan = randomBytes(11_000);
@@ -395,7 +395,7 @@ describe('the disk', () => {
     expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('gets a damaged blob from the store again', async () => {
+  it('gets a corrupt blob from the store again', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
     await reflector.take(stream);
@@ -421,7 +421,7 @@ describe('a blob from the store', () => {
     return [reflector, stream];
   }
 
-  it('is read once for all who want it at the same time', async () => {
+  it('is read once for concurrent requests', async () => {
     const [reflector, stream] = await emptied();
     engine.requests.length = 0;
     const [hash] = stream.data;
@@ -430,7 +430,7 @@ describe('a blob from the store', () => {
     expect(engine.requests).toEqual([`GET p/${hash}`]);
   });
 
-  it.each(['wrong', 'truncate'] as const)('is not given out where its bytes are: %s', async (fault) => {
+  it.each(['wrong', 'truncate'] as const)('is not served if its bytes are: %s', async (fault) => {
     const [reflector, stream] = await emptied();
     const [hash] = stream.data;
     let count = 0;
@@ -440,7 +440,7 @@ describe('a blob from the store', () => {
     expect(count).toBe(2);
   });
 
-  it('is asked for again where the store has other bytes', async () => {
+  it('is requested again if the store has other bytes', async () => {
     const [reflector, stream] = await emptied();
     const [hash] = stream.data;
     engine.objects.get(`p/${hash}`)!.bytes = randomBytes(1008);
@@ -454,7 +454,7 @@ describe('a blob from the store', () => {
     expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('is not given out where the store has lost it', async () => {
+  it('is not served if the store has lost it', async () => {
     const [reflector, stream] = await emptied();
     engine.objects.delete(`p/${stream.data[1]}`);
     expect(await reflector.gives(stream)).toBe(false);
@@ -462,7 +462,7 @@ describe('a blob from the store', () => {
     expect(reflector.store.finished.has(stream.sdHash)).toBe(false);
   });
 
-  it('is there again after the store did not answer', async () => {
+  it('is available again after an outage of the store', async () => {
     const [reflector, stream] = await emptied();
     await engine.stop();
     await expect(reflector.store.read(stream.sdHash)).rejects.toThrow(BlobUnavailableError);
@@ -471,7 +471,7 @@ describe('a blob from the store', () => {
     expect(await reflector.gives(stream)).toBe(true);
   });
 
-  it('keeps the number of requests and of waiting readers bounded', async () => {
+  it('limits the number of requests and of waiting readers', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream(Array.from({ length: 90 }, () => 100));
     await reflector.take(stream);
@@ -489,7 +489,7 @@ describe('a blob from the store', () => {
 });
 
 describe('several reflectors', () => {
-  it('give out what another one put into the store, when it is complete', async () => {
+  it('serve streams that another one stored, when they are complete', async () => {
     const [first, second] = [await new Reflector().open(), await new Reflector().open()];
     const [stream, part] = [makeStream([1000, 2000]), makeStream([1000, 2000])];
     await first.take(stream);
@@ -509,7 +509,7 @@ describe('several reflectors', () => {
     expect(await second.gives(stream)).toBe(true);
   });
 
-  it('continue what was begun at another one, and send no blob twice', async () => {
+  it('continue uploads that another one began, and send no blob twice', async () => {
     const [first, second] = [await new Reflector().open(), await new Reflector().open()];
     const stream = makeStream([1000, 2000, 3000]);
     await first.take(stream, [stream.sdHash, stream.data[0]!, stream.data[1]!]);
@@ -530,14 +530,14 @@ describe('several reflectors', () => {
     expect(await first.gives(stream)).toBe(true);
   });
 
-  it('remember for a while that the store has not got a blob', async () => {
+  it('remember for a while that the store does not have a blob', async () => {
     const reflector = await new Reflector().open();
     const hash = blobHashOf(randomBytes(5));
     for (let n = 0; n < 5; n++) await reflector.store.seek([hash]);
     expect(engine.requests).toEqual([`HEAD p/${hash}`]);
   });
 
-  it('do not give out what their own block list names', async () => {
+  it('do not serve the streams of their own block list', async () => {
     const [first, second] = [await new Reflector().open(), await new Reflector().open()];
     const stream = makeStream([1000]);
     await first.take(stream);
@@ -551,7 +551,7 @@ describe('several reflectors', () => {
     expect(await second.gives(stream)).toBe(false);
   });
 
-  it('take nothing from the store that a reflector did not put there, or whose descriptor is wrong', async () => {
+  it('import nothing that was not stored by a reflector, or has a wrong descriptor', async () => {
     const [first, second] = [await new Reflector().open(), await new Reflector().open()];
     const [stream, foreign] = [makeStream([1000]), makeStream([1000])];
     await first.take(stream);
@@ -563,7 +563,7 @@ describe('several reflectors', () => {
 });
 
 describe('another store', () => {
-  it('gets all that is on this disk', async () => {
+  it('receives all blobs of this disk', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
     await reflector.take(stream);
@@ -575,7 +575,7 @@ describe('another store', () => {
     expect(reflector.lines.join('\n')).toMatch(/another one than before/);
   });
 
-  it('leaves out what only the former one has, until it is found there', async () => {
+  it('excludes blobs that only the former store has, until they are found in it', async () => {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
     await reflector.take(stream);
@@ -591,7 +591,7 @@ describe('another store', () => {
 });
 
 describe('the quota', () => {
-  it('counts what was taken, be it on this disk or in the store', async () => {
+  it('counts accepted blobs, on this disk or in the store', async () => {
     const reflector = await new Reflector().open();
     reflector.quotaMb = 1;
     await reflector.take(makeStream([600_000, 600_000]));

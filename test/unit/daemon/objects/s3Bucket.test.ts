@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 describe('a bucket', () => {
-  it('takes an object and gives it back with the stream that it belongs to', async () => {
+  it('stores an object and returns it with its stream', async () => {
     const bucket = bucketOf();
     const bytes = randomBytes(100_000);
     await bucket.put('name', bytes, SD_HASH);
@@ -51,18 +51,18 @@ describe('a bucket', () => {
     expect([await bucket.head('none'), await bucket.get('none')]).toEqual([null, null]);
   });
 
-  it('says that an object is of no stream where another program put it', async () => {
+  it('reports an object of another program as one without a stream', async () => {
     store.objects.set('a.b/c-d/name', { bytes: Buffer.from('x'), meta: {} });
     expect(await bucketOf().head('name')).toEqual({ lengthBytes: 1, sdHash: null });
   });
 
-  it('signs the token of keys that end after a time', async () => {
+  it('signs the token of temporary keys', async () => {
     store.sessionToken = 'a/token==';
     await bucketOf({ sessionToken: 'a/token==' }).put('name', randomBytes(5), SD_HASH);
     expect((await problem(bucketOf().head('name'))).message).toBe('it answered with the HTTP status 403');
   });
 
-  it('signs by the day of the request', async () => {
+  it('signs with the date of the request', async () => {
     const bucket = bucketOf();
     for (let day = 0; day < 4; day++) {
       expect(await bucket.head('none')).toBeNull();
@@ -74,7 +74,7 @@ describe('a bucket', () => {
     ['an unknown key', { accessKey: 'OTHER' }, {}, 'InvalidAccessKeyId'],
     ['a wrong key', { secretKey: 'wrong' }, {}, 'SignatureDoesNotMatch'],
     ['a bucket that is missing', {}, { bucket: 'another' }, 'NoSuchBucket'],
-  ])('names the reason of a refusal: %s', async (_what, credentials, place, code) => {
+  ])('reports the reason of a refusal: %s', async (_what, credentials, place, code) => {
     const bucket = bucketOf(credentials, place);
     const error = await problem(bucket.get('name'));
     expect(error.message).toMatch(new RegExp(`^it answered with the HTTP status 40[34] \\(${code}\\)$`));
@@ -82,13 +82,13 @@ describe('a bucket', () => {
     expect((await problem(bucket.put('name', randomBytes(5), SD_HASH))).message).toContain(code);
   });
 
-  it('names a clock that is wrong', async () => {
+  it('reports a wrong clock', async () => {
     const late = new FakeClock(clock.nowSec() - 3600);
     const error = await problem(bucketOf({}, {}, late).get('name'));
     expect(error.message).toContain('RequestTimeTooSkewed');
   });
 
-  it('passes on when the store wants to be asked again', async () => {
+  it('reports when the store can be asked again', async () => {
     store.fault = () => ({ status: 503, code: 'SlowDown', headers: { 'retry-after': '7' } });
     const error = await problem(bucketOf().put('name', randomBytes(5), SD_HASH));
     expect([error.message, error.retryAfterMs]).toEqual([
@@ -97,7 +97,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  it('does not follow to another region', async () => {
+  it('does not follow a redirect to another region', async () => {
     store.fault = () => ({
       status: 307,
       code: 'TemporaryRedirect',
@@ -108,7 +108,7 @@ describe('a bucket', () => {
     );
   });
 
-  it('gives up a request that is not answered in time', async () => {
+  it('aborts a request at its time limit', async () => {
     store.fault = () => 'hang';
     const put = problem(bucketOf().put('name', randomBytes(5), SD_HASH));
     const head = problem(bucketOf().head('name'));
@@ -126,7 +126,7 @@ describe('a bucket', () => {
     expect((await put).name).toBe('ObjectStoreError');
   });
 
-  it('takes half of an object, or too much, for a failure', async () => {
+  it('treats a truncated or oversized object as a failure', async () => {
     store.objects.set('a.b/c-d/name', { bytes: randomBytes(1_000_000), meta: {} });
     store.objects.set('a.b/c-d/large', { bytes: randomBytes(2 * 1024 * 1024 + 1), meta: {} });
     expect((await problem(bucketOf().get('large'))).message).toBe('it sent more bytes than a blob has');
@@ -134,7 +134,7 @@ describe('a bucket', () => {
     expect((await problem(bucketOf().get('name'))).name).toBe('ObjectStoreError');
   });
 
-  it('names the error of the system where nothing listens', async () => {
+  it('reports the system error if the port is closed', async () => {
     const error = await problem(
       bucketOf({}, { endpoint: `http://127.0.0.1:${await freePort()}` }).get('name'),
     );
@@ -152,11 +152,11 @@ describe('the place of an object store', () => {
     );
   const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
 
-  it('is none without the setting', () => {
+  it('does not exist without the setting', () => {
     expect(placeOf({}, KEYS)).toBeNull();
   });
 
-  it('comes from settings before the environment', () => {
+  it('is read from the settings before the environment', () => {
     const environment = {
       ...KEYS,
       AWS_REGION: 'eu-central-1',
@@ -185,7 +185,7 @@ describe('the place of an object store', () => {
     );
   });
 
-  it('names what is missing', () => {
+  it('reports a missing part', () => {
     expect(() => placeOf({ blob_store: 's3://bucket' })).toThrow(
       /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/,
     );

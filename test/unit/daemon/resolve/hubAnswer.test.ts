@@ -6,7 +6,7 @@ import { outputs, row, stream } from './claimWorld.js';
 const emptyRows = (bytes: number): Buffer => Buffer.alloc(bytes, Buffer.of(0x0a, 0));
 
 describe('readHubAnswer', () => {
-  it('reads as many rows as are asked for at once, and no more', () => {
+  it('reads at most as many rows as one request can have', () => {
     const rows = (count: number): Buffer =>
       outputs({ txos: Array.from({ length: count }, () => row(stream)) });
     expect(readHubAnswer(rows(100)).rows).toHaveLength(100);
@@ -15,7 +15,7 @@ describe('readHubAnswer', () => {
     expect(() => readHubAnswer(extra)).toThrow('the answer has 2001 rows that were not requested');
   });
 
-  it('makes nothing of more than there can be', () => {
+  it('refuses impossible numbers', () => {
     expect(() => readHubAnswer(emptyRows(1 << 20))).toThrow(
       new WrongAnswerError('the answer has too many rows'),
     );

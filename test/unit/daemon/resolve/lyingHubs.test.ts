@@ -63,7 +63,7 @@ describe('hubs that lie about claims', () => {
       outputs({ txos: [row(madeUp)] }),
       'is shown to be in no block',
     ],
-  ])('%s: the next one is asked, and the log says which lied', async (_what, lie, reason) => {
+  ])('%s: the next one is asked, and the log names the lying hub', async (_what, lie, reason) => {
     const roles = await twoHubs(chain, lie, right);
     const { ledger, warnings } = await ledgers.open(hubs);
     const log = { ...SILENT_LOGGER, warn: (text: string) => void warnings.push(text) };

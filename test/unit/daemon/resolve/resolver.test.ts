@@ -37,14 +37,14 @@ const found = (txo: unknown): Txo => {
   return txo as Txo;
 };
 
-describe('claims that wait', () => {
+describe('unconfirmed claims', () => {
   const waiting = claim('early', { case: 'stream', value: {} });
   const known = transactions.get(waiting.txidHex)!;
   transactions.set(waiting.txidHex, { ...known, height: 0, position: -1, isVerified: false });
   const heights = { creationHeight: 0, activationHeight: 0, expirationHeight: 0, takeOverHeight: 0 };
   const waitingRow = (height: number) => ({ ...row(waiting, heights), height });
 
-  it('have no heights, where the hub says so', async () => {
+  it('have no heights, if the hub reports so', async () => {
     const { ports } = world([outputs({ txos: [waitingRow(0)] })]);
     const early = found((await new Resolver(ports).resolve(['early'])).get('early'));
     expect([early.txidHex, early.height]).toEqual([waiting.txidHex, 0]);
@@ -52,7 +52,7 @@ describe('claims that wait', () => {
     expect(early.notes.meta).not.toHaveProperty('creation_timestamp');
   });
 
-  it('are not believed to be in a block', async () => {
+  it('are not accepted as confirmed', async () => {
     const { ports, distrusted } = world([outputs({ txos: [waitingRow(10)] })]);
     const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
     await expect(resolver.resolve(['early'])).rejects.toThrow('shown to be in no block');
@@ -60,7 +60,7 @@ describe('claims that wait', () => {
   });
 });
 
-describe('updates that wait', () => {
+describe('unconfirmed updates', () => {
   const OWNER = Buffer.alloc(32, 9);
   const publicKey = Buffer.from(ecdsaBackend().publicKeyOf(OWNER, true));
   const heights = { creationHeight: 7, activationHeight: 0, expirationHeight: 0 };
@@ -103,7 +103,7 @@ describe('updates that wait', () => {
   const owned = claim('owned', { case: 'stream', value: {} }, undefined, undefined, hash160(publicKey));
   const answer = (txo: Txo) => world([outputs({ txos: [row(txo, heights)] })]);
 
-  it('of the owner are shown, also updates of updates', async () => {
+  it('by the owner are shown, also updates of updates', async () => {
     const first = update(owned, OWNER);
     const second = update(first, OWNER);
     for (const txo of [first, second]) {
@@ -113,7 +113,7 @@ describe('updates that wait', () => {
     }
   });
 
-  it('of others are not, nor updates of those', async () => {
+  it('by others are not, nor updates of those', async () => {
     const wrong = update(owned, Buffer.alloc(32, 3));
     for (const txo of [wrong, update(wrong, OWNER)]) {
       const { ports, distrusted } = answer(txo);
@@ -123,7 +123,7 @@ describe('updates that wait', () => {
     }
   });
 
-  it('of claims that they do not spend are not', async () => {
+  it('that do not spend the claim are not', async () => {
     const other = claim('owned', { case: 'stream', value: {} }, undefined, undefined, hash160(publicKey));
     const spending = update(other, OWNER);
     const { tx } = transactions.get(spending.txidHex)!;
@@ -138,7 +138,7 @@ describe('updates that wait', () => {
 });
 
 describe('resolving URLs', () => {
-  it('has outputs of transactions with figures of the index, channels and what is reposted', async () => {
+  it('returns outputs with data of the index, channels and reposted claims', async () => {
     const answer = outputs({
       txos: [
         signed(stream),
@@ -178,7 +178,7 @@ describe('resolving URLs', () => {
     expect(idOf(original.notes.channel!)).toBe(idOf(channel));
   });
 
-  it('says what the hub says of URLs that lead nowhere, and by whom they are blocked', async () => {
+  it("returns the hub's error for unresolved URLs, and the blocking channel", async () => {
     const answer = outputs({
       txos: [
         errorRow(Error_Code.NOT_FOUND, 'Could not find claim at "gone".'),
@@ -194,7 +194,7 @@ describe('resolving URLs', () => {
     expect([blocked.failure.name, idOf(blocked.failure.censor)]).toEqual(['BLOCKED', idOf(channel)]);
   });
 
-  it('takes no claim in a channel that the channel did not sign', async () => {
+  it('rejects a claim in a channel that the channel did not sign', async () => {
     const answer = outputs({ txos: [signed(forged), row(stream)], extraTxos: [row(channel)] });
     const urls = ['@lab/forged', '@lab/note'];
     const result = await new Resolver(world([answer]).ports).resolve(urls);
@@ -206,7 +206,7 @@ describe('resolving URLs', () => {
     expect(idOf(found(alone.get('forged')))).toBe(idOf(forged));
   });
 
-  it('asks for 100 at once', async () => {
+  it('requests 100 URLs at once', async () => {
     const urls = Array.from({ length: 250 }, (_, n) => `name${n}`);
     const parts = [100, 100, 50].map((count) =>
       outputs({ txos: Array.from({ length: count }, () => errorRow(Error_Code.NOT_FOUND, 'no')) }),
@@ -216,7 +216,7 @@ describe('resolving URLs', () => {
     expect(asked.map((part) => (part as string[]).length)).toEqual([100, 100, 50]);
   });
 
-  it('compares names as the chain does, and of ids what hubs compare', async () => {
+  it('compares names like the chain, and ids like hubs', async () => {
     const upper = claim('Größe', { case: 'stream', value: {} });
     const id = idOf(upper);
     const digits = id.slice(0, 12).replace(/..$/, id.slice(10, 12) === '00' ? '11' : '00');
@@ -260,7 +260,7 @@ describe('a hub that lies', () => {
     expect(distrusted[0]).toContain(reason);
   });
 
-  it('is asked again, a few times, where blocks may have gone meanwhile, and then another one', async () => {
+  it('is asked again, a few times, if a reorganisation may be the reason, and then another one', async () => {
     const gone = outputs({ txos: [row(unknown)] });
     const resolve = async (...answers: Buffer[]) => {
       const { ports, asked, distrusted } = world(answers);
@@ -285,13 +285,13 @@ describe('a hub that lies', () => {
     expect(end.distrusted).toHaveLength(3);
   });
 
-  it('is an error where no other answers rightly', async () => {
+  it('is an error if no other hub gives a valid answer', async () => {
     const { ports, asked, distrusted } = world([outputs({})]);
     await expect(new Resolver(ports).resolve(['note'])).rejects.toMatchObject({ name: 'RPCError' });
     expect(asked.length).toBe(distrusted.length);
   });
 
-  it('makes no answer without end of claims that refer to each other', async () => {
+  it('limits chains of claims that refer to each other', async () => {
     const answer = outputs({
       txos: [row(channel, { channel: at(channel) })],
     });
@@ -303,7 +303,7 @@ describe('a hub that lies', () => {
 });
 
 describe('notes of a wallet', () => {
-  it('are asked of the database for what is wanted', async () => {
+  it('are read from the database on request', async () => {
     const asked: TxoFilter[] = [];
     const database = {
       txoCount: (filter: TxoFilter) => Promise.resolve(asked.push(filter) && 1),
@@ -332,7 +332,7 @@ describe('notes of a wallet', () => {
 });
 
 describe('searching', () => {
-  it('has a page with what was left out, and by whom', async () => {
+  it('returns a page with the numbers of blocked claims and the blocking channels', async () => {
     const answer = outputs({
       txos: [signed(stream)],
       extraTxos: [row(channel)],
@@ -345,12 +345,12 @@ describe('searching', () => {
     expect(idOf(blocked[0]!.channel!)).toBe(idOf(channel));
   });
 
-  it('takes an empty answer, as for a channel that is not there', async () => {
+  it('accepts an empty answer, for instance for an unknown channel', async () => {
     const { rows, total } = await new Resolver(world([Buffer.alloc(0)]).ports).search({ channel: '@none' });
     expect([rows, total]).toEqual([[], 0]);
   });
 
-  it('finds claims by id in the order of the ids', async () => {
+  it('returns claims by id in the order of the ids', async () => {
     const answer = outputs({ txos: [row(stream), row(repost)] });
     const { ports, asked } = world([answer]);
     const ids = [idOf(repost), 'ab'.repeat(20), idOf(stream), idOf(repost)];
@@ -359,7 +359,7 @@ describe('searching', () => {
     expect(asked).toEqual([{ claim_ids: ids.slice(0, 3), limit: 50 }]);
   });
 
-  it('knows a claim by its id, and that it is not another', async () => {
+  it('checks the id of a returned claim', async () => {
     const { ports } = world([outputs({ txos: [row(stream)] })]);
     expect(idOf((await new Resolver(ports).claimById(idOf(stream)))!)).toBe(idOf(stream));
     await expect(new Resolver(ports).claimById(idOf(repost))).rejects.toThrow('No hub');
@@ -370,7 +370,7 @@ describe('searching', () => {
 });
 
 describe('outputs of a list', () => {
-  it('get their form in the index and keep their notes, or say why not', async () => {
+  it('are inflated with the index and keep their notes, or the reason is logged', async () => {
     const support = signedSupport(stream, channel);
     const mine = new Txo(stream, { isSpent: false, isMyOutput: true, meta: {} });
     const fresh = new Txo(priced, { isMyOutput: true });
@@ -398,7 +398,7 @@ describe('outputs of a list', () => {
     });
   });
 
-  it('of a name that no URL can have are asked for by their ids', async () => {
+  it('with a name that no URL can have are requested by their ids', async () => {
     const odd = claim('@a/b', { case: 'stream', value: {} });
     const { ports, asked } = world([outputs({ txos: [row(odd)] })]);
     const [txo] = await new Resolver(ports).resolveTxos([], [odd]);

@@ -12,7 +12,7 @@ const ask = (args: Record<string, unknown>, others = NO_OTHERS): Record<string, 
 };
 
 describe('parameters of claim_search', () => {
-  it('reach the hub except for those that are for the daemon', () => {
+  it('are sent to the hub except for those of the daemon', () => {
     const constraints = {
       name: 'a',
       channel: '@c',
@@ -34,7 +34,7 @@ describe('parameters of claim_search', () => {
     expect(ask({ ...constraints, ...own })).toEqual({ ...constraints, claim_type: 'stream' });
   });
 
-  it('has numbers as numbers, bounds as texts, and several values as lists', () => {
+  it('are numbers, bounds as strings, and several values as lists', () => {
     expect(
       ask({
         height: ['5'],
@@ -60,7 +60,7 @@ describe('parameters of claim_search', () => {
     });
   });
 
-  it('says of signatures and sources what hubs understand', () => {
+  it('about signatures and sources are converted for hubs', () => {
     expect(ask({ valid_channel_signature: true })).toEqual({ signature_valid: 1 });
     expect(ask({ invalid_channel_signature: true, has_channel_signature: true })).toEqual({
       has_channel_signature: true,
@@ -74,12 +74,12 @@ describe('parameters of claim_search', () => {
     expect(ask({ remove_duplicates: true })).toEqual({ remove_duplicates: true });
   });
 
-  it('orders by one trending score', () => {
+  it('sort by one trending score', () => {
     const order_by = ['trending_mixed', 'name', 'trending_group', '^height', 'trending_score'];
     expect(ask({ order_by })).toEqual({ order_by: ['trending_score', 'name', '^height'] });
   });
 
-  it('passes on names that no one declared, as they are, but no page', () => {
+  it('with unknown names are passed on unchanged, without a page', () => {
     const others = new Map<string, JsonValue>([
       ['not_claim_id', ['ab']],
       ['tx_num', parseJson('{"a":[1.50,null]}')],
@@ -90,7 +90,7 @@ describe('parameters of claim_search', () => {
     expect(ask({}, others)).toEqual({ not_claim_id: ['ab'], tx_num: { a: [1.5, null] } });
   });
 
-  it('refuses what cannot be asked', () => {
+  it('are refused if impossible', () => {
     expect(() => ask({ claim_id: 'ab', claim_ids: ['ab'] })).toThrow(
       expect.objectContaining({
         name: 'ConflictingInputValueError',

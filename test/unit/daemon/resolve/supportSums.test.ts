@@ -17,7 +17,7 @@ describe('sums of supports', () => {
     expect(asked).toEqual([['lbcnode.claimtrie.support_sum', [QUERY.claimId, true, 20, 10]]]);
   });
 
-  it('are not had of a hub that has no such method', async () => {
+  it('are an error for a hub without that method', async () => {
     const refusal = new DaemonError('RPCError', 'unknown method "lbcnode.claimtrie.support_sum"');
     await expect(supportSums({ call: () => Promise.reject(refusal) }, QUERY)).rejects.toMatchObject({
       name: 'RPCError',
@@ -34,7 +34,7 @@ describe('sums of supports', () => {
     [[{ ...ROW, amount: '-1' }]],
     [[{ ...ROW, amount: 1 }]],
     [[{ ...ROW, short_url: undefined }]],
-  ])('are refused where they cannot be read: %j', async (answer) => {
+  ])('are refused if they cannot be read: %j', async (answer) => {
     await expect(supportSums({ call: () => Promise.resolve(answer) }, QUERY)).rejects.toThrow(
       'cannot be read',
     );

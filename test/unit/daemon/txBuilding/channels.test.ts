@@ -62,14 +62,14 @@ describe('a channel', () => {
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
   });
 
-  it('has a key of its own, made at the same time or not', async () => {
+  it('has its own key, also in concurrent calls', async () => {
     const { create } = world();
     const made = await Promise.all(['@a', '@b', '@c', '@d'].map((name) => create(name)));
     const keys = made.map((one) => toHex(channelIn(one).channel.publicKey));
     expect(new Set(keys).size).toBe(4);
   });
 
-  it('may have no name, bid or holder that will not do', async () => {
+  it('is refused with an invalid name, bid or address', async () => {
     const { ledger, wallet, create, second } = world();
     await expect(create('lab')).rejects.toThrow("Channel names must start with '@' symbol.");
     await expect(create('@lab', { bidDewies: 1000n * LBC })).rejects.toThrow('Not enough funds');
@@ -88,7 +88,7 @@ describe('a channel', () => {
     expect([ledger.broadcasts.length, ledger.reserved, wallet.saves]).toEqual([0, [], []]);
   });
 
-  it('may have the name of another one only where that is wanted', async () => {
+  it('has the name of another one only on request', async () => {
     const { create } = world();
     await create('@lab');
     await expect(create('@lab')).rejects.toThrow(
@@ -97,14 +97,14 @@ describe('a channel', () => {
     await create('@lab', { allowDuplicateName: true });
   });
 
-  it('has its name for itself, also where several are asked for at the same time', async () => {
+  it('has a unique name, also in concurrent calls', async () => {
     const { ledger, create } = world();
     const all = await Promise.allSettled(Array.from({ length: 3 }, () => create('@lab')));
     expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
   });
 
-  it('leaves nothing behind by a preview', async () => {
+  it('leaves nothing behind after a preview', async () => {
     const { ledger, wallet, create } = world();
     const shown = await create('@lab', {}, { preview: true });
     const sent = await create('@lab');
@@ -115,7 +115,7 @@ describe('a channel', () => {
 });
 
 describe('an update of a channel', () => {
-  it('keeps what it does not name', async () => {
+  it('keeps fields that are not given', async () => {
     const { create, update } = world();
     const made = await create('@lab', {}, {}, { title: 'Old', tags: ['a'], email: 'a@b' });
     const changed = await update(idOf(made), {}, {}, { title: 'New', clear_tags: true, tags: ['b'] });
@@ -129,7 +129,7 @@ describe('an update of a channel', () => {
     expect(changed.spent[0]!.claimName).toBe('@lab');
   });
 
-  it('drops all except the key to replace it', async () => {
+  it('removes all except the key to replace it', async () => {
     const { create, update } = world();
     const made = await create('@lab', {}, {}, { title: 'Old', tags: ['a'], email: 'a@b' });
     const { claim, channel } = channelIn(await update(idOf(made), { replace: true }, {}, { tags: ['c'] }));
@@ -137,7 +137,7 @@ describe('an update of a channel', () => {
     expect(channel.publicKey).toEqual(channelIn(made).channel.publicKey);
   });
 
-  it('takes a new key, bid and address', async () => {
+  it('sets a new key, bid and address', async () => {
     const { create, update, second } = world();
     const made = await create('@lab');
     const changed = await update(
@@ -159,7 +159,7 @@ describe('an update of a channel', () => {
     expect(new Set(spent).size).toBe(3);
   });
 
-  it('is of a channel of the accounts in question', async () => {
+  it('applies to a channel of the given accounts', async () => {
     const { wallet, create, update, first, second } = world();
     const id = idOf(await create('@lab'));
     await expect(update('00'.repeat(20))).rejects.toThrow(
@@ -175,7 +175,7 @@ describe('an update of a channel', () => {
 });
 
 describe('abandoning', () => {
-  it('pays the claim back, by its id or its place', async () => {
+  it('spends the claim, by its id or its outpoint', async () => {
     const { ledger, wallet, txBuilder, create, first } = world();
     const made = [await create('@a'), await create('@b')];
     const options = { ...SENT, fundingIsAll: false };
@@ -188,7 +188,7 @@ describe('abandoning', () => {
     ).toEqual([]);
   });
 
-  it('says what is missing', async () => {
+  it('reports missing arguments', async () => {
     const { txBuilder, wallet } = world();
     const abandon = (choice: object) =>
       abandonClaims(txBuilder, wallet, choice, { ...SENT, fundingIsAll: true });
@@ -202,7 +202,7 @@ describe('abandoning', () => {
 });
 
 describe('the key of a channel', () => {
-  it('signs data with the time, or the salt that is given', async () => {
+  it('signs data with the time, or the given salt', async () => {
     const { txBuilder, wallet, create } = world();
     const made = await create('@lab');
     const { signature, salt } = await signData(txBuilder, wallet, { channelName: '@lab' }, '00ff', undefined);
@@ -235,7 +235,7 @@ describe('the key of a channel', () => {
     });
   });
 
-  it('comes back by an export, into the account that holds the channel', async () => {
+  it('is imported from an export, into the account of the channel', async () => {
     const { txBuilder, wallet, create, first } = world();
     const made = await create('@läb');
     const text = await exportChannel(txBuilder, wallet, { channelId: idOf(made) });
@@ -244,7 +244,7 @@ describe('the key of a channel', () => {
     expect(wallet.saves).toEqual([0, 1]);
   });
 
-  it('goes to another wallet, which gets an account to watch the channel', async () => {
+  it('is imported into another wallet, which gets an account to watch the channel', async () => {
     const { ledger, txBuilder, wallet, create } = world();
     await create('@lab');
     const text = await exportChannel(txBuilder, wallet, { channelName: '@lab' });
@@ -276,7 +276,7 @@ describe('the key of a channel', () => {
     ).rejects.toThrow('No claim found');
   });
 
-  it('brings coins to watch, with which nothing is paid', async () => {
+  it('is imported with watch-only coins, which are not spent', async () => {
     const { ledger, txBuilder, wallet, create } = world();
     await create('@lab');
     const other = new WorldWallet(ledger, [
@@ -301,7 +301,7 @@ describe('the key of a channel', () => {
     ).rejects.toThrow('Cannot get private key');
   });
 
-  it('is of no use where the channel has gone to another user', async () => {
+  it('is useless if another user owns the channel', async () => {
     const { ledger, txBuilder, wallet, create, update } = world();
     const made = await create('@lab');
     const text = await exportChannel(txBuilder, wallet, { channelName: '@lab' });
@@ -311,7 +311,7 @@ describe('the key of a channel', () => {
     expect(other.accounts).toEqual([]);
   });
 
-  it('is not read out of what is not an export', async () => {
+  it('is not read from other data', async () => {
     const { txBuilder, wallet } = world();
     const of = (text: string): string => encodeBase58(Buffer.from(text));
     for (const text of [
@@ -343,7 +343,7 @@ describe('an expired claim', () => {
     return { ...made, id: idOf(channel) };
   };
 
-  it('is not updated, since that would be paid for without any effect', async () => {
+  it('is not updated, because an update would cost a fee without an effect', async () => {
     const { ledger, ports, update, id } = await expired();
     const sent = ledger.broadcasts.length;
     Object.assign(ports.claims, { byId: () => Promise.resolve(null) });
@@ -356,7 +356,7 @@ describe('an expired claim', () => {
     await update(id);
   });
 
-  it('is updated while the hub still finds it, for its chain may have another term', async () => {
+  it('is updated while the hub still finds it, because its chain may have another term', async () => {
     const { ledger, update, id } = await expired();
     const sent = ledger.broadcasts.length;
     await update(id);

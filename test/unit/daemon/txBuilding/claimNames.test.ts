@@ -18,7 +18,7 @@ function refusal(check: (name: string) => void, name: string): string | null {
 }
 
 describe('names of claims', () => {
-  it('may have no forbidden character anywhere', () => {
+  it('are refused with a forbidden character anywhere', () => {
     for (const character of FORBIDDEN)
       for (const name of [`${character}name`, `na${character}me`, `name${character}`]) {
         expect(refusal(checkStreamName, name), JSON.stringify(name)).not.toBeNull();
@@ -27,7 +27,7 @@ describe('names of claims', () => {
       }
   });
 
-  it('may have every other character', () => {
+  it('are accepted with every other character', () => {
     for (const name of ['a', 'Übergröße', '名前', '🎬', 'with-dash_and.dot,(x)!*+', "it's"]) {
       expect(refusal(checkStreamName, name)).toBeNull();
       expect(refusal(checkCollectionName, name)).toBeNull();
@@ -35,7 +35,7 @@ describe('names of claims', () => {
     }
   });
 
-  it('are refused in the words that clients know', () => {
+  it('are refused with the messages that clients know', () => {
     expect(refusal(checkStreamName, '')).toBe('Invalid stream name.');
     expect(refusal(checkStreamName, 'x y')).toBe('Invalid stream name.');
     expect(refusal(checkStreamName, '@x')).toBe(

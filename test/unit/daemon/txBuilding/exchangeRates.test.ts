@@ -12,7 +12,7 @@ describe('fixed rates of exchange', () => {
     expect(exchangeBy(['USD=0.000000025']).toDewies('USD', '1')).toBe(2n);
   });
 
-  it('are missing where none is set', () => {
+  it('are missing if none is set', () => {
     const error = { name: 'CurrencyConversionError', message: 'Unable to convert 1.0 from USD to LBC' };
     expect(() => exchangeBy([]).toDewies('USD', '1.0')).toThrow(expect.objectContaining(error));
     expect(() => exchangeBy([]).toDewies('LBC', 'much')).toThrow('Unable to convert much');

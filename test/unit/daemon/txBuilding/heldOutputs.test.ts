@@ -20,7 +20,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 describe('outputs that are held', () => {
-  it('are found again by who waited for them', async () => {
+  it('are available again to a caller that waited for them', async () => {
     const held = new HeldOutputs();
     const { opened, open } = gate();
     let present = [output(0)];
@@ -35,7 +35,7 @@ describe('outputs that are held', () => {
     expect(await second).toBe(1);
   });
 
-  it('are found again by who was looking when they were let go', async () => {
+  it('are available again to a caller that was selecting when they were released', async () => {
     const held = new HeldOutputs();
     const { opened, open } = gate();
     let looks = 0;
@@ -59,7 +59,7 @@ describe('outputs that are held', () => {
     expect([await looking, looks]).toEqual([3, 2]);
   });
 
-  it('do not keep others waiting, and are let continue failure', async () => {
+  it('do not block others, and are released after a failure', async () => {
     const held = new HeldOutputs();
     const { opened, open } = gate();
     const failing = held.with(

@@ -27,7 +27,7 @@ const outputsOf = (made: { readonly outputs: readonly { readonly amountDewies: b
   made.outputs.map(({ amountDewies }) => amountDewies);
 
 describe('sending', () => {
-  it('pays each address the amount and gives change', async () => {
+  it('pays each address the amount and creates change', async () => {
     const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0), second.address(1)] };
     const made = await sendPayment(txBuilder, wallet, payment, SENT);
@@ -36,7 +36,7 @@ describe('sending', () => {
     expect(made.spent.map((txo) => txo?.amountDewies)).toEqual([10n * LBC]);
   });
 
-  it('keeps nothing of a preview', async () => {
+  it('keeps nothing after a preview', async () => {
     const { ledger, wallet, txBuilder, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
     const shown = await sendPayment(txBuilder, wallet, payment, PREVIEW);
@@ -53,7 +53,7 @@ describe('sending', () => {
     expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
   });
 
-  it('takes no coin twice for calls at the same time', async () => {
+  it('uses no coin twice in concurrent calls', async () => {
     const { ledger, wallet, txBuilder, second } = world(Array.from({ length: 8 }, () => 2n * LBC));
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
     const all = await Promise.all(
@@ -67,7 +67,7 @@ describe('sending', () => {
     expect(ledger.reserved).toEqual([]);
   });
 
-  it('refuses what cannot be meant, and frees what it took', async () => {
+  it('refuses invalid arguments, and frees reserved coins', async () => {
     const { ledger, wallet, txBuilder, second } = world();
     const send = (amountDewies: bigint, addresses: string[], more = {}) =>
       sendPayment(txBuilder, wallet, { amountDewies, addresses, ...more }, SENT);
@@ -104,14 +104,14 @@ describe('sending', () => {
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
   });
 
-  it('gives change to the account that is named', async () => {
+  it('sends change to the given account', async () => {
     const { wallet, txBuilder, first, second } = world();
     const payment = { amountDewies: LBC, addresses: [first.address(3)], changeAccountId: second.id };
     const { outputs } = await sendPayment(txBuilder, wallet, payment, SENT);
     expect(outputs[1]!.read?.values['pubkey_hash']).toEqual(second.change);
   });
 
-  it('says when the wallet never sees the transaction', async () => {
+  it('reports a transaction that the wallet never sees', async () => {
     const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };
     const made = await sendPayment(txBuilder, wallet, payment, SENT);
@@ -137,7 +137,7 @@ describe('funding an account', () => {
     expect(ledger.broadcasts).toHaveLength(1);
   });
 
-  it('pays no outputs of nothing', async () => {
+  it('creates no empty outputs', async () => {
     const { ledger, wallet, txBuilder } = world();
     const split = (amountDewies: bigint, outputs: number) =>
       fundAccount(txBuilder, wallet, { ...transfer, amountDewies, outputs }, PREVIEW);
@@ -148,7 +148,7 @@ describe('funding an account', () => {
     expect(ledger.reserved).toEqual([]);
   });
 
-  it('moves everything that can be spent, and no claims', async () => {
+  it('moves all spendable outputs, and no claims', async () => {
     const { ledger, wallet, txBuilder, second } = world([LBC, 2n * LBC]);
     const made = await fundAccount(
       txBuilder,
@@ -161,7 +161,7 @@ describe('funding an account', () => {
     expect(left).toEqual([]);
   });
 
-  it('refuses what cannot be meant', async () => {
+  it('refuses invalid arguments', async () => {
     const { ledger, wallet, txBuilder } = world();
     const fund = (more: object) => fundAccount(txBuilder, wallet, { ...transfer, ...more }, SENT);
     await expect(fund({ amountDewies: 0n })).rejects.toThrow('An amount is required.');
@@ -173,7 +173,7 @@ describe('funding an account', () => {
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
   });
 
-  it('says that there is nothing to move', async () => {
+  it('reports that there is nothing to move', async () => {
     const { wallet, txBuilder, second } = world([]);
     const all = { ...transfer, fromAccount: second.id, everything: true };
     await expect(fundAccount(txBuilder, wallet, all, SENT)).rejects.toThrow('Not enough funds');
@@ -203,7 +203,7 @@ describe('a time lock', () => {
     expect(outputs.map((txo) => txo.read?.values['pubkey_hash'])).toEqual([second.change]);
   });
 
-  it('is not touched where script, key or output do not fit', async () => {
+  it('is not spent if script, key or output do not match', async () => {
     const { ledger, wallet, txBuilder } = world([]);
     const locked = ledger.giveOutput(payScriptHash(LBC, hash160(script)).script, LBC);
     const good = { txid: locked.txidHex, nout: 0, redeemScript: toHex(script), privateKey: wif(secret) };
@@ -223,7 +223,7 @@ describe('a time lock', () => {
 });
 
 describe('spending outputs into change', () => {
-  it('makes a transaction a batch, the last outputs first', async () => {
+  it('creates a transaction per batch, the last outputs first', async () => {
     const { ledger, wallet, txBuilder } = world([LBC, 2n * LBC, 3n * LBC, 4n * LBC, 5n * LBC]);
     const made = await spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize: 2 }, SENT);
     expect(made.map(({ spent }) => spent.map((txo) => Number(txo!.amountDewies / LBC)))).toEqual([
@@ -234,7 +234,7 @@ describe('spending outputs into change', () => {
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([3, []]);
   });
 
-  it('frees all after a preview, and what is not sent after a failure', async () => {
+  it('frees all after a preview, and unsent ones after a failure', async () => {
     const { ledger, wallet, txBuilder } = world([LBC, 2n * LBC, 3n * LBC]);
     await spendOutputs(txBuilder, wallet, { filter: { accountIds: [] }, batchSize: 1 }, PREVIEW);
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([0, []]);
@@ -248,7 +248,7 @@ describe('spending outputs into change', () => {
     expect([ledger.broadcasts.length, ledger.reserved]).toEqual([1, []]);
   });
 
-  it('refuses batches that no node takes', async () => {
+  it('refuses batches that no node accepts', async () => {
     const { wallet, txBuilder } = world();
     for (const batchSize of [0, -1, 1000])
       await expect(
@@ -258,7 +258,7 @@ describe('spending outputs into change', () => {
 });
 
 describe('transactions beyond what nodes relay', () => {
-  it('are paid by as few coins as possible instead', async () => {
+  it('use as few coins as possible instead', async () => {
     const coins = [
       ...Array.from({ length: 3_000 }, () => LBC / 1_000n),
       ...Array.from({ length: 10 }, () => LBC),
@@ -270,7 +270,7 @@ describe('transactions beyond what nodes relay', () => {
     expect(ledger.reserved).toEqual([]);
   });
 
-  it('are refused before they are signed, with what to do', async () => {
+  it('are refused before they are signed, with advice', async () => {
     const { ledger, wallet, txBuilder, first, second } = world(
       Array.from({ length: 900 }, () => LBC / 1_000n),
     );
@@ -293,7 +293,7 @@ describe('transactions beyond what nodes relay', () => {
   });
 });
 
-describe('transactions made at the same time', () => {
+describe('concurrent transactions', () => {
   it('wait for the change of the others', async () => {
     const { ledger, wallet, txBuilder, second } = world();
     const payment = { amountDewies: LBC / 2n, addresses: [second.address(0)] };

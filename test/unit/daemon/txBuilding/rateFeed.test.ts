@@ -63,7 +63,7 @@ const usd = (feed: RateFeed, amount: string, rates: readonly string[] = []): big
   exchangeBy(rates, feed).toDewies('USD', amount);
 
 describe('the price of an exchange', () => {
-  it('converts USD, after fixed rates and no other currency', async () => {
+  it('converts USD, after fixed rates, and no other currency', async () => {
     const { feed, lines } = await started(GOOD);
     expect(usd(feed, '1')).toBe(40_000_000_000n);
     expect(usd(feed, '0.01')).toBe(400_000_000n);
@@ -72,13 +72,13 @@ describe('the price of an exchange', () => {
     expect(lines).toEqual(['The price of LBC is 0.0025 USD, says mexc']);
   });
 
-  it('is divided to the last dewie', async () => {
+  it('is rounded to a dewie', async () => {
     const { feed } = await started('{"symbol":"LBCUSDT","price":"0.003"}');
     expect(usd(feed, '1')).toBe(33_333_333_333n);
     expect(usd(feed, '0.00000003')).toBe(1000n);
   });
 
-  it('is asked for once an hour, and sooner after a failure; its age is shown', async () => {
+  it('is queried once an hour, and sooner after a failure; its age is shown', async () => {
     const { feed, state, next } = await started(GOOD);
     expect(feed.status()).toEqual({
       source: 'mexc',
@@ -130,21 +130,21 @@ describe('the price of an exchange', () => {
     ['an error', (_, response) => void response.writeHead(429).end('{}'), /answers 429/],
     ['a redirect', (_, response) => void response.writeHead(302, { location: '/' }).end(), /./],
     ['a cut connection', (request) => void request.socket.destroy(), /./],
-  ])('is not taken from %s', async (_, answer, error) => {
+  ])('is not accepted from %s', async (_, answer, error) => {
     const { feed } = await started(answer);
     expect(feed.status()).toMatchObject({ usd_per_lbc: null, is_usable: false });
     expect(feed.status()!.error).toMatch(error);
     expect(() => usd(feed, '1')).toThrow(/mexc has not told the price yet: /);
   });
 
-  it('is not asked for without a source', async () => {
+  it('is not queried without a source', async () => {
     const { feed, state, waits } = await started(GOOD, '');
     feed.start();
     expect([feed.status(), feed.lbcPerUsd(), state.calls, waits()]).toEqual([null, null, 0, false]);
     expect(() => usd(feed, '1')).toThrow(/Unable to convert 1 from USD to LBC/);
   });
 
-  it('begins and ends with the component, and with a change of the setting', async () => {
+  it('starts and stops with the component, and with a change of the setting', async () => {
     const listeners = new Map<string, () => void>();
     const { feed, state, waits } = await started(GOOD);
     const part = ratesPart(feed, { onChange: (name, listener) => void listeners.set(name, listener) });

@@ -61,8 +61,8 @@ function streamIn({ outputs: [txo] }: MadeTransaction) {
 const isSigned = ({ outputs: [txo] }: MadeTransaction): boolean =>
   txo!.notes.channel !== undefined && txo!.isSignedBy(txo!.notes.channel, params);
 
-describe('what is held at a fresh address', () => {
-  it('has it for itself until it is sent or given up', async () => {
+describe('outputs at a fresh address', () => {
+  it('reserve it until they are sent or abandoned', async () => {
     const { ledger, wallet, txBuilder, first, channel, stream, collection } = world();
     const held: number[] = [];
     const send = ledger.broadcast.bind(ledger);
@@ -85,7 +85,7 @@ describe('what is held at a fresh address', () => {
 });
 
 describe('a stream', () => {
-  it('reports a file that is not at hand', async () => {
+  it('reports a missing file', async () => {
     const { stream } = world();
     const made = await stream('note', {
       sd_hash: SD_HASH,
@@ -103,7 +103,7 @@ describe('a stream', () => {
     expect([claim.title, isSigned(made)]).toEqual(['T', false]);
   });
 
-  it('is signed by a channel of the wallet, whichever account has it', async () => {
+  it('is signed by a channel of any account of the wallet', async () => {
     const { channel, stream, first, second } = world();
     await channel('@lab');
     const named = await stream('a', {}, { signing: { channelName: '@lab' } });
@@ -140,7 +140,7 @@ describe('a stream', () => {
     );
   });
 
-  it('has its price paid to where it is held, unless another address is named', async () => {
+  it('pays its price to the address of the claim, unless another address is given', async () => {
     const { stream, first, second } = world();
     const fee = { fee_currency: 'usd', fee_amount: '1.005' };
     const own = streamIn(await stream('a', fee, {}, { claimAddress: first.address(4) })).stream.fee!;
@@ -159,7 +159,7 @@ describe('a stream', () => {
     await expect(stream('c', { ...fee, fee_address: 'x' })).rejects.toThrow("'x' is not a valid address");
   });
 
-  it('may have a taken name only where that is wanted, or in another account', async () => {
+  it('uses a taken name only on request, or in another account', async () => {
     const { ledger, stream, second } = world();
     await stream('a', {});
     await expect(stream('a', {})).rejects.toThrow(
@@ -212,7 +212,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
     };
   }
 
-  it('is signed with the key that stayed', async () => {
+  it('is signed with the existing key', async () => {
     const { update, updateCollection, streamId, repostId, collectionId, second } = await sent();
     for (const made of [
       await update(streamId, { title: 'New' }),
@@ -223,7 +223,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
       expect(isSigned(made)).toBe(true);
   });
 
-  it('is refused when the channel has another key by now, and says how to continue', async () => {
+  it('is refused if the channel has another key now, with advice', async () => {
     const { update, updateCollection, streamId, repostId, collectionId, channelId, ledger, rotateKey } =
       await sent();
     await rotateKey();
@@ -250,7 +250,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
     expect(isSigned(await receive({ clearChannel: true }))).toBe(false);
   });
 
-  it('is refused while no hub can be asked, and when the channel no longer exists', async () => {
+  it('is refused without a hub, and if the channel does not exist any more', async () => {
     const { updateWith } = await sent();
     await expect(updateWith(() => Promise.reject(new Error('offline')))).rejects.toThrow(
       /no hub could be asked for its key \(offline\).*--channel_id/,
@@ -261,7 +261,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
   });
 });
 
-it('says that a claim has expired before it looks for its channel', async () => {
+it('reports an expired claim before it searches the channel', async () => {
   const { channel, stream, update, ledger, ports } = world();
   await channel('@old');
   const made = await stream('note', { sd_hash: SD_HASH }, { signing: { channelName: '@old' } });
@@ -303,7 +303,7 @@ it('refuses to sign with a channel that has expired, and says what to do', async
 });
 
 describe('an update of a stream', () => {
-  it('keeps what it does not name, and the channel', async () => {
+  it('keeps fields that are not given, and the channel', async () => {
     const { channel, stream, update } = world();
     await channel('@lab');
     const fields = { title: 'Old', sd_hash: SD_HASH, file_name: 'a.mp4', tags: ['a'] };
@@ -316,7 +316,7 @@ describe('an update of a stream', () => {
     expect(isSigned(await update(idOf(made), {}, { signing: { channelName: '@lab' } }))).toBe(true);
   });
 
-  it('keeps only the source to replace it, and its kind of media', async () => {
+  it('keeps only the source to replace it, and its media type', async () => {
     const { channel, stream, update } = world();
     await channel('@lab');
     const fields = { title: 'Old', author: 'me', sd_hash: SD_HASH, file_name: 'a.mp4', width: 7 };
@@ -348,7 +348,7 @@ describe('an update of a stream', () => {
     expect(streamIn(await update(idOf(made), { clear_fee: true })).stream.fee).toBeUndefined();
   });
 
-  it('is of a stream or a repost', async () => {
+  it('applies to a stream or a repost', async () => {
     const { channel, stream, repost, update, first, second } = world();
     const id = idOf(await channel('@lab'));
     await expect(update(id, {})).rejects.toMatchObject({
@@ -399,7 +399,7 @@ describe('publishing', () => {
     ]);
   });
 
-  it('makes one claim of a name where it is asked for several at the same time', async () => {
+  it('creates one claim of a name in concurrent calls', async () => {
     const { publish: put, stream, repost, collection, ledger } = world();
     const made = await Promise.all(['One', 'Two', 'Three'].map((title) => put('bare', { title })));
     expect(new Set(made.map(idOf)).size).toBe(1);
@@ -411,7 +411,7 @@ describe('publishing', () => {
     expect([ledger.broadcasts.length - sent, ledger.reserved]).toEqual([3, []]);
   });
 
-  it('needs a bid for what is new, and one stream at the name', async () => {
+  it('requires a bid for a new claim, and a single stream with the name', async () => {
     const { publish: put, stream, repost } = world();
     await expect(put('bare', {}, { bidDewies: undefined })).rejects.toThrow(
       "'bid' is a required argument for new publishes.",
@@ -453,7 +453,7 @@ describe('a collection', () => {
     ]);
   });
 
-  it('is refused in the words that clients know', async () => {
+  it('is refused with the messages that clients know', async () => {
     const { collection, updateCollection: update, channel } = world();
     await collection('list', [A]);
     await expect(collection('list', [A])).rejects.toThrow(

@@ -48,7 +48,7 @@ async function world(fee: Record<string, string> = {}, settings: Partial<TxBuild
 const keyHashOf = ({ outputs: [txo] }: MadeTransaction) => txo!.read?.values['pubkey_hash'];
 
 describe('a support', () => {
-  it('stays with who gives it, or goes to who holds the claim', async () => {
+  it('remains with its sender, or is given to the owner of the claim', async () => {
     const { support, first, second } = await world();
     const kept = await support();
     const given = await support({ isTip: true });
@@ -57,7 +57,7 @@ describe('a support', () => {
     expect(first.privateKeyOf(keyHashOf(kept)!)).not.toBeNull();
   });
 
-  it('says something, signed or not', async () => {
+  it('contains a comment, signed or not', async () => {
     const { support } = await world();
     const bare = await support({ comment: 'hello' });
     const signed = await support({ comment: '𝒜', signing: { channelName: '@lab' } });
@@ -72,7 +72,7 @@ describe('a support', () => {
     expect(bare.outputs[0]!.channelId).toBeNull();
   });
 
-  it('is of a claim that the index shows', async () => {
+  it('is added to a claim that the index returns', async () => {
     const { support } = await world();
     await expect(support({ claimId: '00'.repeat(20) })).rejects.toThrow(
       `Could not find claim with claim_id '${'00'.repeat(20)}'.`,
@@ -80,7 +80,7 @@ describe('a support', () => {
     await expect(support({ claimId: 'x' })).rejects.toThrow("Could not find claim with claim_id 'x'.");
   });
 
-  it('is taken back, as a whole or except for a part', async () => {
+  it('is spent again, whole or in part', async () => {
     const { ledger, txBuilder, wallet, support, claimId } = await world();
     await support();
     await support();
@@ -105,7 +105,7 @@ describe('a support', () => {
 describe('a purchase', () => {
   const FEE = { fee_currency: 'usd', fee_amount: '1.0' };
 
-  it('pays the price with a receipt behind it, once', async () => {
+  it('pays the price with a receipt, once', async () => {
     const { buy, claimId, second } = await world(FEE);
     const made = await buy();
     expect([made.outputs[0]!.amountDewies, made.outputs[1]!.isData]).toEqual([20n * LBC, true]);
@@ -117,7 +117,7 @@ describe('a purchase', () => {
     await buy({ allowDuplicatePurchase: true });
   });
 
-  it('is paid once, however many ask for it at the same time', async () => {
+  it('is paid once in concurrent calls', async () => {
     const { buy, ledger } = await world(FEE);
     const sent = ledger.broadcasts.length;
     const all = await Promise.allSettled([
@@ -129,7 +129,7 @@ describe('a purchase', () => {
     expect([ledger.broadcasts.length - sent, ledger.reserved]).toEqual([1, []]);
   });
 
-  it('is of a claim by its URL too', async () => {
+  it('can be requested by the URL of a claim', async () => {
     const { buy } = await world(FEE);
     expect((await buy({ claimId: undefined, url: 'lbry://@lab/note' })).outputs).toHaveLength(3);
     await expect(buy({ claimId: undefined, url: 'lbry://none' })).rejects.toThrow(
@@ -140,7 +140,7 @@ describe('a purchase', () => {
     await expect(buy({ claimId: '00'.repeat(20) })).rejects.toThrow('Could not find claim with claim_id');
   });
 
-  it('costs no more than the setting allows, unless that is overridden', async () => {
+  it('costs at most the limit of the setting, unless that is overridden', async () => {
     const { buy } = await world(FEE, { maxKeyFee: { currency: 'USD', amount: '0.5' } });
     await expect(buy()).rejects.toMatchObject({
       name: 'KeyFeeAboveMaxAllowedError',
@@ -149,7 +149,7 @@ describe('a purchase', () => {
     expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
   });
 
-  it('is not made where no one knows what the limit is in LBC', async () => {
+  it('is refused if the limit cannot be converted to LBC', async () => {
     const { buy } = await world(FEE, { maxKeyFee: { currency: 'BTC', amount: '50.0' } });
     await expect(buy()).rejects.toMatchObject({
       name: 'CurrencyConversionError',
@@ -160,14 +160,14 @@ describe('a purchase', () => {
     expect((await buy({ overrideMaxKeyFee: true })).outputs[0]!.amountDewies).toBe(20n * LBC);
   });
 
-  it('needs a price, and a currency that has a rate', async () => {
+  it('requires a price, and a currency with a rate', async () => {
     const free = await world();
     await expect(free.buy()).rejects.toThrow(`Claim '${free.claimId}' does not have a purchase price.`);
     const { buy } = await world({ fee_currency: 'btc', fee_amount: '1.0' });
     await expect(buy()).rejects.toMatchObject({ name: 'CurrencyConversionError' });
   });
 
-  it('is paid by accounts that have the coins', async () => {
+  it('is paid by accounts with enough coins', async () => {
     const { ledger, txBuilder, claimId } = await world(FEE);
     const poor = new WorldWallet(ledger, ['only one poor seed']);
     await expect(

@@ -75,7 +75,7 @@ describe('an account of a BIP39 seed', () => {
     }
   });
 
-  it('is P2PKH with the path of BIP44, whatever marks hardened numbers; the words are not kept', () => {
+  it('is P2PKH with the path of BIP44, for any notation of hardened numbers; the words are not stored', () => {
     const made = accountOf({ seed: WORDS, path: "m/44'/140'/0'" });
     expect(addressAt(made, 0)).toMatch(/^b/);
     expect(made.account.seed).toBe('');
@@ -124,7 +124,7 @@ describe('a BIP32 seed in hex', () => {
 });
 
 describe('a seed of lbry-sdk', () => {
-  it('is taken as before, and named', () => {
+  it('is imported as before, with its format in the result', () => {
     expect(isSeedPhrase(OWN)).toBe(true);
     const made = accountOf({ seed: OWN });
     expect([made.form, made.account.seed, made.account.addressType]).toEqual(['lbry-sdk seed', OWN, 'p2pkh']);

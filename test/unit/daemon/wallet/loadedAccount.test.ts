@@ -33,7 +33,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const publicKeyOf = (secret: Uint8Array): Uint8Array => ecdsaBackend().publicKeyOf(secret, true);
 
 describe('addresses', () => {
-  it('are given out from ten that are used least, and never beyond their uses', async () => {
+  it('are the least used of ten, and never above their maximum use', async () => {
     const given = new Map<string, number>();
     for (let n = 0; n < 60; n++) {
       const address = await account.nextReceivingAddress();
@@ -44,7 +44,7 @@ describe('addresses', () => {
     expect(ledger.rows.filter(({ chain, usedTimes }) => chain === 0 && usedTimes > 0)).toHaveLength(60);
   });
 
-  it('are kept ahead only so far, whatever an import says', () => {
+  it('are generated ahead up to a limit, for any import', () => {
     const { generator } = account.account;
     expect(account.chains.map(({ gap }) => gap)).toEqual([20, 6]);
     if (generator.name === 'deterministic-chain') {
@@ -54,14 +54,14 @@ describe('addresses', () => {
     expect(account.chains.map(({ gap }) => gap)).toEqual([10_000, 0]);
   });
 
-  it('are asked of a gap above zero', async () => {
+  it('require a gap above zero', async () => {
     const { generator } = account.account;
     if (generator.name === 'deterministic-chain') generator.change.gap = 0;
     for (const row of ledger.rows) row.usedTimes = 1;
     await expect(account.nextChangeKeyHash()).rejects.toThrow(/keeps no unused addresses for change/);
   });
 
-  it('are for change of one transaction each, as long as it is being made', async () => {
+  it('for change are reserved for one transaction each, while it is being built', async () => {
     const asked = await Promise.all(Array.from({ length: 6 }, () => account.nextChangeKeyHash()));
     expect(new Set(asked.map(toHex)).size).toBe(6);
     account.freeChangeKeyHash(asked[2]!);
@@ -74,20 +74,20 @@ describe('addresses', () => {
     expect(asked.map(toHex)).toContain(toHex(await account.nextChangeKeyHash()));
   });
 
-  it('to receive at are shown to no one while a transaction of ours is to pay to them', async () => {
+  it('for receiving are not returned while a transaction of ours is to pay to them', async () => {
     const taken = await Promise.all(Array.from({ length: 25 }, () => account.takeReceivingAddress()));
     expect(new Set(taken).size).toBe(25);
     for (let n = 0; n < 20; n++) expect(taken).not.toContain(await account.nextReceivingAddress());
   });
 
-  it('in hand of one wallet are so in another one that has the account too', async () => {
+  it('reserved in one wallet are reserved in another one with the same account', async () => {
     const other = await wallets.create('other', null);
     const same = await other.addAccount(account.account.toJson());
     const asked = await Promise.all([account, same, account, same].map((one) => one.nextChangeKeyHash()));
     expect(new Set(asked.map(toHex)).size).toBe(4);
   });
 
-  it('stay what they are where an account has a single one', async () => {
+  it('do not change if an account has a single one', async () => {
     const single = await wallets.default.createAccount('one', 'single-address');
     for (let n = 0; n < 3; n++) {
       expect(await single.takeReceivingAddress()).toBe(single.id);
@@ -96,7 +96,7 @@ describe('addresses', () => {
     expect(ledger.rows.filter(({ accountId }) => accountId === single.id)).toHaveLength(1);
   });
 
-  it('are missed where no gap is kept and those that are there are in hand', async () => {
+  it('are missing if no gap is kept and existing ones are reserved', async () => {
     const { generator } = account.account;
     const asked = await Promise.all(Array.from({ length: 6 }, () => account.nextChangeKeyHash()));
     if (generator.name === 'deterministic-chain') generator.change.gap = 0;
@@ -105,7 +105,7 @@ describe('addresses', () => {
     expect(await account.nextChangeKeyHash()).toEqual(asked[0]);
   });
 
-  it('lead to the keys that spend from them, of whichever account of the wallet', async () => {
+  it('lead to the keys that spend from them, in any account of the wallet', async () => {
     const single = await wallets.default.createAccount('one', 'single-address');
     for (const one of [account, single]) {
       const hash = await one.nextChangeKeyHash();
@@ -139,7 +139,7 @@ describe('addresses', () => {
 });
 
 describe('keys of channels', () => {
-  it('are the same until a channel carries them, then the next that none carries', async () => {
+  it('do not change until a channel uses them, then the next unused one is given', async () => {
     const { channelKeys } = account;
     const first = await channelKeys.next();
     expect(await channelKeys.next()).toEqual(first);
@@ -156,7 +156,7 @@ describe('keys of channels', () => {
     expect(channelKeys.keyFor(account.account.key(2, 60).publicKey)).toBeNull();
   });
 
-  it('are not at hand while the wallet is locked, except for those that were imported', async () => {
+  it('are not available while the wallet is locked, except for imported ones', async () => {
     const own = await account.channelKeys.next();
     const brought = account.channelKeys.import(Buffer.alloc(32, 7));
     await wallets.default.encrypt('p');
@@ -171,7 +171,7 @@ describe('keys of channels', () => {
 });
 
 describe('a password', () => {
-  it('is not replaced by another one that an open wallet is given', async () => {
+  it('is not replaced by another one passed to an open wallet', async () => {
     const one = wallets.default;
     await one.encrypt('right');
     expect(one.unlock('wrong')).toBe(false);
@@ -195,7 +195,7 @@ describe('a password', () => {
 });
 
 describe('two wallets', () => {
-  it('become one by what they send each other, passwords changed on the way', async () => {
+  it('become equal after a sync, with a changed password meanwhile', async () => {
     const one = wallets.default;
     const two = await wallets.create('two', 'deterministic-chain');
     await one.encrypt('first');

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a wallet file', () => {
-  it('is absent, then new and the owner’s alone, then keeps its mode', async () => {
+  it('is absent, then new and private, then keeps its mode', async () => {
     expect(await readWalletFile(path)).toBeNull();
     await writeWalletFile(path, '{"version": 1, "accounts": []}');
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -36,7 +36,7 @@ describe('a wallet file', () => {
     ['foreign', '{"vector": [1]}'],
     ['without accounts', '{"version": 1, "seed": "s", "keys": [1]}'],
     ['no text', Buffer.of(0xff, 0xfe, 0)],
-  ])('that is %s is refused, left as it is and copied once', async (_, content) => {
+  ])('that is %s is refused, not changed and copied once', async (_, content) => {
     writeFileSync(path, content);
     for (let attempt = 0; attempt < 2; attempt++)
       await expect(readWalletFile(path)).rejects.toThrow(/Put a backup in its place/);
@@ -45,13 +45,13 @@ describe('a wallet file', () => {
     expect(readFileSync(`${path}.damaged.1`)).toEqual(Buffer.from(content as string));
   });
 
-  it('that is a folder is told with what to do', async () => {
+  it('that is a folder is reported with advice', async () => {
     await expect(readWalletFile(folder)).rejects.toThrow(
       /^\/.*: it is a folder where a file should be \(EISDIR\)\. Move it away/,
     );
   });
 
-  it('of lbryum is turned into one of today, the old one kept', async () => {
+  it('of lbryum is converted to the current format, keeping the old file', async () => {
     const old = `{"master_public_keys": {"x/": "P"}, "master_private_keys": {"x/": "S"}, "seed": "s", "seed_version": 11,
       "use_encryption": false, "accounts": {"0": {"receiving": ["02", "01", "02"], "change": []}}}`;
     writeFileSync(path, old);
@@ -62,7 +62,7 @@ describe('a wallet file', () => {
 });
 
 describe('a wallet', () => {
-  it('with a new account is locked, saved, opened and unlocked by its password alone', () => {
+  it('with a new account is locked, saved, opened and unlocked with its password only', () => {
     const wallet = new WalletContents('w', new JsonObject(), tools);
     const { id, seed } = wallet.generateAccount(ledgerParams('lbc_regtest'));
     expect(seed.split(' ')).toHaveLength(12);
@@ -82,7 +82,7 @@ describe('a wallet', () => {
     expect(opened.hash()).toEqual(opened.hash());
   });
 
-  it('that shall be encrypted but has no password is saved in clear, and says so', () => {
+  it('that is to be encrypted but has no password is saved unencrypted, with a warning', () => {
     const wallet = new WalletContents('w', new JsonObject(), tools);
     wallet.generateAccount(ledgerParams('lbc_regtest'));
     wallet.setPreference('encrypt-on-disk', true);
@@ -90,7 +90,7 @@ describe('a wallet', () => {
     expect(wallet.preference('encrypt-on-disk')).toBe(false);
   });
 
-  it('with a seed of unknown words unlocks all the same', () => {
+  it('with a seed of unknown words can be unlocked', () => {
     const seed = 'one two threee four';
     const account = new JsonObject([
       ['ledger', 'lbc_mainnet'],

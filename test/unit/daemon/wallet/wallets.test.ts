@@ -53,7 +53,7 @@ const account = (more: object = {}) => ({ ledger: 'lbc_regtest', name: 'A', seed
 const wallet = (...accounts: object[]) => ({ version: 1, name: 'W', preferences: {}, accounts });
 
 describe('opening', () => {
-  it('gives an empty default wallet an account, in its file at once, and none to others', async () => {
+  it('creates an account in an empty default wallet, saved at once, and none in others', async () => {
     const wallets = await open('default_wallet', 'second');
     expect(wallets.all.map(({ id, accounts }) => [id, accounts.length])).toEqual([
       ['default_wallet', 1],
@@ -69,7 +69,7 @@ describe('opening', () => {
     ['an account without keys', wallet({ ledger: 'lbc_regtest', name: 'A' })],
     ['an account of an unknown chain', wallet(account({ ledger: 'xyz' }))],
     ['an old wallet of which a part is missing', { master_public_keys: { 'x/': 'P' } }],
-  ])('refuses %s, says what to do, and leaves it with a copy', async (_, content) => {
+  ])('refuses %s, gives advice, and keeps it with a copy', async (_, content) => {
     write('default_wallet', content);
     const before = text();
     await expect(open()).rejects.toThrow(
@@ -79,13 +79,13 @@ describe('opening', () => {
     expect(text('default_wallet.damaged.1')).toBe(before);
   });
 
-  it('says so where a file is in place of the folder', async () => {
+  it('reports a file in place of the folder', async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
     await expect(open()).rejects.toThrow(/: another file exists there \(EEXIST\)\. Move it away/);
   });
 
-  it('refuses a default wallet of another chain, and leaves out accounts of others beside its own', async () => {
+  it('refuses a default wallet of another chain, and skips accounts of other chains', async () => {
     write('default_wallet', wallet(account({ ledger: 'lbc_mainnet' })));
     await expect(open()).rejects.toThrow(/has no account on lbc_regtest/);
     write('default_wallet', wallet(account({ ledger: 'lbc_mainnet' }), account()));
@@ -95,7 +95,7 @@ describe('opening', () => {
     expect(text()).toContain('lbc_mainnet');
   });
 
-  it('removes halves that a kill left, and files channel keys again', async () => {
+  it('removes partial files after a kill, and saves channel keys again', async () => {
     write('default_wallet.tmp.4711', '{"version"');
     write('default_wallet', wallet(account({ certificates: { wrong: 'no key' } })));
     const wallets = await open();
@@ -104,7 +104,7 @@ describe('opening', () => {
     expect(text()).not.toContain('no key');
   });
 
-  it('takes what was to become the file where a kill came between, and leaves what is whole beside it', async () => {
+  it('uses a complete new file after a kill, and keeps another complete file', async () => {
     write('default_wallet.tmp.4711', '{"version"');
     write('default_wallet.tmp.77', wallet(account()));
     const wallets = await open();
@@ -118,13 +118,13 @@ describe('opening', () => {
     expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.tmp.78']);
   });
 
-  it('does not choose between two that were to become the file', async () => {
+  it('does not choose between two new files', async () => {
     for (const n of [1, 2]) write(`default_wallet.tmp.${n}`, wallet(account()));
     await expect(open()).rejects.toThrow(/is missing.*tmp\.1, .*tmp\.2\. Rename the one/);
     expect(readdirSync(folder)).toEqual(['default_wallet.tmp.1', 'default_wallet.tmp.2']);
   });
 
-  it('follows a link to the file, in writing too, which stays a link', async () => {
+  it('follows a symbolic link to the file, also in writing, and keeps the link', async () => {
     mkdirSync(join(folder, 'disk'));
     write('disk/mine', wallet(account()));
     symlinkSync(join('disk', 'mine'), join(folder, 'default_wallet'));
@@ -137,7 +137,7 @@ describe('opening', () => {
     await expect(wallets.add('same')).rejects.toMatchObject({ name: 'WalletAlreadyLoadedError' });
   });
 
-  it('opens a file once whatever links are on the way to it, be it asked for by two names at once', async () => {
+  it('opens a file once through any links, also concurrently by two names', async () => {
     const real = join(folder, 'disk');
     mkdirSync(real);
     symlinkSync('disk', join(folder, 'wallets'));
@@ -161,7 +161,7 @@ describe('opening', () => {
     }
   });
 
-  it('leaves a link alone that leads nowhere, or to itself', async () => {
+  it('does not replace a broken or circular link', async () => {
     const link = (target: string): void => {
       rmSync(join(folder, 'default_wallet'), { force: true });
       symlinkSync(target, join(folder, 'default_wallet'));
@@ -179,7 +179,7 @@ describe('opening', () => {
     expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
   });
 
-  it('marks a locked default wallet as one that is encrypted on disk', async () => {
+  it('marks a locked default wallet as encrypted on disk', async () => {
     const first = await open();
     await first.default.encrypt('secret');
     write('default_wallet', { ...(JSON.parse(text()) as object), preferences: {} });
@@ -189,7 +189,7 @@ describe('opening', () => {
     expect(JSON.parse(text())).toMatchObject({ preferences: { 'encrypt-on-disk': { value: true } } });
   });
 
-  it('takes an old wallet over with all addresses that it had given out', async () => {
+  it('imports an old wallet with all addresses that it had given out', async () => {
     ledger.params = ledgerParams('lbc_mainnet');
     const old = await open();
     const root = old.default.account().account;
@@ -218,7 +218,7 @@ describe('opening', () => {
 });
 
 describe('wallets', () => {
-  it('are made, closed, opened and distinguished by the name of the file', async () => {
+  it('are created, closed, opened and distinguished by file name', async () => {
     const wallets = await open();
     const other = await wallets.create('other', 'single-address');
     expect(other.accounts).toHaveLength(1);
@@ -242,7 +242,7 @@ describe('wallets', () => {
     await expect(wallets.add(id)).rejects.toThrow(/not a name of a wallet/);
   });
 
-  it('have names that leave room for those of their copies', async () => {
+  it('have names short enough for those of their copies', async () => {
     const wallets = await open();
     expect((await wallets.create('ä'.repeat(100), null)).id).toHaveLength(100);
     for (const id of [`${'ä'.repeat(100)}a`, 'a'.repeat(100_000)])
@@ -250,7 +250,7 @@ describe('wallets', () => {
         await expect(call).rejects.toThrow('of 200 bytes at most');
   });
 
-  it('begin with gaps that are longer than any run of unused addresses', async () => {
+  it('have gaps longer than any run of unused addresses', async () => {
     const wallets = await open();
     const one = wallets.default.account();
     await ledger.add(one);
@@ -270,14 +270,14 @@ describe('wallets', () => {
   });
 });
 
-describe('what a preference or an import says', () => {
+describe('contents of a preference or an import', () => {
   const TOO_DEEP = '['.repeat(2000) + ']'.repeat(2000);
 
   it.each([
     ['a number that no double holds', '1e999', 'too large'],
     ['one within it', '[{"a": [-1e999]}]', 'too large'],
     ['too much within each other', TOO_DEEP, 'within each other'],
-  ])('is refused where it could not be read again: %s', async (_, value, words) => {
+  ])('are refused if they could not be read again: %s', async (_, value, words) => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     await expect(mine.setPreference('bad', parseJson(value))).rejects.toThrow(words);
@@ -286,7 +286,7 @@ describe('what a preference or an import says', () => {
     expect(again.wallet.preferenceKeys()).toEqual(['long']);
   });
 
-  it.each(['1e999', '1e300'])('about gaps and times is a number that can be counted, not %s', async (big) => {
+  it.each(['1e999', '1e300'])('for gaps and times are countable numbers, not %s', async (big) => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     const before = mine.wallet.exportText();
@@ -302,7 +302,7 @@ describe('what a preference or an import says', () => {
     expect(mine.wallet.exportText()).toBe(before);
   });
 
-  it('is taken from lbrynet as Python writes it, and given back so', async () => {
+  it("are read from lbrynet in Python's form, and written in the same form", async () => {
     const written = JSON.stringify(wallet(account({ modified_on: 5 }))).replace(
       '"preferences":{}',
       '"preferences": {"half": {"value": "\\ud83d", "ts": 1}, "big": {"value": [Infinity, NaN], "ts": 2}}',
@@ -319,7 +319,7 @@ describe('what a preference or an import says', () => {
 });
 
 describe('saving', () => {
-  it('comes in turn: what is set while one save runs is in the next, and no promise comes before its file', async () => {
+  it('is serialized: a value set during one save is in the next, and no promise resolves before its file', async () => {
     const { default: one } = await open();
     const sets = Array.from({ length: 50 }, async (_, n) => {
       await one.setPreference(`key${n}`, n);
@@ -330,7 +330,7 @@ describe('saving', () => {
     timeSec++;
   });
 
-  it('keeps what another program wrote to the file meanwhile', async () => {
+  it('keeps changes that another program wrote to the file meanwhile', async () => {
     const { default: one } = await open();
     const foreign = JSON.stringify(wallet(account()));
     write('default_wallet', foreign);
@@ -344,7 +344,7 @@ describe('saving', () => {
     expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.foreign.1']);
   });
 
-  it('that fails leaves the account out that it was for, and the next one does not suffer', async () => {
+  it('that fails removes its account, and the next save succeeds', async () => {
     const { default: one } = await open();
     renameSync(folder, `${folder}.away`);
     await expect(one.createAccount('lost', 'deterministic-chain')).rejects.toThrow(/ENOENT/);
@@ -369,7 +369,7 @@ describe('a save that fails', () => {
     renameSync(`${folder}.away`, folder);
   };
 
-  it('leaves all as it was before what was refused', async () => {
+  it('reverts all refused changes', async () => {
     write('default_wallet', wallet(account(), account({ seed: OTHER, name: 'B' })));
     const { default: mine } = await open();
     await mine.setPreference('a', 1);
@@ -392,7 +392,7 @@ describe('a save that fails', () => {
     expect([mine.isEncrypted, mine.wallet.password]).toEqual([true, 'pass']);
   });
 
-  it('leaves what was joined to the next one, at work meanwhile', async () => {
+  it('keeps changes that belong to the next one', async () => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     const other = JSON.stringify(wallet(account({ seed: OTHER, name: 'B' })));
@@ -403,7 +403,7 @@ describe('a save that fails', () => {
     expect(text()).toContain('"B"');
   });
 
-  it('of a wallet that is removed while it is made takes no other with it', async () => {
+  it('of a wallet that is removed meanwhile removes no other wallet', async () => {
     const all = await open();
     await all.create('second', null);
     renameSync(folder, `${folder}.away`);
@@ -420,7 +420,7 @@ describe('a save that fails', () => {
 describe('a locked wallet', () => {
   const OTHER = 'smoke focus junk say cushion jewel melody axis engine outer magic butter';
 
-  it('has no keys written into its file in clear, as long as its password is not known', async () => {
+  it('writes no unencrypted keys, while its password is not known', async () => {
     const first = (await open()).default;
     await first.encrypt('pass');
     const { default: mine } = await open();
@@ -467,7 +467,7 @@ describe('an export', () => {
       account({ ...newer, modified_on: 99_999_999_999, address_generator: {} }),
     ],
     ['an account without a name', account({ name: null, modified_on: 99_999_999_999 })],
-  ])('with %s is not joined at all', async (_, bad) => {
+  ])('with %s is not merged at all', async (_, bad) => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     await mine.setPreference('a', 1);
@@ -487,22 +487,25 @@ describe('an export', () => {
     ['a time that is text', '{"value": 1, "ts": "5"}', "The preference 'a' has no time."],
     ['a time after all others', '{"value": 1, "ts": Infinity}', "The preference 'a' has no time."],
     ['no value', '{"ts": 5}', "The preference 'a' has no value."],
-  ])('with a preference that has %s is not joined, new as the preference may be', async (_, bad, reason) => {
-    write('default_wallet', wallet(account()));
-    const { default: mine } = await open();
-    const data = `{"accounts": [], "preferences": {"b": {"value": 1, "ts": 1}, "a": ${bad}}}`;
-    await expect(mine.importExport(data, null, false)).rejects.toThrow(reason);
-    expect(mine.wallet.preferenceKeys()).toEqual([]);
-  });
+  ])(
+    'with a preference that has %s is not merged, even if the preference is newer',
+    async (_, bad, reason) => {
+      write('default_wallet', wallet(account()));
+      const { default: mine } = await open();
+      const data = `{"accounts": [], "preferences": {"b": {"value": 1, "ts": 1}, "a": ${bad}}}`;
+      await expect(mine.importExport(data, null, false)).rejects.toThrow(reason);
+      expect(mine.wallet.preferenceKeys()).toEqual([]);
+    },
+  );
 
-  it('takes the place of a preference without a time, as a file that was written by hand may have it', async () => {
+  it('replaces a preference without a time, as in a file written by hand', async () => {
     write('default_wallet', { ...wallet(account()), preferences: { a: { value: 1 } } });
     const { default: mine } = await open();
     await mine.importExport(exported(), null, false);
     expect(mine.wallet.preference('a')).toBe(3);
   });
 
-  it('that would lock the wallet is not joined by sync_apply', async () => {
+  it('that would lock the wallet is not merged by sync_apply', async () => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
     const locked = new WalletContents(

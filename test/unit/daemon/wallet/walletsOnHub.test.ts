@@ -72,7 +72,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe('wallets on a hub', () => {
-  it('give an address out until it is used, also after their ledger was lost', async () => {
+  it('return an address until it is used, also after their ledger was lost', async () => {
     const hub = await startHub(chain);
     const { wallets, ledger } = await openOn(hub);
     const account = wallets.default.account();
@@ -93,7 +93,7 @@ describe('wallets on a hub', () => {
     expect(used.has(await again.nextReceivingAddress())).toBe(false);
   });
 
-  it('find the next channel key again, though its channels were made elsewhere', async () => {
+  it('find the next channel key again, if its channels were created elsewhere', async () => {
     const hub = await startHub(chain);
     const { wallets, ledger } = await openOn(hub);
     const account = wallets.default.account();
@@ -113,7 +113,7 @@ describe('wallets on a hub', () => {
     expect((await again.channelKeys.next()).publicKey).toEqual(keys[2]!.publicKey);
   });
 
-  it('follow the servers that they are told to connect to', async () => {
+  it('follow the configured servers', async () => {
     const first = await startHub(chain);
     const servers = [first.server];
     const { wallets, ledger } = await openOn(first, { servers: () => [...servers] });

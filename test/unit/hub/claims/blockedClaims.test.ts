@@ -24,7 +24,7 @@ const found = (own: string, more: Partial<Record<'channel' | 'reposted' | 'repos
   }) satisfies ResolvedUrl;
 
 describe('BlockedClaims', () => {
-  it("blocks the targets of a channel's reposts, what a blocked channel signed, and follows the chain", async () => {
+  it("blocks the targets of a channel's reposts, claims signed by a blocked channel, and follows the chain", async () => {
     let reposts = [claim('no', 'bad'), claim('away', '@rogue'), claim('plain')];
     let moment = '1';
     const all = ['@censor', 'bad', '@rogue'].map((name) => claim(name));
@@ -60,7 +60,7 @@ describe('BlockedClaims', () => {
     expect(await blocked.of(found('bad'))).toBeNull();
   });
 
-  it('asks again where the chain moved while it was working', async () => {
+  it('computes again if the chain changed meanwhile', async () => {
     let reposts = [claim('no', 'bad')];
     let moment = '1';
     let goOn = (): void => undefined;

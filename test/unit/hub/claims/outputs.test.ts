@@ -96,7 +96,7 @@ const nameOf = ({ txHash }: Output): string =>
   ALL.find(({ txid }) => Buffer.from(txid).equals(txHash))?.name.toString() ?? 'none';
 
 describe('resolve', () => {
-  it('has a row for each URL in order, and rows for what they refer to', async () => {
+  it('has a row for each URL in order, and rows for referenced claims', async () => {
     const urls = ['@c/s', 'none', '@c', 'r', '?', '@c/s'];
     const outputs = decode(
       await new ClaimAnswers(index, null).resolve(urls, await new ClientQueue().enter({})),
@@ -133,7 +133,7 @@ describe('resolve', () => {
 });
 
 describe('a claim that does not belong to the channel that it names', () => {
-  it('has that channel in all answers, so that a client can verify it', async () => {
+  it('is returned with that channel, so that a client can verify it', async () => {
     const answers = new ClaimAnswers(index, null);
     const byUrl = decode(await answers.resolve(['u'], await new ClientQueue().enter({})));
     for (const outputs of [byUrl, decode(await answers.byId(hashToHex(unsound.claimId)))]) {
@@ -147,7 +147,7 @@ describe('a claim that does not belong to the channel that it names', () => {
 });
 
 describe('getclaimbyid', () => {
-  it("has the claim, its channel, what it reposts, and that one's channel", async () => {
+  it('returns the claim, its channel, the reposted claim, and its channel', async () => {
     const answers = new ClaimAnswers(index, null);
     const outputs = decode(await answers.byId(hashToHex(repost.claimId)));
     inflate(outputs);
@@ -170,7 +170,7 @@ describe('search', () => {
     return { answers: new ClaimAnswers(index, { search }), asked };
   };
 
-  it('has channels of invalid signatures too, and the channels of channels', async () => {
+  it('includes channels of invalid signatures, and the channels of channels', async () => {
     const rows = [sound, unsound, orphan, repost].map(({ claimId }) => claimId);
     const { answers } = searching({ rows, total: 77, blocked: [{ channelId: channel.claimId, count: 3 }] });
     const outputs = decode(await answers.search({}, await new ClientQueue().enter({}), {}));
@@ -184,7 +184,7 @@ describe('search', () => {
     expect(nameOf(outputs.blocked[0]!.channel!)).toBe('@c');
   });
 
-  it('looks for the channel that a URL names, and finds nothing where it names none', async () => {
+  it('searches in the channel of a URL, and finds nothing without one', async () => {
     const { answers, asked } = searching({ rows: [], total: 0, blocked: [] });
     const turn = await new ClientQueue().enter({});
     expect(decode(await answers.search({ channel: '@c', limit: 5 }, turn, {})).txos).toEqual([]);
@@ -201,7 +201,7 @@ describe('search', () => {
     });
   });
 
-  it('tells the client what the search says', async () => {
+  it('returns errors of the search to the client', async () => {
     const failing = new ClaimAnswers(index, {
       search: () => Promise.reject(Object.assign(new Error('query timed out'), { code: -32000 })),
     });

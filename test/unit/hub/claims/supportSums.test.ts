@@ -64,7 +64,7 @@ class Index {
 }
 
 describe('sums of supports by channel', () => {
-  it('are those of the present key, largest first and equals by id', async () => {
+  it('use the current key, largest first and equals by id', async () => {
     const index = new Index();
     index.give(STREAM, 'note', CHANNEL, key(7), 5n, 2);
     index.give(STREAM, 'note', CHANNEL, key(9), 100n, 1);
@@ -83,7 +83,7 @@ describe('sums of supports by channel', () => {
     expect(await index.sums(CHANNEL)).toEqual([]);
   });
 
-  it('of a channel count those of its claims where they are wanted', async () => {
+  it('of a channel include those of its claims on request', async () => {
     const index = new Index();
     index.give(STREAM, 'note', OTHER, key(8), 9n, 1);
     index.give(CHANNEL, '@lab', OTHER, key(8), 1n, 1);
@@ -92,7 +92,7 @@ describe('sums of supports by channel', () => {
     expect(await index.sums(STREAM, true)).toEqual([['@other', 9n, 1]]);
   });
 
-  it('refuse a claim that does not live, and a channel of too many claims', async () => {
+  it('refuse an ended claim, and a channel with too many claims', async () => {
     const index = new Index();
     await expect(index.sums(id(4))).rejects.toThrow(`Could not find claim at ${hashToHex(id(4))}`);
     for (let n = 2; n <= 10_001; n++) index.sign(STREAM, 'note', n);

@@ -146,7 +146,7 @@ class World {
 }
 
 describe('AddressHistories', () => {
-  it('tells statuses and histories of one moment, through blocks, reorganisations and the mempool', async () => {
+  it('returns statuses and histories of one state, through blocks, reorganisations and the mempool', async () => {
     const world = new World();
     expect(await world.told()).toBeNull();
     expect(await world.answer()).toEqual([]);
@@ -171,7 +171,7 @@ describe('AddressHistories', () => {
     }
   });
 
-  it('reads nothing for what it knows, and of long histories what is new alone', async () => {
+  it('reads nothing for known histories, and only new parts of long ones', async () => {
     const world = new World();
     for (let n = 0; n < 10; n++) world.connect(1000);
     await world.told();
@@ -185,7 +185,7 @@ describe('AddressHistories', () => {
     expect(world.reads).toBe(1);
   });
 
-  it('reports 100,000 transactions a page at a time', async () => {
+  it('returns 100,000 transactions a page at a time', async () => {
     const world = new World();
     for (let n = 0; n < 100; n++) world.connect(1000);
     world.wait();
@@ -201,7 +201,7 @@ describe('AddressHistories', () => {
     expect(await world.told()).toBe(world.status());
   });
 
-  it('starts over when blocks come and go while it reads', async () => {
+  it('starts over after a reorganisation during its reads', async () => {
     const world = new World();
     for (let n = 0; n < 5; n++) world.connect(1000);
     let left = 3;
@@ -215,7 +215,7 @@ describe('AddressHistories', () => {
     expect(await world.answer()).toEqual(world.truth());
   });
 
-  it('leaves nothing out that goes into a block or comes back from one before its answer is read', async () => {
+  it('omits no transaction that is confirmed or disconnected during the read', async () => {
     const world = new World();
     for (const count of [1, 300, 2500]) {
       for (let n = 0; n < count; n++) world.wait();
@@ -236,7 +236,7 @@ describe('AddressHistories', () => {
     }
   });
 
-  it('breaks off a history that is being sent when what was sent is taken back', async () => {
+  it('aborts a history that is being sent when a sent part is disconnected', async () => {
     const world = new World();
     for (let n = 0; n < 5; n++) world.connect(1000);
     const history = (await world.histories.history('key', await new ClientQueue().enter({}))) as {

@@ -25,7 +25,7 @@ describe('StatusCache', () => {
     expect(cache.status('a', 41, 'x')).toBe(digest('onetwox'));
   });
 
-  it('keeps of short histories the digest alone', () => {
+  it('keeps only the digest of short histories', () => {
     const cache = new StatusCache();
     hashed(cache, 'a', 'one', 3, 7);
     expect(cache.status('a', 3, '')).toBe(digest('one'));
@@ -33,7 +33,7 @@ describe('StatusCache', () => {
     expect(cache.resume('a')).toMatchObject({ count: 0, lastHeight: -1 });
   });
 
-  it('forgets what rests on a block that was taken back, and nothing else', () => {
+  it('drops entries of a disconnected block, and no others', () => {
     const cache = new StatusCache();
     hashed(cache, 'low', 'l', 40, 5);
     hashed(cache, 'high', 'h', 40, 9);
@@ -49,7 +49,7 @@ describe('StatusCache', () => {
     expect(cache.status('low', 40, '')).toBeUndefined();
   });
 
-  it('is bounded, and keeps what was asked for last', () => {
+  it('is limited, and keeps the most recently used ones', () => {
     const cache = new StatusCache(3, 2);
     for (const key of ['a', 'b', 'c']) hashed(cache, key, key, 40, 1);
     expect(cache.status('a', 40, '')).toBe(digest('a'));

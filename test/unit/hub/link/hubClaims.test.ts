@@ -157,7 +157,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
   it.each([
     ['by shared memory', true],
     ['by calls of the node', false],
-  ])('are those of the node, over blocks, flushes and reorganisations, %s', async (_name, isShared) => {
+  ])('equal those of the node, over blocks, flushes and reorganisations, %s', async (_name, isShared) => {
     const run = await begin(31);
     const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
@@ -182,7 +182,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
   it.each([
     ['by shared memory', true],
     ['by calls of the node', false],
-  ])('are of one tip while blocks come and go, %s', async (_name, isShared) => {
+  ])('are of one tip while blocks are connected and disconnected, %s', async (_name, isShared) => {
     const run = await begin(32);
     for (let n = 0; n < 20; n++) await run.mine(6);
     const sides = new Sides(run, { isShared });
@@ -228,7 +228,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(sides.asked).toEqual([]);
   });
 
-  it('hold the chain for one read where it changes during each', async () => {
+  it('hold the chain for one read if it changes during each', async () => {
     const run = await begin(36);
     for (let n = 0; n < 10; n++) await run.mine(6);
     const { chain } = run.chain.opened;
@@ -252,7 +252,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(answer).not.toBe(messageOf(NOTHING));
   });
 
-  it('read staged rows by the node', async () => {
+  it('read staged rows through the node', async () => {
     const run = await begin(37);
     for (let n = 0; n < 10; n++) await run.mine(6);
     const sides = new Sides(run);
@@ -265,7 +265,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(sides.asked).toHaveLength(1);
   });
 
-  it('search by the node where this thread cannot, and show what is found', async () => {
+  it('search through the node if this thread cannot, and return the result', async () => {
     const run = await begin(38);
     for (let n = 0; n < 10; n++) await run.mine(6);
     const { ids } = await everything(run);
@@ -292,7 +292,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     turn.leave();
   });
 
-  it('find what a search index has, in threads of their own, once it is reported', async () => {
+  it('search in threads of their own, once there is a search index', async () => {
     const run = await begin(34);
     for (let n = 0; n < 20; n++) await run.mine(6);
     const path = join(folder, 'search.sqlite');

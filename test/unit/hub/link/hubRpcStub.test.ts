@@ -94,7 +94,7 @@ async function settled(): Promise<void> {
 }
 
 describe('HubRpcStub', () => {
-  it('tells what is wanted before it asks, in one batch', async () => {
+  it('announces its calls before it sends them, in one batch', async () => {
     const pair = new Pair();
     pair.port.wish(KEYS[0]!, true);
     pair.port.wish(KEYS[1]!, false);
@@ -103,7 +103,7 @@ describe('HubRpcStub', () => {
     expect(pair.received).toEqual([['unwanted', KEYS[1]], ['wanted', KEYS[0]], 'call']);
   });
 
-  it('hands arguments over as they are, and answers as JSON', async () => {
+  it('passes arguments unchanged, and answers as JSON', async () => {
     const given: JsonOut[] = ['x', 5, null, true, [1, 'two'], new JsonObject([['k', [null]]])];
     const echo = method('echo', (_call, args) => [args.length, stringifyJson(args as JsonOut)]);
     const pair = new Pair([echo]);
@@ -114,7 +114,7 @@ describe('HubRpcStub', () => {
     ]);
   });
 
-  it('makes pieces only as they are taken, and none when no one takes more', async () => {
+  it('creates chunks only on demand, and none without a reader', async () => {
     const counting = new Counting();
     const pair = new Pair([method('count', () => new StreamedJson(counting.pieces()))]);
     const result = (await pair.port.run(pair.client, await pair.turn(), 'count', [])) as StreamedJson;
@@ -135,7 +135,7 @@ describe('HubRpcStub', () => {
     expect(counting.made).toBe(made);
   });
 
-  it('takes back what a client asked for that left', async () => {
+  it('cancels the calls of a client that disconnected', async () => {
     const counting = new Counting();
     const pair = new Pair([method('count', () => new StreamedJson(counting.pieces()))]);
     const result = (await pair.port.run(pair.client, await pair.turn(), 'count', [])) as StreamedJson;
@@ -156,7 +156,7 @@ describe('HubRpcStub', () => {
     expect(pair.received.filter((kind) => kind === 'call')).toHaveLength(1);
   });
 
-  it('tells the client what it did wrong, and the node of what went wrong', async () => {
+  it('returns client errors to the client, and reports other errors to the node', async () => {
     const pair = new Pair([
       method('bad', () => {
         throw badRequest('no');

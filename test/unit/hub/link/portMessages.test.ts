@@ -6,7 +6,7 @@ import { HubCounters } from '../../../../src/hub/link/hubCounters.js';
 import { packKeys, unpackKeys } from '../../../../src/hub/link/portMessages.js';
 
 describe('keys of scripts', () => {
-  it('cross as bytes', () => {
+  it('are transferred as bytes', () => {
     const keys = ['\x00'.repeat(16), '\x80\xff'.repeat(8), 'abcdefghijklmnop'];
     const packed = packKeys(keys);
     expect(packed.buffer.byteLength).toBe(48);
@@ -16,7 +16,7 @@ describe('keys of scripts', () => {
 });
 
 describe('Batches', () => {
-  it('post what comes up in one round together, behind what comes first', async () => {
+  it('send the items of one turn together, after urgent ones', async () => {
     const posted: unknown[] = [];
     let wait: Promise<void> | undefined;
     const batches = new Batches<string>({ postMessage: (items) => posted.push(items) }, () => {
@@ -47,7 +47,7 @@ describe('Batches', () => {
 });
 
 describe('AnswerNotes', () => {
-  it('are one for all that is alike', () => {
+  it('are combined for equal calls', () => {
     const notes = new AnswerNotes();
     for (let n = 0; n < 1000; n++) notes.add('server.ping', null, 0.0123 + n / 1e9);
     notes.add('server.ping', -32603, 0.0123);
@@ -62,7 +62,7 @@ describe('AnswerNotes', () => {
 });
 
 describe('HubCounters', () => {
-  it('are seen by anyone who has their memory', () => {
+  it('are visible to every thread with their memory', () => {
     const counters = new HubCounters();
     counters.set('sessions', 5);
     counters.set('unsentBytes', 2 ** 40);

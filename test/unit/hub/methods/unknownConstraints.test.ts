@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UnknownConstraints } from '../../../../src/hub/methods/unknownConstraints.js';
 
 describe('constraints that the hub does not know', () => {
-  it('are in one line of the log a minute, with the names and the number of searches', () => {
+  it('are logged in one line a minute, with the names and the number of searches', () => {
     const lines: string[] = [];
     let ms = 5;
     const noted = new UnknownConstraints(

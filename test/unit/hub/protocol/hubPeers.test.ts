@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HubPeers } from '../../../../src/hub/protocol/hubPeers.js';
 
 describe('HubPeers', () => {
-  it('come with the usual port, once, in their order', () => {
+  it('have the default port, no duplicates, and keep their order', () => {
     const peers = new HubPeers(['b.example', 'a.example:50002', 'b.example:50001']);
     expect(peers.list).toEqual(['b.example:50001', 'a.example:50002']);
     expect(peers.add('a.example:50002')).toBe(false);
@@ -10,7 +10,7 @@ describe('HubPeers', () => {
     expect(peers.list.at(-1)).toBe('c.example:50001');
   });
 
-  it('are new to who knows fewer, also after some left and came back', () => {
+  it('are new for a client that knows fewer, also after some left and returned', () => {
     const peers = new HubPeers(['a.example']);
     const known = peers.latest;
     expect(peers.since(known)).toEqual([]);

@@ -19,7 +19,7 @@ function refusal(text: string): [number, string] {
 }
 
 describe('the version of a connection', () => {
-  it('is what its first message says', () => {
+  it('is determined by its first message', () => {
     const versions = ['{"jsonrpc":"2.0"}', '{"jsonrpc":"1.0"}', '{}', '7', '{"result":1,"error":null}'];
     expect(versions.map((text) => detectVersion(parseJson(text)))).toEqual([
       '2.0',

@@ -4,7 +4,7 @@ import { countryNumber } from '../../../../src/node/services/hubService.js';
 import { Subnet } from '../../../../src/util/network/subnet.js';
 
 describe('the status port', () => {
-  it('answers addresses of the internet alone', () => {
+  it('answers public addresses only', () => {
     for (const address of [
       '1.2.3.4',
       '8.8.8.8',
@@ -32,7 +32,7 @@ describe('the status port', () => {
     expect(isAnswered('10.1.2.3', [Subnet.parse('10.0.0.0/8')!])).toBe(true);
   });
 
-  it('tells the number of a country', () => {
+  it('reports the number of a country', () => {
     expect(['AF', 'fr', 'KP', 'US', '419'].map(countryNumber)).toEqual([1, 76, 118, 236, 319]);
     expect(countryNumber(undefined)).toBe(0);
     expect(() => countryNumber('XX')).toThrow('Unknown country in -hubcountry: XX');

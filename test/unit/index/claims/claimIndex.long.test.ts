@@ -6,7 +6,7 @@ const BLOCKS = 3000;
 /** The naive model remembers somewhat more blocks than are ever taken back. */
 const REMEMBERED = 150;
 
-it('answers as the naive model does through a long life', { timeout: 1_800_000 }, async () => {
+it('equals the naive model over a long history', { timeout: 1_800_000 }, async () => {
   const run = new ClaimIndexRun(3000);
   await run.open();
   try {

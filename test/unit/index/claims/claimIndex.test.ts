@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 
-it('answers as the naive model does, and its rows are those of a fresh build after every reorganisation', async () => {
+it('equals the naive model, and its rows equal a fresh build after every reorganisation', async () => {
   const run = new ClaimIndexRun(16);
   await run.open();
   try {
@@ -20,7 +20,7 @@ it('answers as the naive model does, and its rows are those of a fresh build aft
   }
 });
 
-it('weighs a claim with the supports of its own spelling alone as long as names are filed as they are', async () => {
+it('counts the supports of the same spelling only, before the normalization fork', async () => {
   const run = new ClaimIndexRun(13);
   await run.open();
   try {

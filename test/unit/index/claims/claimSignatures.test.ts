@@ -50,7 +50,7 @@ function recorded(): { signed: SignedOutput[]; valid: boolean[] } | null {
   return { signed: outputs, valid };
 }
 
-it('verifies more than a few on other threads, batch by batch', async ({ skip }) => {
+it('verifies larger numbers on other threads, in batches', async ({ skip }) => {
   const claims = recorded();
   if (claims === null || binding.loadNative() === null) return skip('no claims, or no addon');
   const { ecdsa } = binding.loadNative()!;
@@ -71,7 +71,7 @@ it('verifies more than a few on other threads, batch by batch', async ({ skip })
 });
 
 describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
-  it('finds right and wrong what lbry-sdk does, in claims of 2017 too', async ({ skip }) => {
+  it('gives the verdicts of lbry-sdk, in claims of 2017 too', async ({ skip }) => {
     const claims = recorded();
     if (claims === null) return skip('shared/conformance/sdk is not there');
     const spy = how === 'without it' ? vi.spyOn(binding, 'loadNative').mockReturnValue(null) : null;
@@ -105,7 +105,7 @@ describe('the keys that are recovered from a signature', () => {
     (one) => one !== null && one !== undefined,
   );
 
-  it('are those that verify it, and no others, whatever computes them', () => {
+  it('are those that verify it, and no others, for every implementation', () => {
     let most = 0;
     signatures.forEach((compact, n) => {
       const hash = hashes[n % hashes.length]!;
@@ -122,7 +122,7 @@ describe('the keys that are recovered from a signature', () => {
     expect(most).toBe(4);
   });
 
-  it('have the key that signed among them, with a high S too', () => {
+  it('contain the signing key, with a high S too', () => {
     for (let n = 0; n < 50; n++) {
       const { compact } = fallbackEcdsa.sign(random(n), random(-n - 2), null);
       const tag = keyTag(fallbackEcdsa.publicKeyOf(random(-n - 2), true));

@@ -11,7 +11,7 @@ import { TestChain } from '../../../support/testChain.js';
 
 const WINDOW = 10;
 
-describe('a claim index with a short way back', () => {
+describe('a claim index with little undo data', () => {
   let run: ClaimIndexRun;
   beforeAll(async () => {
     run = new ClaimIndexRun(7, { proofWindow: WINDOW });
@@ -20,7 +20,7 @@ describe('a claim index with a short way back', () => {
   });
   afterAll(() => run.close());
 
-  it('keeps what takes blocks back, and what they changed, for as many blocks as proofs', async () => {
+  it('keeps undo data and changes of as many blocks as proofs', async () => {
     const index = run.chain.services.claimIndex!;
     await expect(index.changes(run.height - WINDOW)).rejects.toThrow(ClaimChangesGoneError);
     expect((await index.changes(run.height - WINDOW + 1)).touched).toBeDefined();
@@ -33,7 +33,7 @@ describe('a claim index with a short way back', () => {
     await run.check(30);
   });
 
-  it('is rebuilt after a deeper reorganisation, by itself, and says so until it is', async () => {
+  it('is rebuilt automatically after a deeper reorganisation, and reports that meanwhile', async () => {
     run.chain.fill.start((error) => expect.unreachable(String(error)));
     await run.reorganise(WINDOW + 5, 3, false);
     await vi.waitFor(() => expect(run.chain.services.claimIndex!.isSynced).toBe(true), {
@@ -44,7 +44,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('answers nothing wrong while it is lost, and a start makes it again', async () => {
+  it('gives no wrong answer while it is lost, and the next start rebuilds it', async () => {
     await run.reorganise(WINDOW + 5, 3, false);
     const { chain } = run;
     expect(chain.services.claimIndex!.isSynced).toBe(false);
@@ -62,7 +62,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('keeps no more of blocks than it should where it was rebuilt before the chain rose again', async () => {
+  it('keeps no more blocks than it should after a rebuild at a lower height', async () => {
     const fillAll = async () => {
       while (await run.chain.fill.round());
     };
@@ -72,7 +72,7 @@ describe('a claim index with a short way back', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('shows claims with their channels and reposts, and refuses what is not a URL and no id', async () => {
+  it('returns claims with their channels and reposts, and refuses invalid URLs and ids', async () => {
     const { model } = run;
     const find = (): (NaiveClaim | undefined)[] => [
       model.claims.find(({ isValid }) => isValid),
@@ -121,7 +121,7 @@ describe('a claim index with a short way back', () => {
 });
 
 describe('methods without the index', () => {
-  it('say what to do', async () => {
+  it('give advice', async () => {
     const chain = await TestChain.open();
     const expected = {
       error: { code: -1, message: 'The claim index is not enabled. Start with -claimindex to use it' },

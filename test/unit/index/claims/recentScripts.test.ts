@@ -8,7 +8,7 @@ import { outputScriptAt, txidAt } from '../../../../src/primitives/blockView.js'
 const { raw, parsed } = loadBlock(regtestParams.genesis.block);
 const point = pointKey(txidAt(parsed, 0), 0);
 
-it('finds the script of an output by its place, only where it is that output', () => {
+it('finds the script of an output by its position, only if it is that output', () => {
   const recent = new RecentScripts();
   recent.add({ id: 5, raw, parsed });
   expect(recent.find(5, 0, point)).toEqual(outputScriptAt(raw, parsed, 0));

@@ -34,7 +34,7 @@ describe('beside a mempool', () => {
     return { feed: waitingService(world.mempool, shown).feed!, warnings };
   }
 
-  it('a claim that a full mempool evicts is not shown any more, with the update of it', async () => {
+  it('a claim that a full mempool evicts is not returned any more, with its update', async () => {
     world = await PoolWorld.open(112, { maxUsageBytes: 10_000 });
     const { feed } = follow(1_000_000);
     const removed: string[] = [];
@@ -61,7 +61,7 @@ describe('beside a mempool', () => {
       expect(feed.claims.of(idOf(tx)) !== null).toBe(world.mempool.entry(txid(tx)) !== null);
   });
 
-  it('claims beyond the limit of memory are not shown, and one line in the log says so', async () => {
+  it('claims beyond the memory limit are not returned, which is logged once', async () => {
     world = await PoolWorld.open(112);
     const probe = new WaitingFeed(regtestParams, Infinity);
     const first = claim(await world.coinbase(1), 'name-1');
@@ -106,7 +106,7 @@ describe('in any order', () => {
     };
   }
 
-  it('additions and removals leave what a mempool with the rest has', () => {
+  it('additions and removals give the state of a mempool with the rest', () => {
     const random = randomOf(20_261_128);
     const names = ['a', 'b', 'c'];
     const transactions: WaitingTransaction[] = [];

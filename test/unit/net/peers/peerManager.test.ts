@@ -66,7 +66,7 @@ describe('the manager of peers', () => {
   };
   const left = (): string[] => [...manager.peers()].map(({ remote }) => formatNetAddress(remote));
 
-  it('bans who misbehaves too much, and parts with all who come from its address', async () => {
+  it('bans a misbehaving peer, and disconnects all peers of its address', async () => {
     const { session: one } = await meet('inbound', '8.8.8.8');
     await meet('inbound', '8.8.8.8');
     await meet('outbound', '8.8.8.8', true);
@@ -78,7 +78,7 @@ describe('the manager of peers', () => {
     expect(left()).toEqual(['8.8.4.4:1']);
   });
 
-  it('bans no neighbour on this machine, and parts with the one alone', async () => {
+  it('bans no peer on this machine, and disconnects only that peer', async () => {
     const { session: one } = await meet('inbound', '127.0.0.1');
     await meet('inbound', '127.0.0.1');
     one.punish(100, 'test');
@@ -86,14 +86,14 @@ describe('the manager of peers', () => {
     expect(left()).toEqual(['127.0.0.1:1']);
   });
 
-  it('keeps whom the operator chose or trusts, whatever they do', async () => {
+  it('keeps peers of the operator and whitelisted ones, whatever they do', async () => {
     const sessions = [await meet('manual', '8.8.8.8'), await meet('inbound', '8.8.4.4', true)];
     for (const { session } of sessions) session.punish(1000, 'test');
     expect(banned).toEqual([]);
     expect(manager.count).toBe(2);
   });
 
-  it.each([true, false])('names addresses in the log as it is told to: %s', async (logsAddresses) => {
+  it.each([true, false])('writes addresses to the log according to -logips: %s', async (logsAddresses) => {
     const lines: string[] = [];
     const note = (message: string | (() => string)): void =>
       void lines.push(typeof message === 'string' ? message : message());
@@ -110,7 +110,7 @@ describe('the manager of peers', () => {
     expect(lines.filter((line) => own.test(line))).toHaveLength(4);
   });
 
-  it('parts with a feeler once it has answered, and tells no one but the address book of it', async () => {
+  it('disconnects a feeler once it has answered, and reports it to the address book only', async () => {
     const { session, remote } = await meet('feeler', '8.8.8.8');
     remote.write(versionFrame({ services: 0n }));
     await settle(() => session.isGone);
@@ -120,7 +120,7 @@ describe('the manager of peers', () => {
     expect(manager.count).toBe(0);
   });
 
-  it('wants of those it chose the services that the reference wants, and of no others', async () => {
+  it('requires from outbound peers the services that the reference requires, and from others none', async () => {
     const { session, remote } = await meet('outbound', '8.8.8.8');
     remote.write(versionFrame({ services: 9n }));
     await settle(() => session.isGone);
@@ -134,7 +134,7 @@ describe('the manager of peers', () => {
     expect(good).toEqual(['8.8.4.4:1']);
   });
 
-  it('says for how long it was held up', async () => {
+  it('reports how long it was blocked', async () => {
     let nowMs = 1_000_000;
     const held: number[] = [];
     let turns = 0;

@@ -78,7 +78,7 @@ describe('addresses', () => {
   }
 
   describe('that peers report', () => {
-    it('go to the book, two hours older', async () => {
+    it('are added to the book, two hours older', async () => {
       const peer = host.connect({ kind: 'inbound' });
       await tell(peer, [entry(1, 1000), entry(2)]);
       expect(added).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('addresses', () => {
       expect(added[0]!.entries).toEqual([entry(1, 1000), entry(2)]);
     });
 
-    it('count as five days old when their time cannot be', async () => {
+    it('count as five days old if their time is impossible', async () => {
       const peer = host.connect({ kind: 'inbound' });
       const [never, ahead, nearly] = [entry(1), entry(2, -601), entry(3, -600)];
       await tell(peer, [{ ...never, timeSec: 100_000_000 }, ahead, nearly]);
@@ -124,7 +124,7 @@ describe('addresses', () => {
     });
   });
 
-  describe('that are news', () => {
+  describe('that are new', () => {
     /** To how many of the others each of the addresses came. */
     async function spread(from: FakePeer, others: FakePeer[], addresses: AddressEntry[]): Promise<number[]> {
       settle(from, ...others);
@@ -218,8 +218,8 @@ describe('addresses', () => {
     });
   });
 
-  describe('that peers ask for', () => {
-    it('are told once, to who connected to us', async () => {
+  describe('that peers request', () => {
+    it('are sent once, to inbound peers', async () => {
       bookEntries = entries(50);
       const inbound = host.connect({ kind: 'inbound' });
       settle(inbound);
@@ -249,7 +249,7 @@ describe('addresses', () => {
       expect(late.filter((text) => all.includes(text)).length).toBeGreaterThan(500);
     });
 
-    it('leave out what the peer reported us', async () => {
+    it('omit addresses from the same peer', async () => {
       bookEntries = entries(20);
       const peer = host.connect({ kind: 'inbound' });
       settle(peer);
@@ -258,7 +258,7 @@ describe('addresses', () => {
       expect(told(peer)).toEqual(bookEntries.slice(15).map(({ address }) => formatNetAddress(address)));
     });
 
-    it('are asked of whom we connected to, not of others', () => {
+    it('are requested from outbound peers, not from others', () => {
       const asked = (['inbound', 'outbound', 'manual', 'oneShot'] as const).map(
         (kind) => host.connect({ kind }).take('getaddr').length,
       );
@@ -267,7 +267,7 @@ describe('addresses', () => {
   });
 
   describe('of our own', () => {
-    it('are told at once, to inbound peers where they see us', () => {
+    it('are announced at once, to inbound peers as they see us', () => {
       const outbound = host.connect({ kind: 'outbound' });
       const inbound = host.connect({ kind: 'inbound' });
       expect(told(inbound)).toEqual(['7.7.7.7:9246']);
@@ -279,7 +279,7 @@ describe('addresses', () => {
       expect(message!.addresses[0]).toEqual({ address: OWN, services: SERVICES, timeSec: clock.nowSec() });
     });
 
-    it('are told again when they have changed, once a day on average', () => {
+    it('are announced again when they have changed, once a day on average', () => {
       const peer = host.connect({ kind: 'inbound' });
       told(peer);
       let hours = 0;
@@ -294,7 +294,7 @@ describe('addresses', () => {
       expect(hours / 60).toBeLessThan(33);
     });
 
-    it('are not told before the chain is in sync', () => {
+    it('are not announced before the chain is in sync', () => {
       behind = true;
       own = OWN;
       const peer = host.connect({ kind: 'outbound' });

@@ -52,7 +52,7 @@ describe('fee filters', () => {
     return peer.take('feefilter').map(({ feeRatePerKb }) => feeRatePerKb);
   }
 
-  it('are told at once, then every ten minutes on average if they have changed', () => {
+  it('are sent at once, then every ten minutes on average if they have changed', () => {
     const peer = host.connect();
     expect(sent(peer)).toEqual([1000n]);
     clock.advance(3600);
@@ -72,7 +72,7 @@ describe('fee filters', () => {
     expect(mean).toBeLessThan(700);
   });
 
-  it('are told within five minutes after a big change', () => {
+  it('are sent within five minutes after a big change', () => {
     for (let seed = 0; seed < 20; seed++) {
       const peer = host.connect();
       expect(sent(peer)).toEqual([1000n]);
@@ -89,7 +89,7 @@ describe('fee filters', () => {
     }
   });
 
-  it('are told within five minutes after a big fall', () => {
+  it('are sent within five minutes after a big fall', () => {
     for (let seed = 0; seed < 20; seed++) {
       mempool.rollingRate = 1_000_000n;
       const peer = host.connect();
@@ -105,12 +105,12 @@ describe('fee filters', () => {
     }
   });
 
-  it('are never below what is asked at least', () => {
+  it('are never below the minimum relay fee', () => {
     make({ ...OPTIONS, minRelayFeeRatePerKb: 5000n });
     expect(sent(host.connect())).toEqual([5000n]);
   });
 
-  it('are not told to old peers, nor when switched off, nor to those whose transactions are passed on anyway', () => {
+  it('are not sent to old peers, nor when switched off, nor to peers whose transactions are relayed anyway', () => {
     expect(sent(host.connect({ protocolVersion: 70_012 }))).toEqual([]);
     expect(sent(host.connect({ isWhitelisted: true }))).toEqual([]);
     make({ ...OPTIONS, whitelistForceRelay: false });

@@ -6,7 +6,7 @@ import { numberedHash, seededRandom } from './support.js';
 
 const hash = numberedHash(1);
 
-describe('what need not be asked for', () => {
+describe('transactions that are not requested', () => {
   const chain = { tip: 1 };
   const pool = new Set<string>();
   const orphans = new Set<string>();
@@ -24,7 +24,7 @@ describe('what need not be asked for', () => {
     });
   });
 
-  it('is in the mempool or waits for parents', () => {
+  it('are in the mempool or wait for parents', () => {
     expect(known.alreadyHave(hash)).toBe(false);
     pool.add(toLatin1(hash));
     expect(known.alreadyHave(hash)).toBe(true);
@@ -33,13 +33,13 @@ describe('what need not be asked for', () => {
     expect(known.alreadyHave(hash)).toBe(true);
   });
 
-  it.each([0, 1])('is confirmed, with output %i in the cache', (n) => {
+  it.each([0, 1])('are confirmed, with output %i in the cache', (n) => {
     coins.set(`${toLatin1(hash)}${String.fromCharCode(n)}\0\0\0`, {} as CoinValue);
     expect(known.alreadyHave(hash)).toBe(true);
     expect(known.alreadyHave(numberedHash(2))).toBe(false);
   });
 
-  it('was refused under the present tip', () => {
+  it('were refused under the current tip', () => {
     known.noteRejected(hash, 1);
     expect(known.isRejected(hash)).toBe(true);
     expect(known.alreadyHave(hash)).toBe(true);
@@ -48,7 +48,7 @@ describe('what need not be asked for', () => {
     expect(known.isRejected(hash)).toBe(false);
   });
 
-  it('was not refused under a tip that is gone', () => {
+  it('were not refused under an old tip', () => {
     const { tip } = known;
     chain.tip = 2;
     known.noteRejected(hash, tip);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { poissonNextMs, SharedTimer } from '../../../../src/net/relay/poisson.js';
 import { seededRandom } from './support.js';
 
-describe('moments that no one can foresee', () => {
-  it('come on average as often as they should, and as unevenly', () => {
+describe('random times', () => {
+  it('have the mean and the distribution of a Poisson process', () => {
     const random = seededRandom(3);
     const waits = Array.from({ length: 20_000 }, () => poissonNextMs(1_000_000, 5000, random) - 1_000_000);
     const mean = waits.reduce((sum, wait) => sum + wait, 0) / waits.length;
@@ -16,7 +16,7 @@ describe('moments that no one can foresee', () => {
     expect(longer).toBeLessThan(0.385);
   });
 
-  it('bear the extremes of what is drawn', () => {
+  it('can have extreme values', () => {
     const fixed = (u64: bigint): number =>
       poissonNextMs(10, 1000, { int: () => 0, u64: () => u64, bytes: (count) => Buffer.alloc(count) });
     expect(fixed(0n)).toBe(10);

@@ -9,7 +9,7 @@ import { numberedHash, seededRandom, TestClock } from './support.js';
 
 const MINUTE_SEC = 60;
 
-describe('announcing again what no one asked for', () => {
+describe('rebroadcasting unrequested transactions', () => {
   let clock: TestClock;
   let waiting: Unbroadcast;
   let announced: string[];
@@ -60,7 +60,7 @@ describe('announcing again what no one asked for', () => {
     expect(after(6)).toEqual(ids);
   });
 
-  it('ends when a peer got it, and not when it could not be served', async () => {
+  it('ends when a peer got it, and not if it could not be served', async () => {
     const wanted = [add(7), add(9)];
     for (const number of [7, 9, 8]) {
       const item = { type: INV.tx, hash: numberedHash(number) };
@@ -72,7 +72,7 @@ describe('announcing again what no one asked for', () => {
     expect(part.handles(INV.block)).toBe(false);
   });
 
-  it('keeps so many and gives up the oldest', () => {
+  it('keeps a limited number and drops the oldest', () => {
     waiting = new Unbroadcast(3);
     const ids = [1, 2, 3, 4, 5].map(add);
     expect(waiting.size).toBe(3);

@@ -161,7 +161,7 @@ describe('announcing transactions', () => {
     expect(turn(peer)).toEqual([[]]);
   });
 
-  it('leaves out what the peer has, and what it was told', () => {
+  it('omits transactions that the peer has or was notified of', () => {
     const [first, second] = [connect(), connect()];
     const id = mempool.put(numberedTx(1));
     announcer.noteKnown(first, id);
@@ -226,7 +226,7 @@ describe('announcing transactions', () => {
     expect(turn(peer)).toEqual([ids]);
   });
 
-  it('does not reach who wants no transactions, until a filter is set', async () => {
+  it('sends nothing to a peer without relay, until a filter is set', async () => {
     const peer = connect({ relay: false });
     announce(1);
     clock.advance(LONG_SEC);
@@ -292,7 +292,7 @@ describe('announcing transactions', () => {
       expect(announcer.serve(peer, { type: INV.tx, hash: late })).toBe(false);
     });
 
-    it('is as it is when it is asked for, anyone who is still being answered', async () => {
+    it('is the state at the time of the request, while another request is being answered', async () => {
       const ids = Array.from({ length: 1500 }, (_, i) =>
         mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
       );
@@ -360,7 +360,7 @@ describe('announcing transactions', () => {
       expect(parts.flat()).toEqual(order);
     });
 
-    it('is not told where filters are not served or too much was sent, but to whitelisted peers', async () => {
+    it('is not sent if filters are off or the upload limit is reached, except to whitelisted peers', async () => {
       make(false);
       const [stranger, friend] = [connect(), connect({ isWhitelisted: true })];
       await host.deliver(stranger, 'mempool', null);
@@ -378,8 +378,8 @@ describe('announcing transactions', () => {
     });
   });
 
-  describe('allows to ask', () => {
-    it('anyone for what was announced to someone, for a quarter of an hour', () => {
+  describe('serves on request', () => {
+    it('every announced transaction to any peer, for a quarter of an hour', () => {
       const [first, second] = [connect(), connect({ relay: false })];
       const tx = numberedTx(1);
       const id = mempool.put(tx);
@@ -398,7 +398,7 @@ describe('announcing transactions', () => {
       expect(announcer.serve(second, { type: INV.tx, hash: Buffer.alloc(32) })).toBe(false);
     });
 
-    it('for a transaction with or without witness', () => {
+    it('a transaction with or without witness', () => {
       const peer = connect();
       const tx = numberedTx(1, undefined, [Buffer.of(1, 2, 3)]);
       const id = mempool.put(tx);
@@ -413,13 +413,13 @@ describe('announcing transactions', () => {
       ]);
     });
 
-    it('for transactions alone', () => {
+    it('transactions only', () => {
       const types = Object.values(INV).filter((type) => announcer.handles(type));
       expect(types).toEqual([INV.tx, INV.witnessTx]);
     });
   });
 
-  it('counts entries of the mempool from the second in which it was told', async () => {
+  it('entries of the mempool after the second of their announcement', async () => {
     const peer = connect();
     await host.deliver(peer, 'mempool', null);
     clock.advance(LONG_SEC);

@@ -53,7 +53,7 @@ describe('requests for transactions', () => {
     await host.deliver(peer, 'inv', { items: all });
   }
 
-  it('ask the first who announces at once, each other one two minutes later', async () => {
+  it('ask the first announcing peer at once, each other one two minutes later', async () => {
     const [first, second, third] = [host.connect(), host.connect(), host.connect()];
     for (const peer of [first, second, third]) await announce(peer, [{ type: INV.tx, hash }]);
     expect(told).toEqual([first, second, third].map(({ id }) => `${id} ${toLatin1(hash)}`));
@@ -68,7 +68,7 @@ describe('requests for transactions', () => {
     expect(asked(first, second, third)).toEqual([0, 0, 1]);
   });
 
-  it('ask no other caller once the transaction has come, and anyone at once should it be wanted again', async () => {
+  it('are not repeated once the transaction has arrived, and are sent at once if it is needed again', async () => {
     const [first, second] = [host.connect(), host.connect()];
     await announce(first, [{ type: INV.tx, hash }]);
     await announce(second, [{ type: INV.tx, hash }]);
@@ -82,7 +82,7 @@ describe('requests for transactions', () => {
     expect(asked(second)).toEqual([1]);
   });
 
-  it('ask one peer for one transaction once, until it is here or the peer has it not', async () => {
+  it('ask one peer for a transaction once, until it arrives or the peer does not have it', async () => {
     const peer = host.connect();
     await announce(peer, items(0, 3));
     expect(asked(peer)).toEqual([3]);
@@ -128,7 +128,7 @@ describe('requests for transactions', () => {
     expect(asked(peer)).toEqual([10]);
   });
 
-  it('leave out what is here, blocks, and what no one knows the type of', async () => {
+  it('omit known transactions, blocks, and unknown types', async () => {
     const peer = host.connect();
     have.add(toLatin1(numberedHash(0)));
     await announce(peer, [

@@ -23,7 +23,7 @@ describe('whom blocks are awaited from', () => {
     await world.handle(peer, 'block', { raw: (await source.world.blockAt(height)).raw });
   };
 
-  it('disconnects a peer that holds up all others for two seconds', async () => {
+  it('disconnects a peer that delays all others for two seconds', async () => {
     const [slow, quick] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(slow, quick);
     world.tick(slow, quick);
@@ -42,7 +42,7 @@ describe('whom blocks are awaited from', () => {
     expect(quick.take('getdata').flatMap(itemsOf)).toHaveLength(16);
   });
 
-  it('does not blame a peer that moves while others wait', async () => {
+  it('does not blame a peer that makes progress while others wait', async () => {
     const [slow, quick] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(slow, quick);
     world.tick(slow, quick);
@@ -93,7 +93,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(true);
   }
 
-  it('begins the time limits again for a peer whose messages we kept waiting', async () => {
+  it('restarts the time limits of a peer whose messages were delayed here', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);
@@ -108,7 +108,7 @@ describe('whom blocks are awaited from', () => {
     expectGoneAfterSpacing(peer);
   });
 
-  it('does not count the time in which we heard no one', async () => {
+  it('does not count the time in which no messages were read', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);

@@ -55,15 +55,15 @@ describe('how often a count of blocks comes', () => {
   });
 });
 
-describe('the operator receives', () => {
-  it('nothing while blocks come as they should', () => {
+describe('the operator', () => {
+  it('gets no warning at the expected rate of blocks', () => {
     const world = new World();
     world.pass(8 * HOUR, SPACING);
     expect(world.told).toEqual([]);
     expect(world.watch.warning).toBe('');
   });
 
-  it('of too few once a day, until they come again', () => {
+  it('is warned of too few once a day, until the rate is normal again', () => {
     const world = new World();
     world.pass(4 * HOUR);
     expect(world.told).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('the operator receives', () => {
     expect(world.watch.warning).toBe('');
   });
 
-  it('of too many', () => {
+  it('is warned of too many', () => {
     const world = new World();
     world.pass(2 * HOUR, SPACING / 4);
     expect(world.told).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('the operator receives', () => {
     );
   });
 
-  it('nothing in the first hour, during the initial download, and where anyone may mine as he likes', () => {
+  it('gets no warning in the first hour, during the initial download, and on test networks', () => {
     const young = new World({ hasHistory: false });
     young.pass(HOUR - 2 * SPACING);
     expect(young.told).toEqual([]);

@@ -56,7 +56,7 @@ describe('serving', () => {
       ]);
     });
 
-    it('looks at each block that it reads in a turn of its own', async () => {
+    it('yields after each block that it reads', async () => {
       const turns: number[] = [];
       const asking = Array.from({ length: 6 }, async (_, n) => {
         const peer = connect();
@@ -111,7 +111,7 @@ describe('serving', () => {
       expect(peer.take('block')[0]!.raw).toEqual(tips[2]!.raw);
     });
 
-    it('answers in order, and tells what it does not have of other things', async () => {
+    it('answers in order, and sends notfound for unknown items', async () => {
       const peer = connect();
       world.sync.getData.addServer({
         handles: (type) => type === INV.tx,
@@ -175,7 +175,7 @@ describe('serving', () => {
       }
     });
 
-    it('gives no history when the day’s uploads are spent', async () => {
+    it('serves no history when the daily upload limit is reached', async () => {
       const bounded = await SyncWorld.open({ sync: { uploadTargetBytes: 1000 } });
       try {
         await bounded.mine(2);
@@ -256,7 +256,7 @@ describe('serving', () => {
       expect(await get(peer, [], Buffer.alloc(32, 9))).toBeNull();
     });
 
-    it('remembers what the peer was told', async () => {
+    it('remembers the headers that the peer was sent', async () => {
       const peer = connect();
       await world.deliver(peer, 'sendheaders', null);
       await get(peer, [blocks[100]!.hash]);
@@ -268,7 +268,7 @@ describe('serving', () => {
       expect(peer.take('inv')).toEqual([]);
     });
 
-    it('is not answered during the initial download, but to friends', async () => {
+    it('is not answered during the initial download, except to whitelisted peers', async () => {
       const initial = await SyncWorld.open();
       try {
         const locator = [Buffer.from(initial.chain.index.headers.hash(0))];
@@ -282,7 +282,7 @@ describe('serving', () => {
     });
 
     it.each(['getheaders', 'getblocks'] as const)(
-      '%s costs the peer its place with too long a locator',
+      '%s disconnects the peer for too long a locator',
       async (command) => {
         const [peer, other] = [connect(), connect()];
         const locator = Array.from({ length: 102 }, () => blocks[1]!.hash);
@@ -305,7 +305,7 @@ describe('serving', () => {
       return peer.take('inv').flatMap(itemsOf);
     };
 
-    it('tells the ids of what follows, up to the stop', async () => {
+    it('returns the ids of following blocks, up to the stop', async () => {
       const peer = connect();
       expect(await get(world, peer, blocks[50]!.hash, blocks[53]!.hash)).toEqual(
         [51, 52].map((height) => `${INV.block}:${blocks[height]!.hash.toString('hex')}`),
@@ -313,7 +313,7 @@ describe('serving', () => {
       expect(await get(world, peer, Buffer.from(world.tip, 'hex'))).toEqual([]);
     });
 
-    it('tells five hundred, and to continue once the last of them was given', async () => {
+    it('returns five hundred, and continues once the last of them was served', async () => {
       const long = await SyncWorld.open();
       try {
         await long.mine(520);
@@ -346,7 +346,7 @@ describe('serving', () => {
   });
 
   describe('getblocktxn', () => {
-    it('gives transactions of recent blocks, the whole of deeper ones', async () => {
+    it('returns transactions of recent blocks, the whole of deeper ones', async () => {
       const peer = connect();
       await world.deliver(peer, 'sendcmpct', { announce: false, version: 2n });
       const { hash, raw, parsed } = blocks[109]!;
@@ -359,7 +359,7 @@ describe('serving', () => {
       expect(peer.sent).toEqual([]);
     });
 
-    it('gives them as the peer reads them', async () => {
+    it('returns them as the peer reads them', async () => {
       const peer = connect();
       await world.deliver(peer, 'getblocktxn', { blockHash: blocks[109]!.hash, indexes: [0] });
       expect(peer.take('blocktxn')[0]!.txs[0]![4]).toBe(1);

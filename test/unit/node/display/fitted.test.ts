@@ -3,7 +3,7 @@ import { fitted } from '../../../../src/node/display/fitted.js';
 
 const TEXT = 'error message:\nMethod not found, as it seems\n\n  indented\n';
 
-describe('text for who typed a command', () => {
+describe('text for the user of a command', () => {
   it('is broken at spaces on a terminal, line by line', () => {
     expect(fitted(TEXT, { isTTY: true, columns: 20 })).toBe(
       'error message:\nMethod not found, as\n    it seems\n\n  indented\n',

@@ -74,7 +74,7 @@ describe('the progress that is shown', () => {
     events.emit('blockConnected', { id: height } as ConnectedBlock);
   };
 
-  it('of a file renews itself, with a line of log now and then', () => {
+  it('of a file is updated in place, with a log line at intervals', () => {
     importing(0);
     expect(shown()).toBe('');
     vi.advanceTimersByTime(2000);
@@ -98,7 +98,7 @@ describe('the progress that is shown', () => {
     expect(shown()).toBe('');
   });
 
-  it('of what is done at once is none', () => {
+  it('of fast work is not shown', () => {
     importing(0);
     vi.advanceTimersByTime(400);
     importing(1000);
@@ -173,7 +173,7 @@ describe('the progress that is shown', () => {
     expect(shown()).toBe('');
   });
 
-  it('of blocks from a file is not told twice', () => {
+  it('of blocks from a file is reported once', () => {
     state.importing = true;
     connect(1);
     vi.advanceTimersByTime(1000);

@@ -32,7 +32,7 @@ describe('describeFailure', () => {
     ['ENOTEMPTY', /a folder that is not empty exists there/],
     ['ENOENT', /it is missing \(ENOENT\)\. Restore it/],
     ['ESTALE', /its disk was removed/],
-  ])('tells of %s in one line that names the file and what to do', (code, expected) => {
+  ])('describes %s in one line that names the file and what to do', (code, expected) => {
     for (const [error, named] of [
       [systemError(code), FOLDER],
       [systemError(code, '/data/regtest/x.dat'), '/data/regtest/x.dat'],
@@ -46,7 +46,7 @@ describe('describeFailure', () => {
     }
   });
 
-  it('reads what LevelDB says of the system, and of damage', () => {
+  it("recognizes LevelDB's messages about system errors, and corruption", () => {
     const full = levelError(
       'LEVEL_IO_ERROR',
       'IO error: /data/regtest/chainstate/000005.log: No space left on device',

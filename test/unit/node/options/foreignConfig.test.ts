@@ -73,7 +73,7 @@ describe('the file of lbcd', () => {
     [':5', { rpcport: 5, rpcbind: [] }],
     ['10.1.2.3:5', { rpcport: 5, rpcbind: ['10.1.2.3:5'] }],
     ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'] }],
-  ])('has calls answered at %s', (place, options) => {
+  ])('sets the RPC address: %s', (place, options) => {
     expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
   });
 
@@ -92,7 +92,7 @@ describe('the file of lbcd', () => {
     });
   });
 
-  it('has what is nothing here explained, with the place', () => {
+  it('explains options without an equivalent, with the place', () => {
     const file = put('lbcd.conf', 'debuglevel=info\nlogdir=/logs\nnosuch=1\nprofile=6060\n');
     expect(load(`-conf=${file}`).warnings).toEqual([
       `debuglevel is ignored: use -debug=<category> (${file}, line 1).`,
@@ -173,7 +173,7 @@ describe('the file of lbcd', () => {
   });
 });
 
-describe('the file of lbrycrd', () => {
+describe('the configuration file of lbrycrd', () => {
   it('is read, and what older ones know is explained', () => {
     const file = put('lbrycrd.conf', 'txindex=1\n[lbrycrdreg]\nrpcport=1234\n[main]\ngen=1\nalerts=0\n');
     const { options, warnings } = load(`-conf=${file}`, '-regtest');
@@ -194,7 +194,7 @@ describe('the file of lbrycrd', () => {
   });
 });
 
-describe('files that lie there', () => {
+describe('other configuration files', () => {
   it('are pointed out in our folder, unless they are the ones that are read', () => {
     const theirs = put('data/lbrycrd.conf', 'txindex=1\n');
     expect(load().hints).toEqual([

@@ -152,7 +152,7 @@ describe('fees', () => {
     expect(told(`-${name}=0.01000001`, '-disablewallet')).toEqual([]);
   });
 
-  it('of wallets must be some, and what the network relays', () => {
+  it('of wallets must be above zero, and at least the relay fee', () => {
     expect(load('-mintxfee=0.00000001', '-paytxfee=0.00001').options).toMatchObject({
       mintxfee: 1n,
       paytxfee: 1000n,
@@ -165,7 +165,7 @@ describe('fees', () => {
     expect(load('-mintxfee=0', '-paytxfee=0', '-disablewallet').options.paytxfee).toBe(0n);
   });
 
-  it('at most must cover the least that is relayed', () => {
+  it('at most must cover the minimum relay fee', () => {
     expect(load('-maxtxfee=0.00001').options.maxtxfee).toBe(1000n);
     expect(() => load('-maxtxfee=0.00000999')).toThrow(
       "Invalid amount for -maxtxfee=<amount>: '0.00000999' (must be at least the minrelay fee of 0.00001000 LBC/kB to prevent stuck transactions)",

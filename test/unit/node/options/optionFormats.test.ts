@@ -137,7 +137,7 @@ function samplesOf(row: OptionRow): Samples {
 const APART: readonly string[] = ['?', 'h', 'help', 'version', 'includeconf', 'conf', 'datadir'];
 
 describe('the table', () => {
-  it('says of every row what its values look like', () => {
+  it('describes the format of every option', () => {
     for (const row of ROWS) {
       if (row.kind === 'int') expect(row.range ?? row.clamp, row.name).toBeDefined();
       if (row.kind === 'string' || row.kind === 'list')
@@ -145,7 +145,7 @@ describe('the table', () => {
     }
   });
 
-  it('has defaults that are of their kind', () => {
+  it('has defaults of their type', () => {
     for (const { name, kind, default: value, range, clamp, format, choices } of ROWS) {
       if (kind === 'int' && value !== undefined) {
         const [min, max] = range ?? clamp!;
@@ -160,7 +160,7 @@ describe('the table', () => {
   });
 
   it.each(ROWS.filter((row) => !APART.includes(row.name)).map((row) => [row.name, row] as const))(
-    'holds -%s to its kind',
+    'checks the format of -%s',
     (name, row) => {
       const { good, bad } = samplesOf(row);
       if (!row.format || !FREE_FORMATS.includes(row.format))
@@ -185,7 +185,7 @@ describe('the table', () => {
     },
   );
 
-  it('says of a value out of its bounds what is used instead', () => {
+  it('reports the value used instead of one outside the limits', () => {
     for (const { name, clamp } of ROWS) {
       if (!clamp) continue;
       for (const [given, used, side] of [
@@ -199,7 +199,7 @@ describe('the table', () => {
     }
   });
 
-  it('tells the place in the file, of a repeatable option too', () => {
+  it('reports the place in the file, of a repeatable option too', () => {
     const file = join(folder, 'lbcnode.conf');
     for (const row of ROWS) {
       if (APART.includes(row.name) || row.name === 'regtest' || row.name === 'testnet') continue;
@@ -216,7 +216,7 @@ describe('the table', () => {
 });
 
 describe('one of several values', () => {
-  it('is the one whose line is named', () => {
+  it('is the one whose line is reported', () => {
     const file = join(folder, 'lbcnode.conf');
     const lines = (...given: string[]): void => writeFileSync(file, ['regtest=1', ...given].join('\n'));
     lines('forkheight=segwit@1', 'forkheight=nosuch@1');
@@ -230,14 +230,14 @@ describe('one of several values', () => {
 });
 
 describe('a secret', () => {
-  it('is not repeated in what is said of it', () => {
+  it('is not repeated in messages', () => {
     expect(thrown(() => load('-rpcauth=user:password'))).not.toContain('password:');
     expect(thrown(() => load('-rpcauth=user:hunter2'))).not.toContain('hunter2');
   });
 });
 
 describe('-rpcuser', () => {
-  it('without a password is warned of', () => {
+  it('without a password causes a warning', () => {
     const warning =
       '-rpcuser has no effect without -rpcpassword: clients need the cookie, or a password of -rpcauth.';
     expect(load('-rpcuser=x').warnings).toEqual([warning]);

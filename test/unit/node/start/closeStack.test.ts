@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CloseStack } from '../../../../src/node/start/closeStack.js';
 
-it('closes all, the last first, and tells afterwards what failed', async () => {
+it('closes all, the last first, and reports failures afterwards', async () => {
   const closed: string[] = [];
   const stack = new CloseStack();
   const closer = (name: string, error?: Error) => async (): Promise<void> => {

@@ -19,7 +19,7 @@ describe('the file with the process id', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is there until the end, and not removed when it is another one’s by then', async () => {
+  it('exists until the end, and is not removed if it belongs to another process by then', async () => {
     const path = join(folder, 'pid');
     await write(path);
     expect(readFileSync(path, 'utf8')).toBe(`${process.pid}\n`);
@@ -32,7 +32,7 @@ describe('the file with the process id', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('may be impossible to write, which is told and stops nothing', async () => {
+  it('can be impossible to write, which is a warning', async () => {
     const path = join(folder, 'absent', 'pid');
     await write(path);
     expect(warnings).toEqual([`The process id could not be written to ${path}: it is missing (ENOENT)`]);

@@ -33,7 +33,7 @@ function cacheOf(maxBytes = 1 << 20) {
 }
 
 describe('AnswerCache', () => {
-  it('answers as before while nothing moves', () => {
+  it('returns the same answers while nothing changes', () => {
     const { cache, call } = cacheOf();
     expect(cache.find(call(['a']))).toBeUndefined();
     cache.keep(call(['a']), '"x"');
@@ -41,16 +41,19 @@ describe('AnswerCache', () => {
     expect(cache.hits).toBe(1);
   });
 
-  it.each(['tip', 'disconnects', 'headerChanges'] as const)('forgets all when the %s moves', (mark) => {
-    const { cache, call, state } = cacheOf();
-    cache.keep(call(['a']), '1');
-    cache.keep(call(['a'], 'chainAndMempool'), '2');
-    state[mark]++;
-    expect(cache.find(call(['a']))).toBeUndefined();
-    expect(cache.find(call(['a'], 'chainAndMempool'))).toBeUndefined();
-  });
+  it.each(['tip', 'disconnects', 'headerChanges'] as const)(
+    'drops all answers when the %s changes',
+    (mark) => {
+      const { cache, call, state } = cacheOf();
+      cache.keep(call(['a']), '1');
+      cache.keep(call(['a'], 'chainAndMempool'), '2');
+      state[mark]++;
+      expect(cache.find(call(['a']))).toBeUndefined();
+      expect(cache.find(call(['a'], 'chainAndMempool'))).toBeUndefined();
+    },
+  );
 
-  it('forgets what follows from the mempool, and that alone, when the mempool moves', () => {
+  it('drops only answers from the mempool when the mempool changes', () => {
     const { cache, call, state } = cacheOf();
     cache.keep(call(['a']), '1');
     cache.keep(call(['a'], 'chainAndMempool'), '2');
@@ -59,7 +62,7 @@ describe('AnswerCache', () => {
     expect(cache.find(call(['a'], 'chainAndMempool'))).toBeUndefined();
   });
 
-  it('keeps no answer that something moved under', () => {
+  it('keeps no answer if something changed meanwhile', () => {
     const { cache, call, state } = cacheOf();
     const early = call(['a']);
     state.tip++;
@@ -95,7 +98,7 @@ describe('AnswerCache', () => {
     calls.forEach((call, i) => expect(cache.find(call)).toBe(`${i}`));
   });
 
-  it('leaves methods alone that do not say what they follow from, and arguments that are no plain values', () => {
+  it('does not cache methods without declared sources, and arguments that are not plain values', () => {
     const { cache } = cacheOf();
     expect(cache.callOf(method(), 'documented', ['a'])).toBeNull();
     expect(cache.callOf(method('chain'), 'documented', [['a']])).toBeNull();
@@ -104,7 +107,7 @@ describe('AnswerCache', () => {
     expect(cache.callOf(method('chain'), 'documented', ['a'.repeat(2000)])).toBeNull();
   });
 
-  it('stays within its bound, and what is asked for stays longest', () => {
+  it('stays within its limit, and keeps the most used answers longest', () => {
     const { cache, call } = cacheOf(64 << 10);
     const text = 'x'.repeat(500);
     cache.keep(call(['loved']), text);
@@ -117,7 +120,7 @@ describe('AnswerCache', () => {
     expect(cache.find(call(['999']))).toBe(text);
   });
 
-  it('does not keep what is long', () => {
+  it('does not keep long answers', () => {
     const { cache, call } = cacheOf();
     cache.keep(call(['a']), 'x'.repeat(40_000));
     expect(cache.find(call(['a']))).toBeUndefined();
@@ -185,7 +188,7 @@ describe('a dispatcher that keeps answers', () => {
     }
   });
 
-  it('makes slow calls again after a block, while callers make them, and forgets those that fail', async () => {
+  it('repeats slow calls after a block, while they are requested, and drops those that fail', async () => {
     const { cache, state } = cacheOf();
     const runs: string[] = [];
     const slow = defineMethod({
@@ -233,11 +236,11 @@ describe('a dispatcher that keeps answers', () => {
   });
 });
 
-describe('kept answers over a life of blocks, transactions and reorganisations', () => {
+describe('cached answers over blocks, transactions and reorganisations', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('are those that would be given again', async () => {
+  it('equal new ones', async () => {
     world = await PoolWorld.open(120);
     const { chain } = world;
     const services = Object.assign(chain.services, { mempool: world.mempool });

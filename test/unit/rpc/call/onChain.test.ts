@@ -64,7 +64,7 @@ describe('a call in the middle of a reorganisation', () => {
     afterStep.push(async () => look());
   }
 
-  it('is answered of its end', async () => {
+  it('is answered after its end', async () => {
     const { other, ids } = await fork();
     const last = ids[2]!;
     const calls: readonly (readonly [RpcMethod, readonly JsonValue[]])[] = [
@@ -91,7 +91,7 @@ describe('a call in the middle of a reorganisation', () => {
     for (const answers of await Promise.all(asked)) expect(answers).toEqual(after);
   });
 
-  it('is answered at once where it asks neither chain nor mempool', async () => {
+  it('is answered at once if it uses neither chain nor mempool', async () => {
     const { other } = await fork();
     const answers: unknown[] = [];
     whenever(() => answers.push(callMethod(echo, context(), ['x'])));
@@ -123,7 +123,7 @@ describe('a call in the middle of a reorganisation', () => {
   }
 
   it.each([101 + LENGTH, 102])(
-    'is run again where it had begun before and continued at height %d',
+    'is run again if it had begun before and continued at height %d',
     async (at) => {
       const { other } = await fork();
       const { method, runs, goOn } = heights('reads');
@@ -135,7 +135,7 @@ describe('a call in the middle of a reorganisation', () => {
     },
   );
 
-  it('runs once where it may change something', async () => {
+  it('runs once if it may change something', async () => {
     const { other } = await fork();
     const { method, runs, goOn } = heights();
     const begun = invokeMethod(method, context(), []);
@@ -149,7 +149,7 @@ describe('a call in the middle of a reorganisation', () => {
     expect(runs()).toBe(1 + LENGTH);
   });
 
-  it('may exchange branches itself', async () => {
+  it('can cause a reorganisation itself', async () => {
     const { other } = await fork();
     const method = METHODS.find(({ name }) => name === 'preciousblock')!;
     const precious = (id: number): Promise<unknown> =>
@@ -187,7 +187,7 @@ describe('a call in the middle of a reorganisation', () => {
     expect(ended).toEqual(['call false', 'call false', 'call false', 'reorganisation']);
   });
 
-  it('is not answered of what a failure leaves behind', async () => {
+  it('is not answered from the state after a failure', async () => {
     const { other } = await fork();
     const asked: Promise<unknown>[] = [];
     const ask = (): Promise<unknown> => invokeMethod(getBlockCount, context(), []).catch(String);
@@ -213,7 +213,7 @@ describe('a call in the middle of a reorganisation', () => {
 });
 
 describe('the declarations', () => {
-  it('say of each method what it has to do with the chain', () => {
+  it('state for each method how it uses the chain', () => {
     const acts = METHODS.filter(
       ({ needsWallet, chainUse, follows }) =>
         needsWallet === undefined && chainUse === undefined && follows === undefined,

@@ -39,7 +39,7 @@ async function fourNames() {
 }
 
 describe('listnames', () => {
-  it('reports about each name who controls it and for how much', async () => {
+  it('returns for each name its controlling claim and amount', async () => {
     const { world, tx } = await fourNames();
     await world.mine([
       [],
@@ -67,7 +67,7 @@ describe('listnames', () => {
     }
   });
 
-  it('goes through all names in byte order, page by page, whatever bytes they are', async () => {
+  it('returns all names in byte order, page by page, with any bytes', async () => {
     const { world, odd } = await fourNames();
     const seen: string[] = [];
     let after: string | null = null;
@@ -82,7 +82,7 @@ describe('listnames', () => {
     expect(seen).toEqual(['', toHex(odd), toHex(Buffer.from('mind')), toHex(Buffer.from('mint'))]);
   });
 
-  it('finds names that begin with bytes which are no text, and tells their life', async () => {
+  it('finds names that begin with bytes that are not text, and their history', async () => {
     const { world, odd } = await fourNames();
     const other = Buffer.from([0x61, 0xff, 0xc3]);
     await world.mine([[], [claimOutput(other, 'ee', COIN), claimOutput('ã', 'ff', COIN)]]);
@@ -108,7 +108,7 @@ describe('listnames', () => {
     expect(await failure('getnamehistory', '6', 0, null, 1, true)).toEqual(complaint('name'));
   });
 
-  it('answers of a block of the past by hash and by height, the same when others have come', async () => {
+  it('returns the state of a past block by hash and by height, also after further blocks', async () => {
     const { world, tx } = await fourNames();
     const before = (await world.call('documented', 'listnames', 'mi')) as NamesAnswer;
     await world.mine([[tx.out(0)], [plainOutput(1n)]], [[], [claimOutput('minor', 'ee', COIN)]]);
@@ -120,7 +120,7 @@ describe('listnames', () => {
     expect(await world.call('documented', 'listnames', '', 100, null, 0)).toEqual(empty);
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses invalid arguments', async () => {
     const { world } = await fourNames();
     const call = (...params: (string | number | null)[]) =>
       world.failure('documented', 'listnames', ...params);
@@ -159,7 +159,7 @@ describe('getnamehistory', () => {
     return { world, first: first!, support: support!, second: second!, update: update! };
   }
 
-  it('tells what each block did, who controlled the name and for how much', async () => {
+  it('returns the events of each block, the controlling claim and its amount', async () => {
     const { world, first, support, second, update } = await life();
     const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
     const item = { n: 0, isSupport: false };
@@ -329,7 +329,7 @@ describe('getnamehistory', () => {
     expect(await world.call('documented', 'getnamehistory', 'NAME', 38)).toEqual({ ...head, blocks: [] });
   });
 
-  it('tells the latest events first, as many as are asked for, in parts of blocks', async () => {
+  it('returns the latest events first, in the requested number, in parts of blocks', async () => {
     const { world } = await life();
     const all = (await world.call('documented', 'getnamehistory', 'NAME')) as unknown as {
       blocks: { height: number; events: unknown[]; amounts: unknown[] }[];
@@ -387,7 +387,7 @@ describe('getnamehistory', () => {
     expect(await heights()).toEqual([before[0]! + 3, ...before]);
   });
 
-  it('refuses what is not a range', async () => {
+  it('refuses an invalid range', async () => {
     const { world } = await life();
     const call = (...params: (string | number)[]) =>
       world.failure(
@@ -428,7 +428,7 @@ describe('listupcoming', () => {
     return { world, first: first!, second: second! };
   }
 
-  it('tells what enters, what expires and who takes over', async () => {
+  it('returns activations, expirations and takeovers', async () => {
     const { world, first, second } = await waiting();
     const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
     const place = { height: 65, blockhash: blockHashAt(65), from: 66 };
@@ -491,7 +491,7 @@ describe('listupcoming', () => {
     expect(await call(10, 'all', 1, 76)).toEqual({ ...place, from: 76, to: 75, events: [] });
   });
 
-  it('tells the same as of a block when others came, and refuses what is too long ago', async () => {
+  it('returns the same as of a block after further blocks, and refuses old blocks', async () => {
     const { world, first } = await waiting();
     const call = (...params: (string | number | null)[]) =>
       world.call('documented', 'listupcoming', ...params) as Promise<{ events: { height: number }[] }>;
@@ -515,7 +515,7 @@ describe('listupcoming', () => {
     ]);
   });
 
-  it('refuses a kind that it does not know', async () => {
+  it('refuses an unknown kind', async () => {
     const { world } = await waiting();
     expect(await world.failure('documented', 'listupcoming', 10, 'claims')).toEqual([
       INVALID_PARAMETER,

@@ -46,7 +46,7 @@ function mapper(findGateway: () => Promise<Gateway | null>, warnings: string[] =
 }
 
 describe('PortMapper', () => {
-  it('maps the same numbers, learns the address, and removes all when it stops', async () => {
+  it('maps the same port numbers, learns the address, and removes the mappings when it stops', async () => {
     const { state, gateway } = home();
     const { mapper: one } = mapper(() => Promise.resolve(gateway));
     await one.start();
@@ -60,7 +60,7 @@ describe('PortMapper', () => {
     expect([state.mappings.size, state.isClosed, one.redirects]).toEqual([0, true, {}]);
   });
 
-  it('takes another number where one is taken, and keeps it', async () => {
+  it('uses another port number if one is taken, and keeps it', async () => {
     const { state, gateway } = home(['TCP 4444', 'TCP 4445']);
     const { clock, mapper: one } = mapper(() => Promise.resolve(gateway));
     await one.start();
@@ -70,7 +70,7 @@ describe('PortMapper', () => {
     expect([one.redirects, state.calls]).toEqual([{ TCP: 4446, UDP: 4444 }, 2]);
   });
 
-  it('sets mappings again that vanished, and follows the address', async () => {
+  it('renews lost mappings, and follows the address', async () => {
     const { state, gateway } = home();
     const { clock, mapper: one } = mapper(() => Promise.resolve(gateway));
     await one.start();
@@ -81,7 +81,7 @@ describe('PortMapper', () => {
     expect(one.externalAddress).toBe('8.8.2.2');
   });
 
-  it('does not take an address that is not public', async () => {
+  it('ignores an address that is not public', async () => {
     const { state, gateway } = home();
     state.address = '10.0.0.7';
     const { mapper: one } = mapper(() => Promise.resolve(gateway));
@@ -89,7 +89,7 @@ describe('PortMapper', () => {
     expect(one.externalAddress).toBeNull();
   });
 
-  it('warns where there is no gateway, and finds one that comes later', async () => {
+  it('warns without a gateway, and finds one that appears later', async () => {
     const warnings: string[] = [];
     const { gateway } = home();
     let found: Gateway | null = null;
@@ -102,7 +102,7 @@ describe('PortMapper', () => {
     expect(one.redirects).toEqual({ TCP: 4444, UDP: 4444 });
   });
 
-  it('continues where the search or the gateway fails', async () => {
+  it('continues after failures of the search or the gateway', async () => {
     const warnings: string[] = [];
     const { clock, mapper: one } = mapper(() => Promise.reject(new Error('no sockets')), warnings);
     await one.start();

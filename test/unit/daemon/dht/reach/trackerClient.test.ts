@@ -47,7 +47,7 @@ function world(...trackers: (TrackerServerOptions | 'dead')[]) {
 }
 
 describe('TrackerClient', () => {
-  it('announces its port and learns of others', async () => {
+  it('announces its port and learns peers', async () => {
     const { clock, servers, search } = world({});
     servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
     const found = await clock.until(search());
@@ -55,7 +55,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.peersOf(INFO_HASH)).toContain('8.1.1.1:3333');
   });
 
-  it('asks without announcing itself, and drops peers with ports up to 1024', async () => {
+  it('queries without announcing itself, and drops peers with ports up to 1024', async () => {
     const { clock, servers, search } = world({});
     servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 1024);
     servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 1025);
@@ -63,7 +63,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.peersOf(INFO_HASH)).toContain('8.1.1.1:0');
   });
 
-  it('asks a tracker once in its interval and gives its last answer meanwhile', async () => {
+  it('queries a tracker once in its interval and returns its last answer meanwhile', async () => {
     const { clock, servers, search, client } = world({ intervalSec: 1700 });
     servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
     const first = await clock.until(search());
@@ -85,7 +85,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts).toEqual({ connect: 2, announce: 4 });
   });
 
-  it('asks all trackers, also where some are silent, unknown by name or refuse', async () => {
+  it('queries all trackers, even if some are silent, unknown by name or refuse', async () => {
     const { clock, servers, places, search } = world({}, 'dead', { error: 'go away' }, {});
     places.push(['nowhere.example', 6969]);
     servers[0]!.addPeer(INFO_HASH, '8.9.9.1', 4444);
@@ -95,7 +95,7 @@ describe('TrackerClient', () => {
     expect(clock.nowMs()).toBeLessThan(11_000);
   });
 
-  it('asks a tracker that is silent or refuses again after a minute', async () => {
+  it('queries a silent or refusing tracker again after a minute', async () => {
     const { clock, servers, search } = world({ error: 'go away' });
     await clock.until(search());
     await clock.until(search());
@@ -105,7 +105,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts.announce).toBe(2);
   });
 
-  it('takes the servers as the setting has them at each use', async () => {
+  it('uses the current servers of the setting', async () => {
     const { clock, places, servers, client } = world({}, {});
     const [, second] = places.splice(1);
     expect(second).toBeUndefined();
@@ -116,7 +116,7 @@ describe('TrackerClient', () => {
     expect(servers.map((server) => server!.counts.announce)).toEqual([1, 1]);
   });
 
-  it('takes no answers that come from elsewhere, are cut short or answer another question', async () => {
+  it('ignores answers from other addresses, truncated ones and answers to other requests', async () => {
     const { clock, network, search } = world('dead');
     network.port('8.2.2.0', 6969).listen((data, address, port) => {
       const id = data.subarray(12, 16);
@@ -148,7 +148,7 @@ describe('TrackerClient', () => {
     expect(await clock.until(search(false))).toEqual(['192.168.1.1:4444']);
   });
 
-  it('stores peers of the last answers only, and asks for others again', async () => {
+  it('stores peers of the last answers only, and queries again for others', async () => {
     const { clock, servers, client, search } = world({});
     servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
     await clock.until(search());
@@ -159,7 +159,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts.announce).toBe(1102);
   });
 
-  it('takes an absurd interval for a day', async () => {
+  it('limits an absurd interval to a day', async () => {
     const { clock, servers, search } = world({ intervalSec: 0xffffffff });
     await clock.until(search());
     await clock.advance(86_401_000);
@@ -167,7 +167,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts.announce).toBe(2);
   });
 
-  it('has at most 100 requests at once and gets to all of them', async () => {
+  it('has at most 100 concurrent requests and completes all of them', async () => {
     const { clock, client, servers, network } = world({});
     const hashes = Array.from({ length: 500 }, (_, index) => idOf(`many ${index}`));
     const done = client.announce(hashes);
@@ -177,7 +177,7 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts.announce).toBe(500);
   });
 
-  it('ends what waits when it is closed', async () => {
+  it('ends waiting requests when it is closed', async () => {
     const { clock, client, search } = world('dead');
     const searching = search();
     await clock.advance(10);

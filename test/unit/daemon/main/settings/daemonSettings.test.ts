@@ -47,7 +47,7 @@ function open({
 }
 
 describe('sources', () => {
-  it('count in their order: run time, command line, environment, file, default', async () => {
+  it('have priorities: run time, command line, environment, file, default', async () => {
     const sources = {
       file: 'udp_port: 2\ntcp_port: 2\nvolume_analysis_time: 2\n',
       environment: { LBRY_UDP_PORT: '3', LBRY_TCP_PORT: '3' },
@@ -63,7 +63,7 @@ describe('sources', () => {
     expect(settings.value('udp_port')).toBe(4);
   });
 
-  it('tell whether anything names a setting', async () => {
+  it('tell whether a setting has a value', async () => {
     const settings = open({ file: 'max_key_fee: null\n', environment: { LBRY_UDP_PORT: '3' } });
     expect(settings.isDefault('max_key_fee')).toBe(false);
     expect(settings.get('max_key_fee')).toBeNull();
@@ -75,14 +75,14 @@ describe('sources', () => {
     expect(settings.isDefault('lbryum_servers')).toBe(true);
   });
 
-  it('have folders of lbrynet where none are named', () => {
+  it('use the folders of lbrynet by default', () => {
     const settings = open();
     expect(settings.get('data_dir')).toBe(join(home, '.local/share/lbry/lbrynet'));
     expect(settings.get('download_dir')).toBe(join(home, 'Downloads'));
     expect(open({ given: { data_dir: '~/here' } }).get('data_dir')).toBe(join(home, 'here'));
   });
 
-  it('take lists and toggles from the environment', () => {
+  it('include lists and toggles from the environment', () => {
     const settings = open({ environment: { LBRY_LBRYUM_SERVERS: 'a:1, b:2', LBRY_STREAMING_GET: 'false' } });
     expect(settings.get('lbryum_servers')).toEqual([
       ['a', 1],
@@ -100,7 +100,7 @@ describe('sources', () => {
     ]);
   });
 
-  it('report what is not a server, wherever it stands', async () => {
+  it('report an invalid server in any source', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
       environment: { LBRY_FIXED_PEERS: 'c' },
@@ -131,7 +131,7 @@ describe('public servers', () => {
     'tracker_servers',
   ];
 
-  it('are defaults, but not on regtest', async () => {
+  it('are defaults, except on regtest', async () => {
     const counts = (settings: DaemonSettings) =>
       names.map((name) => (settings.value(name) as readonly unknown[]).length > 0);
     expect(counts(open())).toContain(true);
@@ -143,7 +143,7 @@ describe('public servers', () => {
 });
 
 describe('the file', () => {
-  it('keeps what no setting is called, with a warning that names the nearest', async () => {
+  it('keeps unknown settings, with a warning that suggests the nearest', async () => {
     const settings = open({ file: 'save_fils: true\n' });
     expect(warnings).toEqual([
       `The settings file ${path} has 'save_fils', which is not a setting. Did you mean 'save_files'?`,
@@ -157,7 +157,7 @@ describe('the file', () => {
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ tcp_port: 3333 });
   });
 
-  it('counts the last value of a key that stands twice, with a warning', () => {
+  it('uses the last value of a repeated key, with a warning', () => {
     const settings = open({ file: 'tcp_port: 1\nudp_port: 7\ntcp_port: 2\ntcp_port: 3\n' });
     expect([settings.value('tcp_port'), settings.value('udp_port')]).toEqual([3, 7]);
     expect(warnings).toEqual([
@@ -165,7 +165,7 @@ describe('the file', () => {
     ]);
   });
 
-  it('says where it is not YAML', () => {
+  it('names the line that is not YAML', () => {
     expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
       /is not YAML, line [123]: .*Mend it or move it away\./,
     );
@@ -176,7 +176,7 @@ describe('the file', () => {
   });
 
   it.each(['allowed_origin: *\n', 'api: *nothing\n', 'api: &x [*x]\nwallets: *y\n'])(
-    'says so where it names what it does not have: %j',
+    'reports an undefined alias: %j',
     (file) => {
       expect(() => open({ file })).toThrow(EnvironmentError);
       expect(() => open({ file })).toThrow(/conf\.yml is not YAML.* Mend it or move it away\./);
@@ -199,7 +199,7 @@ describe('the file', () => {
     expect(() => open()).toThrow(/cannot be read: it is a folder where a file should be/);
   });
 
-  it('is written where a link leads to, with the mode that it has', async () => {
+  it('is written through a symbolic link, with its mode', async () => {
     const target = join(home, 'mine.yml');
     symlinkSync(target, path);
     expect(() => open()).toThrow(/conf\.yml cannot be read: it is missing \(ENOENT\)\. Mend that/);
@@ -211,7 +211,7 @@ describe('the file', () => {
     expect(readdirSync(home).sort()).toEqual(['conf.yml', 'mine.yml']);
   });
 
-  it('says which value cannot be', () => {
+  it('reports an impossible value', () => {
     expect(() => open({ file: 'save_files: perhaps\n' })).toThrow(
       `Settings file ${path}: Setting 'save_files' must be a true/false value.`,
     );
@@ -220,7 +220,7 @@ describe('the file', () => {
     );
   });
 
-  it('stays as it is where a value is refused', async () => {
+  it('is not changed if a value is refused', async () => {
     const settings = open({ file: 'udp_port: 7\n' });
     await expect(settings.set('udp_port', 'x')).rejects.toMatchObject({ name: 'ValueError' });
     await expect(settings.set('udp_prt', 1)).rejects.toThrow(
@@ -251,7 +251,7 @@ describe('values', () => {
     );
   });
 
-  it('that nothing can work with are refused', async () => {
+  it('that are impossible are refused', async () => {
     const settings = open();
     for (const [name, value, words] of [
       ['concurrent_hub_requests', 0, 'at least 1, not 0'],
@@ -281,7 +281,7 @@ describe('values', () => {
     expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
   });
 
-  it('that are secrets are used and not shown', async () => {
+  it('that are secret are used and not shown', async () => {
     const settings = open({ file: 'edge_token: abc\n' });
     expect(await settings.set('blob_store_secret_key', 'hush')).toBe('[hidden]');
     expect(settings.all()).toMatchObject({

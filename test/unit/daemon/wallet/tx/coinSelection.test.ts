@@ -47,7 +47,7 @@ function byCoins(amounts: readonly bigint[], target: bigint, cost: bigint): [num
 }
 
 describe('choosing coins', () => {
-  it('lets others work in between', async () => {
+  it('yields to other work', async () => {
     // Even amounts never make up an odd target: all is tried that may be.
     const coins = Array.from({ length: 40 }, (_, n) => coin(BigInt(2 * n + 1000)));
     const selector = selectorOf(20_001n, 0n);
@@ -67,7 +67,7 @@ describe('choosing coins', () => {
     expect(turns).toBeGreaterThan(40);
   });
 
-  it('finds by amounts what is found coin by coin, with as many tries', async () => {
+  it('finds by amounts the same coins as a search coin by coin, with as many tries', async () => {
     let state = 7;
     const random = (below: number): number => {
       state = (state * 1_103_515_245 + 12_345) % 2 ** 31;

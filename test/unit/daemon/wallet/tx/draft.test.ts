@@ -33,7 +33,7 @@ function portOf(coins: SpentOutput[]) {
 }
 
 describe('funding a transaction', () => {
-  it('releases what was chosen and given where there is not enough', async () => {
+  it('releases selected and given coins if the funds are insufficient', async () => {
     const port = portOf([]);
     const given = coin(0, 10_000n);
     await expect(fundDraft([spend(given)], [payKeyHash(1_000_000n, HASH)], port)).rejects.toThrow(
@@ -42,21 +42,21 @@ describe('funding a transaction', () => {
     expect(port.released).toEqual([given]);
   });
 
-  it('takes another coin where one pays the fee but leaves nothing to pay to', async () => {
+  it('selects another coin if one pays the fee but leaves nothing to pay', async () => {
     const port = portOf([coin(1, 1_000_000n)]);
     const draft = await fundDraft([spend(coin(0, SPENDING_FEE + 600n))], [], port);
     expect(draft.inputs).toHaveLength(2);
     expect(draft.outputs).toHaveLength(1);
   });
 
-  it('gives change above dust only', async () => {
+  it('creates change above dust only', async () => {
     const least = SPENDING_FEE + 500n + 1_700n + 5_000n + COST_OF_CHANGE + 500n + 1_000n;
     const outputsFor = async (amount: bigint): Promise<number> =>
       (await fundDraft([spend(coin(0, amount))], [payKeyHash(5_000n, HASH)], portOf([]))).outputs.length;
     expect([await outputsFor(least), await outputsFor(least + 1n)]).toEqual([1, 2]);
   });
 
-  it('is signed an input a slice', async () => {
+  it('is signed one input per slice', async () => {
     const draft = await fundDraft(
       [0, 1, 2].map((n) => spend(coin(n, 1_000_000n))),
       [],
@@ -75,7 +75,7 @@ describe('funding a transaction', () => {
 });
 
 describe('the redeem script of a time lock', () => {
-  it('has its height by opcode or by bytes', () => {
+  it('contains its height by opcode or by bytes', () => {
     const rest = `b17576a914${'07'.repeat(20)}88ac`;
     const heights = ['51', '60', '0111', '02e803', '0340420f'].map(
       (height) => readTimeLock(Buffer.from(height + rest, 'hex')).height,
