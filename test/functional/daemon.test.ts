@@ -320,6 +320,6 @@ describe('an invalid start is refused with the reason', { timeout: HANG_MS }, ()
     expect(await one.call('stop')).toBe('Shutting down');
     expect(await one.ended()).toBe(0);
     const log = readFileSync(join(home, 'data', 'lbcnet.log'), 'utf8');
-    expect(log).toContain("has 'save_fils', which is not a setting. Did you mean 'save_files'?");
+    expect(log).toContain("contains 'save_fils', which is not a setting. Did you mean 'save_files'?");
   });
 });

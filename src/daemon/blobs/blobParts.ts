@@ -53,7 +53,7 @@ export class BlobParts {
     const bytes = await this.#readUnchanged(start, target);
     if (this.#areRight(start / CHUNK_BYTES, bytes)) return bytes.subarray(at - start, at - start + length);
     if ((await this.#options.recheck()) !== this.#options.stamp)
-      throw new BlobChangedError('the file of the blob is damaged');
+      throw new BlobChangedError('the file of the blob is corrupt');
     // The table was wrong, and the file is verified now.
     this.#chunks = null;
     return this.read(at, count, into);

@@ -58,7 +58,7 @@ export class DiskSpace {
     this.#measured = this.#measure().then(
       (usage) => void (this.#usage ??= usage),
       (error: unknown) =>
-        this.#deps.log.warn(`The space of blobs could not be measured: ${failureReason(error)}`),
+        this.#deps.log.warn(`The disk space of blobs could not be measured: ${failureReason(error)}`),
     );
     this.#timer = setInterval(() => {
       this.clean().catch((error: unknown) =>

@@ -159,7 +159,7 @@ export class Rpc {
       if (!this.#isOpen) return reject(new RequestFailure('closed', 'the DHT was stopped'));
       if (target.nodeId?.equals(ownId)) return reject(new RequestFailure('error', 'node has our node id'));
       if (this.#waiting.size >= MAX_WAITING)
-        return reject(new RequestFailure('timeout', 'too many requests wait for an answer'));
+        return reject(new RequestFailure('timeout', 'too many requests are waiting for an answer'));
       const timer = clock.after(timeoutMs(), () => this.#fail(rpcId, 'timeout', 'timeout'));
       this.#waiting.set(rpcId, { target, timer, resolve, reject });
       this.gate.expect(target.address, target.udpPort);

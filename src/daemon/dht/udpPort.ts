@@ -30,7 +30,7 @@ export async function openUdpSocket(
 ): Promise<UdpPort & { readonly port: number }> {
   if (!(port >= 0 && port <= MAX_PORT))
     throw new EnvironmentError(
-      `The ${what} cannot listen at UDP port ${port}: choose one up to ${MAX_PORT} (${settings}).`,
+      `The ${what} cannot listen at UDP port ${port}: choose a port up to ${MAX_PORT} (${settings}).`,
     );
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {

@@ -44,7 +44,7 @@ export const dialTcp: Dial = ({ host, port }, events, signal) =>
       },
     };
     const socket = connect({ host, port, noDelay: true, onread });
-    const abort = (): void => void socket.destroy(new Error('the connection was given up'));
+    const abort = (): void => void socket.destroy(new Error('the connection was aborted'));
     signal.addEventListener('abort', abort, { once: true });
     socket.once('error', reject);
     socket.once('connect', () => {

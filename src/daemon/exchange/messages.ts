@@ -46,13 +46,13 @@ export function readRequest(members: JsonMembers): BlobRequest {
     request.requestedBlob !== null ||
     request.asksForRate ||
     request.asksForAddress;
-  if (!isKnown) throw new ProtocolError('the request asks for nothing');
+  if (!isKnown) throw new ProtocolError('the request is empty');
   return request;
 }
 
 function hashesOf(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every(isBlobHash)) return value;
-  throw new ProtocolError('the request names a blob by something else than a hash');
+  throw new ProtocolError('the request contains an invalid blob hash');
 }
 
 const list = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
@@ -131,16 +131,16 @@ export function readAnswer(members: JsonMembers, hash: string, lengthBytes: numb
     error?: unknown;
   } | null;
   if (incoming === undefined || incoming === null || incoming.error) {
-    if (listed === undefined) throw new ProtocolError('the answer says nothing about the blob');
+    if (listed === undefined) throw new ProtocolError('the answer does not mention the blob');
     // A peer that has the blob but does not send it counts as lacking it.
     return { kind: 'lacks', available: available.filter((one) => one !== hash) };
   }
   if (members['blob_data_payment_rate'] !== 'RATE_ACCEPTED') throw new ProtocolError('the rate was refused');
-  if (incoming.blob_hash !== hash) throw new ProtocolError('another blob is coming');
+  if (incoming.blob_hash !== hash) throw new ProtocolError('the answer announces another blob');
   const { length } = incoming;
   const isPossible =
     Number.isInteger(length) && (length as number) > 0 && (length as number) <= MAX_BLOB_BYTES;
   if (!isPossible || (lengthBytes !== null && length !== lengthBytes))
-    throw new ProtocolError(`a blob of ${String(length)} bytes is coming`);
+    throw new ProtocolError(`the answer announces a blob of ${String(length)} bytes`);
   return { kind: 'coming', lengthBytes: length as number, available };
 }

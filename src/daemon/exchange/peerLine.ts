@@ -183,6 +183,6 @@ class PeerLine implements Line {
   }
 
   close(): void {
-    if (this.#isOpen) this.#shut('the connection was closed here');
+    if (this.#isOpen) this.#shut('the connection was closed locally');
   }
 }

@@ -55,6 +55,6 @@ export async function* readInOrder(
       yield await current.bytes;
     }
   } finally {
-    leaving.abort(new Error('the reader left'));
+    leaving.abort(new Error('the reader disconnected'));
   }
 }

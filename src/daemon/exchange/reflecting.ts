@@ -159,7 +159,7 @@ export class Reflecting {
   async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);
     if (running) return running.result;
-    if (server === null) return { sent: [], isComplete: false, reason: 'the settings name no reflector' };
+    if (server === null) return { sent: [], isComplete: false, reason: 'the settings contain no reflector' };
     let blobs: UploadedStream['blobs'];
     try {
       const bytes = await this.#deps.blobs.read(sdHash);
@@ -224,7 +224,7 @@ export class Reflecting {
       await notes.noteReflected(sdHash, placeText(server), clock.nowSec());
     } catch (error) {
       // If the record is missing, the next upload finds the stream already on the reflector.
-      debug(() => `a reflected stream could not be noted: ${failureReason(error)}`);
+      debug(() => `a reflected stream could not be recorded: ${failureReason(error)}`);
     }
   }
 

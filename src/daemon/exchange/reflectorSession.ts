@@ -85,7 +85,9 @@ export class ReflectorSession {
       await session.#connect(place, signal);
       const { version } = await session.#ask({ version: VERSION });
       if (Number(version) !== VERSION)
-        throw new ReflectorError(`the reflector speaks version ${JSON.stringify(version)} of the protocol`);
+        throw new ReflectorError(
+          `the reflector uses version ${JSON.stringify(version)} of the protocol, which is not supported`,
+        );
       return session;
     } catch (error) {
       session.close();
@@ -135,7 +137,7 @@ export class ReflectorSession {
   }
 
   close(): void {
-    this.#end('closed here');
+    this.#end('it was closed locally');
   }
 
   get isOpen(): boolean {

@@ -142,7 +142,9 @@ export class StreamUpload {
       return {
         isComplete: false,
         reason:
-          lacking > 0 ? `${lacking} blobs that the reflector wants are not here` : 'blobs were not taken',
+          lacking > 0
+            ? `${lacking} blobs that the reflector wants are not here`
+            : 'the reflector refused blobs',
       };
     } finally {
       session.close();

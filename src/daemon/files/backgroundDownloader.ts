@@ -158,7 +158,7 @@ export class BackgroundDownloader {
       }
       for (const [one, length] of missing) await this.#fetch(one, hash, length, DATA_TIMEOUTS);
       if (missing.size > 0)
-        log.info(`The background downloader has the stream ${hash} of ${missing.size} blobs.`);
+        log.info(`The background downloader has downloaded the stream ${hash} of ${missing.size} blobs.`);
       return !wasThere || missing.size > 0;
     } catch (error) {
       log.debug('net', () => `the background download of ${hash} ended: ${failureReason(error)}`);
@@ -174,10 +174,10 @@ export class BackgroundDownloader {
   ): Promise<Uint8Array> {
     const { fetcher, clock, blobTimeoutMs } = this.#deps;
     const running = fetcher();
-    if (running === null) throw new Error('no component downloads');
+    if (running === null) throw new Error('the component that downloads blobs is not running');
     const late = new AbortController();
     const timer = clock.after(timeouts * blobTimeoutMs(), () =>
-      late.abort(new Error('no blob came in time')),
+      late.abort(new Error('no blob arrived in time')),
     );
     try {
       const signal = AbortSignal.any([late.signal, this.#stopping.signal]);

@@ -116,7 +116,7 @@ export class LibraryRebuild {
     const added = await this.#addFiles();
     const blobsOfNoStream = await this.#countStrays();
     files.log.info(
-      `${streams} streams were found among the blobs; their claims are looked up when the wallet runs.`,
+      `${streams} streams were found among the blobs; their claims are looked up when the wallet component has started.`,
     );
     const { claims, withoutClaim } = await this.#findClaims();
     signal.throwIfAborted();
@@ -134,7 +134,7 @@ export class LibraryRebuild {
     const lost = [
       withoutClaim.length > 0 && `no claim was found of the streams ${shortList(withoutClaim)}`,
       unreadable.length > 0 && `no descriptor could be read from ${shortList(unreadable)}`,
-      blobsOfNoStream > 0 && `${blobsOfNoStream} blobs belong to no stream; they stay`,
+      blobsOfNoStream > 0 && `${blobsOfNoStream} blobs belong to no stream; they are kept`,
     ].filter((part) => part !== false);
     if (lost.length > 0) log.warn(`Not restored: ${lost.join('; ')}.`);
   }
@@ -229,7 +229,7 @@ export class LibraryRebuild {
       } catch (error) {
         signal.throwIfAborted();
         files.log.warn(
-          `Claims of the library could not be looked up, and are again: ${failureReason(error)}`,
+          `Claims of the library could not be looked up; the lookup is repeated: ${failureReason(error)}`,
         );
         await sleep(files.clock, RETRY_MS, signal);
       }

@@ -25,7 +25,7 @@ class SaveEnded extends Error {
   readonly how: SaveEnd;
 
   constructor(how: SaveEnd) {
-    super(`The download was ended: ${how}.`);
+    super(`The download was aborted: ${how}.`);
     this.how = how;
   }
 }
@@ -240,7 +240,7 @@ export class ManagedFile {
     if (!dataBlobs(stream.descriptor).every(({ blobHash }) => finished.has(blobHash!))) return;
     if (!(await this.#holds(place, true, signal))) {
       if (signal.aborted || this.#saves !== saves || !this.row.isSaved) return;
-      this.#deps.log.warn(`The file ${pathOf(place)} was cut off by a crash. It is saved again.`);
+      this.#deps.log.warn(`The file ${pathOf(place)} was truncated by a crash. It is saved again.`);
       await removeOutput(place);
       return this.save({});
     }

@@ -189,7 +189,8 @@ export class Publishing implements PublishingPort {
     const problem = await manager
       .keepClaim(claim, params, streamHash)
       .catch((error: unknown) => (error as Error).message);
-    if (problem !== null) log.warn(`The file of claim ${claim.claimName} is not tied to it: ${problem}`);
+    if (problem !== null)
+      log.warn(`The file of claim ${claim.claimName} could not be linked to the claim: ${problem}`);
   }
 
   async moved(claim: Txo): Promise<void> {

@@ -68,7 +68,7 @@ export class EventSockets {
       end: () => close(CLOSE.goingAway, 'the daemon stops'),
     });
     socket.on('pong', () => (isAlive = true));
-    socket.on('message', () => close(CLOSE.unwanted, 'the daemon takes no messages'));
+    socket.on('message', () => close(CLOSE.unwanted, 'clients cannot send messages'));
     // No action is needed here, because the `close` event follows the error.
     socket.on('error', () => undefined);
     socket.once('close', leave);

@@ -21,7 +21,7 @@ export class EventStreams {
   /** Sends events until the client leaves or the daemon stops. */
   answer(_request: IncomingMessage, response: ServerResponse, headers: readonly string[]): void {
     if (!this.#feed.isOpen) {
-      const text = `503: ${MAX_CLIENTS} clients listen to events already.`;
+      const text = `503: The maximum of ${MAX_CLIENTS} event listeners is connected.`;
       response.writeHead(503, ['Content-Type', TEXT_TYPE, ...headers]).end(text);
       return;
     }

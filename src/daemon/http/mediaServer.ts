@@ -75,7 +75,7 @@ export function urlOfPath(parts: readonly string[]): string | null {
 /** Signal that aborts when the client disconnects or the daemon stops. */
 function endOf(response: ServerResponse, stopping: AbortSignal): AbortSignal {
   const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('the client left')));
+  response.once('close', () => gone.abort(new Error('the client disconnected')));
   return AbortSignal.any([gone.signal, stopping]);
 }
 

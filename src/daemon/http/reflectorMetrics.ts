@@ -5,10 +5,10 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 /** Metrics by their names in `status`; those of the object store are nested in `blob_store`. */
 const NUMBERS: Readonly<Record<string, string>> = {
   blobs: 'Blobs that are kept',
-  used_bytes: 'Bytes that count for the quota',
+  used_bytes: 'Bytes that count towards the quota',
   received_blobs: 'Blobs that were taken since the start',
-  upload_connections: 'Connections that bring blobs',
-  peer_connections: 'Connections that take blobs',
+  upload_connections: 'Connections for uploads to the reflector',
+  peer_connections: 'Connections for downloads from the reflector',
   blocked_streams: 'Streams that are blocked',
 };
 const STORE_NUMBERS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const STORE_NUMBERS: Readonly<Record<string, string>> = {
   waiting_bytes: 'Bytes that wait for the object store',
   uploaded_blobs: 'Blobs that were sent to the object store since the start',
   fetched_blobs: 'Blobs that were read from the object store since the start',
-  cached_blobs: 'Blobs of the object store on this disk',
+  cached_blobs: 'Blobs of the object store that are cached on this disk',
   disk_bytes: 'Bytes of blobs on this disk',
 };
 
@@ -39,7 +39,7 @@ export function addReflectorMetrics(registry: Registry, status: () => JsonOut): 
   const store = (): Members => ((status() as Members)['blob_store'] ?? {}) as Members;
   for (const [name, help] of Object.entries(NUMBERS)) gauge(name, help, () => (status() as Members)[name]);
   for (const [name, help] of Object.entries(STORE_NUMBERS)) gauge(`store_${name}`, help, () => store()[name]);
-  gauge('store_degraded', 'Whether the object store fails', () => {
+  gauge('store_degraded', 'Whether requests to the object store fail', () => {
     const { state } = store();
     return state === undefined ? undefined : Number(state === 'degraded');
   });

@@ -43,7 +43,7 @@ export class Components implements ComponentGate {
       if (missing)
         throw new DaemonError(
           'ComponentStartConditionNotMetError',
-          `The component ${name} needs ${missing}, which is skipped. Skip ${name} too, or neither.`,
+          `The component ${name} needs ${missing}, which is skipped. Skip both or neither.`,
         );
     }
   }

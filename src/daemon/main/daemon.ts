@@ -195,7 +195,8 @@ class Daemon implements RunningDaemon {
       stopping: stopping.signal,
       onRefusedOrigin: (origin) =>
         log.warn(
-          `A request with the origin '${origin}' was refused; the setting 'allowed_origin' says which may call.`,
+          `A request with the origin '${origin}' was refused. The setting 'allowed_origin' determines which ` +
+            'web pages can call the API.',
         ),
     });
     this.#servers.push(api);
@@ -256,7 +257,7 @@ class Daemon implements RunningDaemon {
         {
           what: 'a reflector',
           advice: () =>
-            `${connection}, and the setting 'reflector_servers'; 'reflect_streams' switches uploads off.`,
+            `${connection}, and the setting 'reflector_servers'; 'reflect_streams' turns uploads off.`,
           isReached: () =>
             this.#settings.get('reflect_streams') ? this.#parts.exchange.reflectorContact : null,
         },

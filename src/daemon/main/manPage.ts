@@ -19,8 +19,8 @@ export function daemonPage(): string {
     section(
       'DESCRIPTION',
       paragraphs(
-        'Keeps wallets and accounts, makes channels, streams, collections and supports, and resolves and searches claims. ' +
-          'It is compatible with lbrynet of lbry-sdk.',
+        'Manages wallets and accounts, creates channels, streams, collections and supports, and resolves and ' +
+          'searches claims. It is compatible with lbrynet of lbry-sdk.',
         'start runs the daemon until it is stopped by SIGTERM, SIGINT or the command stop. Every other command is sent to a ' +
           'running daemon, whose answer is printed as JSON.',
       ),
@@ -36,7 +36,7 @@ export function daemonPage(): string {
     ),
     section(
       'COMMANDS',
-      paragraphs('lbcnet group command --help tells the arguments of a command.') +
+      paragraphs('lbcnet group command --help describes the arguments of a command.') +
         commandRows(null) +
         (Object.keys(GROUPS) as Group[])
           .map((group) => `.SS ${escapeRoff(group)}\n${commandRows(group)}`)
@@ -44,7 +44,10 @@ export function daemonPage(): string {
     ),
     section(
       'FILES',
-      taggedFile('<data_dir>/daemon_settings.yml', 'The settings file, unless --config names another one.') +
+      taggedFile(
+        '<data_dir>/daemon_settings.yml',
+        'The settings file, unless --config specifies another one.',
+      ) +
         taggedFile('<data_dir>/lbcnet.log', 'The log.') +
         taggedFile('<wallet_dir>/wallets/default_wallet', 'The wallet that is made at the first start.'),
     ),

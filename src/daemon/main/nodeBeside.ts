@@ -114,7 +114,9 @@ export class NodeBeside {
         this.#user.opened();
       } else if (!this.#isOpen && performance.now() - this.#toldMs > PROGRESS_MS) {
         this.#toldMs = performance.now();
-        this.#log.info(`The node is at block ${pong.height}; its hub opens at the tip of the chain.`);
+        this.#log.info(
+          `The node is at block ${pong.height}; its hub will accept clients at the tip of the chain.`,
+        );
       }
     }
     this.#timer = setTimeout(() => void this.#look(), this.#isOpen ? LOOK_MS.open : LOOK_MS.waiting);

@@ -85,7 +85,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
       onComponentFailure: (name, error) => {
         if (!ESSENTIAL.includes(name)) return;
         if (command.isQuiet || command.hasNoLog) printError(`Error: ${failureReason(error)}`);
-        fail(`Without the component ${name} there is little to do.`);
+        fail(`The daemon cannot continue without the component ${name}.`);
       },
       onStop: () => end('The method stop was called.'),
     });
@@ -97,7 +97,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     });
     log.info(`Stopping. ${await ended}`);
     const overdue = setTimeout(() => {
-      log.error('The stop exceeded its time limit. The remaining tasks are ended.');
+      log.error('The stop exceeded its time limit. The remaining tasks are aborted.');
       process.exit(1);
     }, STOP_TIMEOUT_MS);
     await daemon.stop();

@@ -92,7 +92,7 @@ export class WalletAndLedger implements WalletPart {
   async start(): Promise<void> {
     const { settings, log, clock, random, files, rateFeed, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
-      log.warn("No hub is named: call settings_set to give 'lbryum_servers' one as HOST:PORT.");
+      log.warn("No hub is configured. Call settings_set to set 'lbryum_servers' to HOST:PORT.");
     await this.#takeHeaders();
     if (this.#isStopped) return;
     const ledger = new OpenLedger({

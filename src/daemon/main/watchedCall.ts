@@ -118,7 +118,7 @@ export class WatchedCall {
     if (status === 'finished' && typeof path === 'string') terminal.write(`Saved: ${path}\n`);
     else
       terminal.write(
-        'The download has ended before the file was complete; the log of the daemon says why.\n',
+        'The download ended before the file was complete; the log of the daemon contains the reason.\n',
       );
   }
 }

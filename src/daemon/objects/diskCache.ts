@@ -124,7 +124,7 @@ export class DiskCache {
     try {
       if (used.length > 0) await database.noteUsed(used, clock.nowSec());
     } catch (error) {
-      log.warn(`Uses of blobs could not be noted: ${failureReason(error)}.`);
+      log.warn(`The access times of blobs could not be saved: ${failureReason(error)}.`);
     }
   }
 

@@ -143,7 +143,7 @@ function readRow(output: Output): AnswerRow {
     return { error: ROW_ERRORS[code] ?? 'UNKNOWN_CODE', text, censor };
   }
   const place = placeOf(output);
-  if (place === null) throw new WrongAnswerError('a row names no output');
+  if (place === null) throw new WrongAnswerError('a row contains no output');
   const isWaiting = output.height === 0;
   if (meta.case === undefined) return { ...place, meta: null, channel: null, repost: null, isWaiting };
   const { channel, repost } = meta.value;

@@ -35,7 +35,8 @@ export async function checkWaitingUpdates(
 ): Promise<void> {
   let updates = places.flatMap((place) => updateAt(place, transactions.get(hashToHex(place.txid))));
   for (let length = 1; updates.length > 0; length++) {
-    if (length > MAX_CHAIN) throw new WrongAnswerError('more updates of one claim wait than a mempool takes');
+    if (length > MAX_CHAIN)
+      throw new WrongAnswerError('there are more unconfirmed updates of one claim than a mempool accepts');
     const parents = await parentsOf(updates, port);
     updates = updates.flatMap((update) => formerUpdate(update, parents));
   }

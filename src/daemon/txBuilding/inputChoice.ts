@@ -51,7 +51,7 @@ export class InputChoice {
         const coins = chosen && (await this.#database.reserveCoins(chosen.map(({ number }) => number)));
         if (coins !== null) return coins;
       }
-      throw failure('The coins of the wallet change too fast to choose from them.');
+      throw failure('The coins of the wallet change too fast for coin selection.');
     });
   }
 

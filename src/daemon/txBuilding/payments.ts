@@ -116,7 +116,7 @@ const PRIVATE_KEY_SIZE = 32;
 function secretOf(privateKey: string): Buffer {
   const secret = decodeBase58Check(privateKey)?.subarray(1, -1);
   if (secret?.length === PRIVATE_KEY_SIZE) return secret;
-  throw badValue('The private key is none in wallet import format.');
+  throw badValue('The private key is not in wallet import format.');
 }
 
 /** Spends a time-locked output into an account. Throws if the output, the script or the key do not match. */

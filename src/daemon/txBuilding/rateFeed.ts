@@ -146,10 +146,10 @@ async function fetchPrice(url: string, stopped: AbortSignal): Promise<Omit<Price
   }
   const { symbol, price } = parseAnswer(await bodyOf(response));
   if (symbol !== SYMBOL)
-    throw new Error(`it answers for ${JSON.stringify(symbol) ?? 'nothing'}, not ${SYMBOL}`);
+    throw new Error(`the answer is for ${JSON.stringify(symbol) ?? 'nothing'}, not ${SYMBOL}`);
   const decimal = typeof price === 'string' && price.length <= EXTRA_DIGITS * 2 ? parseDecimal(price) : null;
   if (decimal === null || !(Number(price) >= PRICE_RANGE[0] && Number(price) <= PRICE_RANGE[1]))
-    throw new Error('its answer has no price');
+    throw new Error('the answer has no price');
   return { text: price as string, lbcPerUsd: inverse(decimal) };
 }
 

@@ -108,7 +108,7 @@ function secretOfSeed(
   if (!isHex && !isBip39Seed(seed))
     throw badValue(
       isSeedPhrase(seed)
-        ? "These words are a seed of lbry-sdk, which has no path. Leave out 'path'."
+        ? "These words are a seed of lbry-sdk, which has no path. Omit 'path'."
         : 'These words are not a BIP39 seed: a word is wrong, or one is missing, or they are in another order.',
     );
   const bytes = isHex ? Buffer.from(seed.trim(), 'hex') : bip39SeedBytes(seed, passphrase);

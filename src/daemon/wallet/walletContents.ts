@@ -299,7 +299,7 @@ function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
 function accountsIn(wallet: JsonObject): JsonObject[] | null {
   const accounts = wallet.get('accounts');
   if (accounts === undefined) return null;
-  if (!Array.isArray(accounts)) throw badValue('The accounts of the wallet are no list.');
+  if (!Array.isArray(accounts)) throw badValue('The accounts of the wallet are not a list.');
   return accounts.map((account) => {
     if (account instanceof JsonObject) return account;
     throw badValue('An account of the wallet is not an object.');

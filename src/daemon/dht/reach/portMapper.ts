@@ -91,7 +91,7 @@ export class PortMapper {
     const { log, ports } = this.#deps;
     if (this.#stopping.signal.aborted) return;
     if (this.#gateway === null || (ports.length > 0 && this.#redirects.size === 0))
-      log.warn('failed to setup upnp: the ports must be forwarded by hand, or peers cannot connect');
+      log.warn('failed to setup upnp: forward the ports by hand, otherwise peers cannot connect');
   }
 
   async #repeat(): Promise<void> {

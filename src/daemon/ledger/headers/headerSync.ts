@@ -87,7 +87,7 @@ export class HeaderSync {
       work += await chain.check({ forkHeight: start, headers }, more);
       headers = Buffer.concat([headers, more]);
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
-        throw new HubLie(`The hub ${session.name} shows a long branch of headers with hardly any work`);
+        throw new HubLie(`The hub ${session.name} sent a long branch of headers with very little work`);
       // A branch with equal work is also accepted, so that the headers match the histories that this hub sends.
       const isWhole = next() > tip.height;
       if (work < needed || (work === needed && !isWhole)) continue;

@@ -74,7 +74,7 @@ export class HubFollowing {
 
   #replace(forkHeight: number, accept: () => void): Promise<void> {
     const given = this.#chain.height - forkHeight;
-    this.#port.log.warn(`The chain reorganises: ${given} blocks above height ${forkHeight} give way`);
+    this.#port.log.warn(`Reorganisation: ${given} blocks above height ${forkHeight} are replaced`);
     return this.#giveWay(forkHeight, accept);
   }
 

@@ -71,7 +71,7 @@ async function takeFrom(
   if (count - 1 <= chain.height) return log.info(`${path} has no block headers that are missing`);
   if (!(await read(chain.height, 1)).equals(chain.headerAt(chain.height)!))
     return log.warn(`${path} is passed over: it is on another branch than the block headers that are here`);
-  log.info(`Block headers ${chain.height + 1} to ${count - 1} are taken from ${path}`);
+  log.info(`Block headers ${chain.height + 1} to ${count - 1} are imported from ${path}`);
   while (chain.height < count - 1 && !isStopped()) {
     const branch = { forkHeight: chain.height, headers: NOTHING };
     const headers = await read(chain.height + 1, AT_ONCE);

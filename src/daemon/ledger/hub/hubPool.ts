@@ -157,7 +157,7 @@ export class HubPool {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof HubLie) {
       this.distrust(server);
-      this.#log.warn(`${message}. Another hub is asked.`);
+      this.#log.warn(`${message}. Another hub is tried.`);
     } else if (!isHubFault(error)) this.#log.error(message);
     else if (this.#isRunning) this.#log.info(message);
   }

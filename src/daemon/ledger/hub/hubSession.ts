@@ -125,7 +125,7 @@ export class HubSession {
     } catch (error) {
       session.end(error as Error);
       if (error instanceof HubRefusal)
-        throw new HubGone(`The hub ${session.name} refuses us: ${error.message}`);
+        throw new HubGone(`The hub ${session.name} refused the connection: ${error.message}`);
       throw error;
     }
   }
@@ -137,7 +137,7 @@ export class HubSession {
     const spoken = Array.isArray(version) ? String(version[1]).split('.').map(Number) : [];
     if (!(compareVersions(spoken, LEAST_PROTOCOL) >= 0))
       throw new HubGone(
-        `The hub ${this.name} speaks the protocol ${String(spoken.join('.'))}, which is too old`,
+        `The hub ${this.name} uses the protocol version ${String(spoken.join('.'))}, which is too old`,
       );
     const features = await this.call('server.features', []);
     if (!isObject(features)) throw new HubLie(`The hub ${this.name} does not say what it is`);
@@ -186,7 +186,7 @@ export class HubSession {
     const silentMs = nowMs - this.#heardMs;
     if (this.#calls.size > 0) {
       if (silentMs > this.#limits.callTimeoutMs && this.#heldBytes === 0)
-        this.end(new HubGone(`The hub ${this.name} was silent for ${Math.round(silentMs / 1000)} seconds`));
+        this.end(new HubGone(`The hub ${this.name} sent nothing for ${Math.round(silentMs / 1000)} seconds`));
     } else if (silentMs > this.#limits.keepAliveMs) this.call('server.ping', []).catch(() => undefined);
   }
 
@@ -220,7 +220,7 @@ export class HubSession {
     if (this.#lines.isTooLong)
       this.end(
         new HubLie(
-          `The hub ${this.name} sent an answer of more than ${this.#limits.maxLineBytes >> 20} MiB, which is none`,
+          `The hub ${this.name} sent an answer of more than ${this.#limits.maxLineBytes >> 20} MiB, which is too large`,
         ),
       );
   }

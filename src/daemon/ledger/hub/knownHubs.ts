@@ -49,13 +49,13 @@ export class KnownHubs {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT')
-        this.#log.warn(`The hubs known from before in ${this.#path} cannot be read: ${failureReason(error)}`);
+        this.#log.warn(`The file of known hubs ${this.#path} cannot be read: ${failureReason(error)}`);
       return;
     }
     try {
       const hubs: unknown = parse(text);
       if (typeof hubs !== 'object' || hubs === null || Array.isArray(hubs))
-        throw new Error('it names no hubs');
+        throw new Error('it contains no hubs');
       for (const [name, details] of Object.entries(hubs as Record<string, unknown>)) {
         if (!this.#take(name)) continue;
         const country = (details as { country?: unknown } | null)?.country;

@@ -191,7 +191,7 @@ export function markCorrupt(path: string): string {
   } catch {
     // A failure is ignored here: if the disk is not writable, the next start reports that.
   }
-  return `${path} is damaged. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
+  return `${path} is corrupt. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
 }
 
 /** Quarantines the file and replaces an earlier quarantined one. Returns the message for the operator. */

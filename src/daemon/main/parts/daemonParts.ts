@@ -44,7 +44,7 @@ function withoutSkipped(
     if (lost.length === 0) return left;
     for (const { name, dependsOn } of lost)
       log.warn(
-        `The component ${name} is skipped, since it needs ${dependsOn.find((needed) => !names.has(needed))}.`,
+        `The component ${name} is skipped because it needs ${dependsOn.find((needed) => !names.has(needed))}.`,
       );
     left = left.filter((component) => !lost.includes(component));
   }
@@ -69,7 +69,7 @@ export class DaemonParts {
     const toSkip = settings.get('components_to_skip');
     for (const name of toSkip)
       if (!COMPONENT_NAMES.some((known) => known === name))
-        log.warn(`Setting 'components_to_skip' names '${name}', which is not a component.`);
+        log.warn(`The setting 'components_to_skip' contains '${name}', which is not a component.`);
     this.transfers = new Transfers(clock);
     this.exchange = this.#makeExchange();
     this.reflector = deps.isReflector ? this.#makeReflector() : null;

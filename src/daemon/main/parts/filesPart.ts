@@ -102,7 +102,7 @@ export class FilesPart implements Component {
           if (!isLate || running.ledger.hub.isConnected) throw error;
           throw new ResolveError(
             'no hub',
-            `${url}: no hub is connected. The servers of the setting lbryum_servers are tried again`,
+            `${url}: no hub is connected. The daemon keeps trying the servers of the setting lbryum_servers`,
           );
         }
       },

@@ -188,7 +188,7 @@ export class DaemonSettings implements Settings {
       const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
       if (row === undefined) {
         const near = suggestion(key, this.names, (name) => `'${name}'`);
-        warn(`The settings file ${this.path} has '${key}', which is not a setting.${near}`);
+        warn(`The settings file ${this.path} contains '${key}', which is not a setting.${near}`);
         this.#strangers.set(key, value);
         continue;
       }
@@ -281,6 +281,6 @@ function parseNested(value: JsonValue): JsonValue {
     return parseJson(value);
   } catch (error) {
     if (!(error instanceof JsonParseError)) throw error;
-    throw new DaemonError('JSONDecodeError', `The value begins like JSON but is none: ${error.message}`);
+    throw new DaemonError('JSONDecodeError', `The value begins like JSON but is not valid: ${error.message}`);
   }
 }

@@ -156,7 +156,7 @@ function priceOfWords(row: SettingRow, words: readonly JsonValue[]): PriceValue 
     );
   const amount = readFloat(amountWord!);
   if (!Number.isFinite(amount))
-    throw new DaemonError('AssertionError', `The first value of setting '${row.name}' is a decimal.`);
+    throw new DaemonError('AssertionError', `The first value of setting '${row.name}' must be a decimal.`);
   return priceOf(
     amount,
     typeof currencyWord === 'string' ? currencyWord.toUpperCase() : pythonRepr(currencyWord!),

@@ -84,7 +84,8 @@ export function readSettingWords(
     };
   }
   if (row.kind === 'toggle') {
-    if (equals >= 0) return { problem: `${option} takes no value; its opposite is ${oppositeOf(row)}.` };
+    if (equals >= 0)
+      return { problem: `${option} does not accept a value; its opposite is ${oppositeOf(row)}.` };
     return { given: [row.name, true], isItem: false };
   }
   const next = equals < 0 && isValueWord(words[0]) ? words.shift() : undefined;

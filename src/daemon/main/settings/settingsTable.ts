@@ -228,7 +228,7 @@ export const SETTINGS: readonly SettingRow[] = [
     'reflector_blocked',
     'texts',
     [],
-    'ids of claims and channels whose streams the reflector neither accepts nor sends',
+    'ids of claims and channels whose streams the reflector neither accepts nor serves',
     {
       form: { pattern: /^[0-9a-f]{40}$/, words: 'a claim id of 40 hexadecimal digits' },
     },

@@ -146,7 +146,7 @@ describe('the file', () => {
   it('keeps unknown settings, with a warning that suggests the nearest', async () => {
     const settings = open({ file: 'save_fils: true\n' });
     expect(warnings).toEqual([
-      `The settings file ${path} has 'save_fils', which is not a setting. Did you mean 'save_files'?`,
+      `The settings file ${path} contains 'save_fils', which is not a setting. Did you mean 'save_files'?`,
     ]);
     await settings.set('lbryum_servers', ['x:1']);
     expect(parse(readFileSync(path, 'utf8'))).toEqual({ save_fils: true, lbryum_servers: ['x:1'] });
