@@ -66,7 +66,7 @@ it('answers the calls of lbcwallet, and notifies it', async () => {
 });
 
 /** As lbcwallet restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
-it('a restored wallet finds by filters the payments of which the session was notified', async () => {
+it('a restored wallet finds the payments of the session by filters', async () => {
   const prefixes = addressPrefixesOf(regtestParams);
   const addresses = new Set(
     steps.flatMap(({ call }) => (call?.method === 'notifyreceived' ? (call.params[0] as string[]) : [])),
