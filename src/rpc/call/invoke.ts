@@ -22,6 +22,8 @@ import { PARAM_TYPES } from '../declare/paramTypes.js';
 interface CallPlan {
   readonly required: number;
   readonly most: number;
+  /** Like `most`, in the lbcd profile: lbcd ignores no arguments. */
+  readonly mostInLbcd: number;
   readonly params: readonly ParamPlan[];
   /** Parameters whose JSON type is checked before any parameter is parsed. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
@@ -41,6 +43,7 @@ function planOf(method: RpcMethod): CallPlan {
   plan = {
     required: params.filter((param) => param.required === true).length,
     most: method.maxArgs ?? params.length,
+    mostInLbcd: method.refusesBriefly === true ? (method.maxArgs ?? params.length) : params.length,
     params: params.map((param) => ({ key: paramKey(param), param })),
     strict: params
       .map((param, index) => ({ index, param }))
@@ -62,7 +65,8 @@ export function invoke(
   const plan = planOf(method);
   const count = positional.length;
   if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
-  if (count < plan.required || count > plan.most) throw wrongCount(method, plan, count, ctx.profile);
+  const most = ctx.profile === 'lbcd' ? plan.mostInLbcd : plan.most;
+  if (count < plan.required || count > most) throw wrongCount(method, plan, count, ctx.profile);
   refuseDeprecated(method, ctx);
   return method.run(ctx, parseArgs(method, plan, positional, ctx.profile), positional);
 }
@@ -113,7 +117,7 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
 function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
   if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
   if (method.refusesBriefly === true) return invalidRequest();
-  const { required, most } = plan;
+  const { required, mostInLbcd: most } = plan;
   const expected = required === most ? `${most}` : `between ${required} and ${most}`;
   return rpcError(
     RPC_ERROR.INVALID_PARAMS,

@@ -11,6 +11,7 @@ import {
   type Profile,
   type RpcMethod,
 } from '../declare/method.js';
+import { RPC_ERROR, rpcError } from '../declare/errors.js';
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 
@@ -70,12 +71,17 @@ export function methodHelp(method: RpcMethod): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Returns the result of `help`: the text of one method, or the list by category. Hidden methods are shown only by name. */
+/**
+ * Returns the result of `help`: the text of one method, or the list by category. Hidden methods are shown only by name.
+ * Throws -8 for an unknown method in the lbcd profile.
+ */
 export function helpAnswer(table: DeclaredMethods, profile: Profile, command: string): string {
   if (command !== '') {
     const method = table.find(command, profile);
     if (method !== undefined) return methodHelp(method);
     const unknown = `help: unknown command: ${command}`;
+    // Source: lbcd rpcserver.go `handleHelp`.
+    if (profile === 'lbcd') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown command: ${command}`);
     // The other profiles return the error of the program that they imitate.
     if (profile !== 'documented') return unknown;
     const shown = table.list(profile).filter(({ category }) => category !== 'hidden');

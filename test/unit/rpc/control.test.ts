@@ -48,6 +48,11 @@ describe('help', () => {
     );
     const asLbrycrd = testContext({ profile: 'lbrycrd' });
     expect(JSON.parse(await run(help, '["uptme"]', asLbrycrd))).toBe('help: unknown command: uptme');
+    const asLbcd = testContext({ profile: 'lbcd' });
+    await expect(run(help, '["uptme"]', asLbcd)).rejects.toMatchObject({
+      code: -8,
+      message: 'Unknown command: uptme',
+    });
   });
 });
 
@@ -86,14 +91,18 @@ describe('logging', () => {
 describe('the rest', () => {
   it('stop asks for a stop and says so', async () => {
     const services = testServices();
-    expect(await run(stop, '[]', testContext({ services }))).toBe('"LBRYcrd server stopping"');
-    expect(await run(stop, '[true]', testContext({ services, profile: 'lbcd' }))).toBe('"lbcd stopping."');
+    expect(await run(stop, '[true]', testContext({ services }))).toBe('"LBRYcrd server stopping"');
+    expect(await run(stop, '[]', testContext({ services, profile: 'lbcd' }))).toBe('"lbcd stopping."');
     expect(services.stops.length).toBe(2);
   });
 
   it('uptime counts seconds', async () => {
     expect(Number(await run(uptime))).toBeGreaterThanOrEqual(5);
     expect(Number(await run(uptime, '["ignored"]'))).toBeLessThan(3600);
+    await expect(run(uptime, '["ignored"]', testContext({ profile: 'lbcd' }))).rejects.toMatchObject({
+      code: -32602,
+      message: 'wrong number of params (expected 0, received 1)',
+    });
     const services = testServices();
     const { startTimeSec } = services.lifecycle;
     const mocked = { ...services, clock: { ...services.clock, nowSec: () => startTimeSec + 1000 } };
