@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from './support/node.js';
+import { longIt } from '../support/long.js';
 import { blocksOf, Started, stepsOf, walk, type Step } from './support/readme.js';
 
 describe('README.md', () => {
@@ -65,7 +66,7 @@ describe('README.md', () => {
     expect(node.output).toContain('Shutdown: done');
   });
 
-  it('mines alone by the walk of docs/mining.md', async () => {
+  longIt('mines alone by the walk of docs/mining.md', async () => {
     const [program, ...others] = blocksOf('Mine alone', 'docs/mining.md');
     const node = await start(program!.trim(), 'Stop it: ');
     const port = /rpcport=(\d+)/.exec(readFileSync(join(home, '.lbcnode', 'lbcnode.conf'), 'utf8'))![1]!;
@@ -98,16 +99,17 @@ describe('README.md', () => {
     expectWords(steps, ['collection create', 'net2 get', 'curl']);
     const [node, daemon] = programs!.trim().split('\n');
     const nodeProcess = await start(node!, 'Stop it: ');
-    const daemonProcess = await start(withOwnPorts(daemon!), 'All components run');
-    const secondProcess = await start(withOwnPorts(second.trim()), 'All components run');
+    const [daemonProcess, secondProcess] = await Promise.all(
+      [daemon!, second.trim()].map((command) => start(withOwnPorts(command), 'All components run')),
+    );
     const script = steps.map(({ command, prints }) => ({ command: withOwnPorts(command), prints }));
     await walk(script, home, env);
     const folders = ['data', 'data2', 'files', 'files2', 'wallets', 'wallets2'];
     expect(readdirSync(join(home, 'lbcnet-demo')).sort()).toEqual(folders);
     // The user's own folders are not touched.
     expect(readdirSync(home).filter((name) => /lbry|share/i.test(name))).toEqual([]);
-    expect(await secondProcess.exited).toBe(0);
-    expect(await daemonProcess.exited).toBe(0);
+    expect(await secondProcess!.exited).toBe(0);
+    expect(await daemonProcess!.exited).toBe(0);
     expect(await nodeProcess.exited).toBe(0);
   });
 });
