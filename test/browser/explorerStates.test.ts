@@ -34,8 +34,8 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   let site: Site;
   let base: string;
   let state: SiteState;
-  /** What the node answers instead, by method. */
-  let instead: Record<string, Error>;
+  /** Results or errors by method that replace the answers of the node. */
+  let instead: Record<string, unknown>;
   const logged: string[] = [];
   let nowMs = 0;
 
@@ -51,8 +51,11 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     const known = answers('harmless');
     site = new Site(start, {
       node: {
-        ask: ((method: string) =>
-          instead[method] ? Promise.reject(instead[method]) : Promise.resolve(known[method])) as never,
+        ask: (async (method: string) => {
+          const answer = instead[method] ?? known[method];
+          if (answer instanceof Error) throw answer;
+          return answer;
+        }) as never,
       },
       state,
       assetFolder: fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url)),
@@ -144,6 +147,40 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     instead = { getclaim: off('-claimindex'), getclaimstatus: off('-claimindex') };
     const claim = await look(`/claim/${ID}`);
     expect([claim.status, claim.text.includes('This needs -claimindex')]).toEqual([501, true]);
+  });
+
+  it('show the progress of an index that is being built, and its contents afterwards', async () => {
+    const filling = (index: string): AskError =>
+      new AskError(-1, `The ${index} index is not complete: block 3 of 10. Retry later.`);
+    const unknownTx = new AskError(
+      -5,
+      'No such mempool transaction. Blockchain transactions are still in the process of being indexed.',
+    );
+    instead = {
+      getclaim: filling('claim'),
+      getclaimstatus: filling('claim'),
+      getaddresstxids: filling('address'),
+      gettxinfo: unknownTx,
+      getindexinfo: { txindex: { synced: false, best_block_height: 3 } },
+    };
+    const pages = [
+      [`/claim/${ID}`, 501, 'The claim index is not complete: block 3 of 10'],
+      ['/address/mx', 200, 'The address index is not complete: block 3 of 10'],
+      [`/tx/${HASH}`, 404, 'Transactions are still being indexed'],
+      ['/node', 200, 'is being filled'],
+    ] as const;
+    for (const [path, status, text] of pages) {
+      const found = await look(path);
+      expect([path, found.status]).toEqual([path, status]);
+      expect(found.text).toContain(text);
+    }
+    instead = {};
+    state.tip = { ...TIP, height: 11, hash: '11'.repeat(32) };
+    for (const [path, , text] of pages) {
+      const found = await look(path);
+      expect([path, found.status]).toEqual([path, 200]);
+      expect(found.text).not.toContain(text);
+    }
   });
 
   it('show the available data of a pruned block, and name the missing data', async () => {
