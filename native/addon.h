@@ -1,4 +1,4 @@
-// The functions with which each part of the addon registers its exports.
+// Functions with which the parts of the addon register their exports.
 #pragma once
 
 #include "napi.h"

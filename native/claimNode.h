@@ -7,8 +7,8 @@
 
 namespace lbc {
 
-// `claims` is the hash of the node's claims. It is hashed together with the merkle root over the children. Returns false
-// when the bytes of `slots` are malformed.
+// Computes the hash of a claim trie node. `claims` is the hash of the node's claims, which is hashed together with the
+// merkle root over the children. Returns false when the bytes of `slots` are malformed.
 bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest);
 
 }  // namespace lbc

@@ -18,7 +18,7 @@ constexpr size_t kRecordHeader = 8 + kKeySize;
 constexpr size_t kRowHeader = 12;
 constexpr uint32_t kDeletedValue = UINT32_MAX;
 
-// Size of a heap block as glibc allocates it: a header and 16-byte steps.
+// Size of a heap block as glibc allocates it: a header, and sizes in steps of 16 bytes.
 inline size_t heapBytes(size_t size) { return size + 8 <= 32 ? 32 : (size + 8 + 15) & ~static_cast<size_t>(15); }
 
 inline uint8_t* heapScript(const uint8_t* field) {
@@ -85,7 +85,7 @@ void CoinTable::prefetchEntry(uint64_t hash) const {
   if (bucketCount_ == 0) return;
   const uint32_t head = bucket(bucketOf(hash));
   if (head == kNoEntry) return;
-  // An entry usually spans two cache lines.
+  // Loads the second cache line too, because an entry usually spans two cache lines.
   const char* entry = reinterpret_cast<const char*>(&at(head));
   __builtin_prefetch(entry);
   __builtin_prefetch(entry + sizeof(Entry) - 1);
@@ -147,8 +147,8 @@ void CoinTable::splitBucket() {
     return;
   }
   if (bucketCount_ > 2 * lowBuckets_) lowBuckets_ *= 2;
-  // One more bit of the hash now selects the bucket. Each entry of the split bucket either stays or moves to the added
-  // bucket.
+  // The table has grown by one bucket, so one more bit of the hash selects the bucket. Each entry of the split bucket
+  // either stays or moves to the added bucket.
   uint32_t i = bucket(added - lowBuckets_);
   bucket(added - lowBuckets_) = kNoEntry;
   while (i != kNoEntry) {

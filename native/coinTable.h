@@ -1,9 +1,8 @@
-// The coin cache: outpoint -> coin, with dirty and fresh flags as in Core's CCoinsViewCache. Pure data structure: it
-// knows neither blocks nor JavaScript (see coinTableBlocks.cpp and coinTableBinding.cpp).
-//
-// Memory: fixed entries of 76 bytes in blocks that never move, chained into a hash table. The table grows by one bucket at
-// a time (linear hashing), so growth causes no pause and no doubling of memory. Short scripts and scripts of the three
-// common forms are stored inside the entry, others in one heap block each.
+// The coin cache: outpoint -> coin, with dirty and fresh flags as in Core's CCoinsViewCache. Functions for blocks are in
+// coinTableBlocks.cpp, the JavaScript bindings in coinTableBinding.cpp. Memory: fixed entries of 76 bytes in blocks that
+// never move, chained into a hash table. The table grows by one bucket at a time (linear hashing), so growth causes no
+// pause and no doubling of memory. Short scripts and scripts of the three common forms are stored inside the entry, others
+// in one heap block each.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ constexpr uint32_t kNoEntry = UINT32_MAX;
 class CoinTable {
  public:
   enum Flags : uint8_t {
-    kUsed = 1,     // the slot holds an entry
-    kLive = 2,     // an unspent coin; without it: spent, or known to be absent
+    kUsed = 1,     // the slot contains an entry
+    kLive = 2,     // the slot holds an unspent coin; if not set: spent, or known to be absent
     kDirty = 4,    // the database does not know this state yet
     kFresh = 8,    // the database has no coin under this outpoint, so no deletion is written when the coin is spent
     kRecent = 16,  // used since the last pass of `trim`
@@ -75,11 +74,11 @@ class CoinTable {
   // changed.
   void load(const uint8_t* outpoint, const Coin* coin);
 
-  // Source: `CCoinsViewCache::AddCoin`. The script must be spendable. Returns false, without any change, when an unspent
-  // coin exists and `possibleOverwrite` is false.
+  // Adds a coin. The script must be spendable. Returns false, without any change, if an unspent coin exists and
+  // `possibleOverwrite` is false. Source: `CCoinsViewCache::AddCoin`.
   bool add(const uint8_t* outpoint, uint64_t hash, const Coin& coin, bool possibleOverwrite);
 
-  // Source: `CCoinsViewCache::SpendCoin`. The entry must be live.
+  // Spends the coin of an entry, which must be live. Source: `CCoinsViewCache::SpendCoin`.
   void spend(uint32_t entry);
 
   // Appends the rows of dirty entries to `out`, as records of the database (see memtable.h): at least one record and at

@@ -36,7 +36,7 @@ class BlockTxs {
 
   uint64_t hash(size_t tx) const { return hashes_[tx]; }
 
-  // A later transaction with the same txid replaces the earlier one.
+  // A transaction replaces an earlier one with the same txid.
   void add(size_t tx) { *slot(hashes_[tx], view_.txid(tx)) = static_cast<uint32_t>(tx + 1); }
 
   // Returns the spendable output that `outpoint` names if an added transaction created it, else null.

@@ -28,7 +28,8 @@ void resolveInputs(CoinTable& table, const ParsedView& view, uint32_t height, bo
                    const ResolvedColumns& columns, std::vector<uint8_t>* scripts,
                    std::vector<uint32_t>* duplicates);
 
-// Returns null, or an error message. After an error the table is partly changed, and the caller has a bug.
+// Applies a block to the table. Returns null, or an error message, which shows a bug of the caller; the table is then
+// partly changed.
 const char* applyBlock(CoinTable& table, const ParsedView& view, uint32_t height);
 const char* revertBlock(CoinTable& table, const ParsedView& view, const uint8_t* undo, size_t undoSize,
                         uint32_t height, bool* clean);

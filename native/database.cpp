@@ -34,9 +34,9 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 constexpr size_t kRowHead = 8;
-// Bits per key of the bloom filters. Value recommended by LevelDB.
+// Number of bits per key of the bloom filters, as recommended by LevelDB.
 constexpr int kFilterBits = 10;
-// Maximum size of one batch of deletions.
+// Maximum size in bytes of one batch of deletions.
 constexpr size_t kDeletionBytes = 1 << 20;
 
 class SilentLog : public leveldb::Logger {
@@ -45,7 +45,7 @@ class SilentLog : public leveldb::Logger {
 };
 
 // By default LevelDB maps up to 1,000 table files into memory. Mapped pages count as memory of the process, with fifteen
-// more pages around each page read, so memory use would grow with the database. A page that a failing disk cannot deliver
+// more pages around each page read, so memory use would grow with the database. A page that a failing disk cannot read
 // would end the process with a signal. On Windows LevelDB maps no files.
 void readInsteadOfMapping() {
 #ifndef _WIN32
@@ -106,7 +106,7 @@ class NamingEnv : public leveldb::EnvWrapper {
   }
 };
 
-// The environment is never destroyed: databases that are still open at the end of the process use it.
+// The environment is never destroyed, because databases that are still open at the end of the process use it.
 leveldb::Env* namingEnv() {
   static leveldb::Env* const env = new NamingEnv();
   return env;
@@ -276,7 +276,7 @@ leveldb::Status RangeWalk::read(size_t maxRows, size_t maxBytes, const std::func
     }
     if (isLate()) break;
   }
-  // A corrupt block also ends the iteration. Only the status distinguishes this case from the end of the rows.
+  // A corrupt block also ends the iteration, and only the status distinguishes this from the end of the rows.
   return iterator_->status();
 }
 

@@ -21,11 +21,11 @@ class FilterPolicy;
 namespace lbc {
 
 struct DatabaseOptions {
-  // Size of LevelDB's cache of table blocks.
+  // Size of LevelDB's cache of table blocks in bytes.
   uint64_t cacheBytes = 8 << 20;
   // Number of bytes in the write buffer at which LevelDB writes them to a table file.
   uint64_t writeBufferBytes = 4 << 20;
-  // Maximum size of a table file.
+  // Maximum size of a table file in bytes.
   uint64_t fileBytes = 2 << 20;
   // Maximum number of open table files.
   int openFiles = 1000;
@@ -41,7 +41,7 @@ using Bytes = std::vector<uint8_t>;
 
 class Database {
  public:
-  // Creates the database if it does not exist.
+  // Opens a database. Creates it if it does not exist.
   static leveldb::Status open(const std::string& path, const DatabaseOptions& options, std::unique_ptr<Database>* out);
   // Waits for LevelDB's background work. All iterators must be deleted before.
   ~Database();

@@ -1,7 +1,7 @@
 // The JavaScript class over Database. Contract: NativeDatabase of src/native/binding.ts.
 //
-// Reads whose rows are probably in memory run on the thread of the caller, within a time limit that it sets; all other
-// work runs on the thread pool. The caller must not close the database while an operation is pending; the wrapper in
+// Reads whose rows are probably in memory run on the thread of the caller, within a time limit that the caller sets. All
+// other work runs on the thread pool. The caller must not close the database while an operation is pending; the wrapper in
 // src/store/leveldb/nativeLevelDb.ts ensures this.
 #include <chrono>
 #include <limits>

@@ -12,7 +12,7 @@
 
 namespace lbc {
 
-// The native object of a JavaScript `Database`.
+// The native object behind a JavaScript `Database`.
 struct OpenDatabase {
   std::string path;
   DatabaseOptions options;
@@ -22,7 +22,7 @@ struct OpenDatabase {
   ~OpenDatabase() { shared->set(nullptr); }
 };
 
-// Both throw a JavaScript error and return null.
+// The functions throw a JavaScript error and return null.
 napi_value throwStatus(napi_env env, const leveldb::Status& status);
 napi_value throwNotOpen(napi_env env);
 

@@ -11,19 +11,19 @@ namespace lbc {
 namespace {
 
 struct OpenWalk {
-  // Keeps the database alive until the walk is destroyed.
+  // Reference that keeps the database alive until the iteration is destroyed.
   std::shared_ptr<Database> database;
   std::unique_ptr<RangeWalk> walk;
   ~OpenWalk() { walk.reset(); }
 };
 
-// Sets the first byte to 1 if the walk is at its end, else to 0. The rows follow the byte.
+// Stores in the first byte whether the iteration over the range is at its end (1) or not (0). The rows follow this byte.
 napi_value walked(napi_env env, Bytes* rows, bool isDone) {
   (*rows)[0] = isDone ? 1 : 0;
   return bytesOf(env, *rows);
 }
 
-// Arguments: (database, gte, lt, reverse).
+// Creates an iteration over a range of rows. Arguments: (database, gte, lt, reverse).
 napi_value constructWalk(napi_env env, napi_callback_info info) {
   napi_value self, arguments[4];
   void* object = nullptr;
@@ -78,7 +78,8 @@ struct RowView {
   std::shared_ptr<SharedDatabase> database;
 };
 
-// Arguments: (rows, database), the numbers under which the memtable and the database are shared with other threads.
+// Creates a view of a memtable over a database. Arguments: (rows, database), the numbers under which both are shared with
+// other threads.
 napi_value constructView(napi_env env, napi_callback_info info) {
   napi_value self, arguments[2];
   uint32_t rows, database;
@@ -120,7 +121,7 @@ leveldb::Status lookUp(RowView* view, const Latin1Key& key, bool* isOpen, Bytes*
   });
 }
 
-// (keys) => packed values
+// Reads rows: (keys) => packed values
 napi_value viewGetMany(napi_env env, napi_callback_info info) {
   napi_value argument;
   uint32_t count;

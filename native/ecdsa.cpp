@@ -25,7 +25,7 @@ const secp256k1_context* signContext() {
   return context;
 }
 
-// An integer of a lenient DER signature: its contents, which may be padded or too long.
+// An integer of a lenient DER signature. The contents may have leading zeros or be too long.
 struct Integer {
   const uint8_t* data;
   size_t size;
@@ -96,7 +96,7 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
 // The compressed keys that this thread used last. Computing the y coordinate takes a tenth of a verification, and many
 // keys are used more than once.
 struct RecentKey {
-  uint8_t key[kCompressedKeySize];  // all zero: empty
+  uint8_t key[kCompressedKeySize];  // compressed public key; all zero if the slot is empty
   secp256k1_pubkey point;
 };
 constexpr size_t kRecentKeys = 512;

@@ -29,7 +29,7 @@ bool sign(const uint8_t* hash, const uint8_t* privateKey, const uint8_t* extraEn
 bool recoverPublicKey(const uint8_t* hash, const uint8_t* compact, int recoveryId, bool compressed, uint8_t* out);
 // Adds `tweak` to the key in place. Returns false when the tweak or the result is out of range.
 bool tweakPrivateKey(uint8_t* privateKey, const uint8_t* tweak);
-// `out` receives 33 bytes.
+// Adds `tweak` times the generator to a public key. `out` receives the compressed result (33 bytes).
 bool tweakPublicKey(const uint8_t* key, size_t size, const uint8_t* tweak, uint8_t* out);
 
 }  // namespace lbc

@@ -116,7 +116,8 @@ napi_value jsTweakPublicKey(napi_env env, napi_callback_info info) {
   return makeKey(env, key, true);
 }
 
-// Arguments of one call of `verifySignature`. The memory that they point to must stay valid until the check is done.
+// Arguments of one call of `verifySignature`. The memory to which the pointers refer must stay valid until the check is
+// done.
 struct SignatureCheck {
   uint8_t hash[32];
   const uint8_t* signature;

@@ -15,12 +15,13 @@ namespace {
 
 #if defined(__linux__) && defined(RWF_NOWAIT)
 
-// musl has `preadv2` only since 1.2.5. Referring to the symbol could prevent the addon from loading.
+// musl has `preadv2` only since version 1.2.5. On older versions a reference to the symbol could prevent the addon from
+// loading.
 ssize_t readNoWait(int file, const iovec& part, off_t position) {
 #if defined(__GLIBC__) || !defined(__LP64__)
   return preadv2(file, &part, 1, position, RWF_NOWAIT);
 #else
-  // The position is passed in two words; the lower word holds all of it.
+  // The position is passed in two words. The lower word is sufficient on 64-bit systems.
   return syscall(SYS_preadv2, file, &part, 1, position, 0, RWF_NOWAIT);
 #endif
 }

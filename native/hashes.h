@@ -9,11 +9,11 @@ namespace lbc {
 
 constexpr size_t kHeaderSize = 112;
 
-// Messages of at most 111 bytes (one block).
+// SHA-512 of a message of at most 111 bytes, which fits in one block.
 void sha512Short(const uint8_t* data, size_t size, uint8_t* digest);
-// Messages of at most 55 bytes (one block).
+// RIPEMD-160 of a message of at most 55 bytes, which fits in one block.
 void ripemd160Short(const uint8_t* data, size_t size, uint8_t* digest);
-// RIPEMD-160 of SHA-256, 20 bytes.
+// Hash160: RIPEMD-160 of the SHA-256 of the data. Writes 20 bytes.
 void hash160(const uint8_t* data, size_t size, uint8_t* digest);
 
 // Proof-of-work hash of a header whose double SHA-256 is `id`.

@@ -102,7 +102,7 @@ napi_value jsMerklePath(napi_env env, napi_callback_info info) {
   return makeNumber(env, static_cast<double>(levels));
 }
 
-// Whether the little-endian number `hash` is at most `target`.
+// Whether `hash`, read as a little-endian number, is at most `target`.
 bool isAtMost(const uint8_t* hash, const uint8_t* target) {
   for (int i = 31; i >= 0; i--) {
     if (hash[i] != target[i]) return hash[i] < target[i];

@@ -11,7 +11,7 @@ namespace lbc {
 
 namespace {
 
-// First bytes of keys. Source: PREFIX of src/store/rows/keys.ts.
+// First bytes of database keys, by type of row. Source: PREFIX of src/store/rows/keys.ts.
 constexpr uint8_t kTxIndex = 'X';
 constexpr uint8_t kHistory = 'A';
 constexpr uint8_t kUnspent = 'U';
@@ -137,7 +137,7 @@ class Walk {
     return key + size;
   }
 
-  // The entry of the script, marked as touched by transaction `tx`.
+  // Returns the entry of the script, and marks it as used by transaction `tx`.
   Script& find(const uint8_t* key, size_t tx) {
     if (2 * (scripts_.size() + 1) > slots_.size()) grow();
     uint32_t* slot = slotOf(key);
@@ -172,11 +172,11 @@ class Walk {
   const SpentCoins& spent_;
   const uint32_t height_;
   AddressRows* out_;
-  // In order of first use in the block.
+  // Scripts in the order in which the block first uses them.
   std::vector<Script> scripts_;
   // Hash table: position in `scripts_` plus 1.
   std::vector<uint32_t> slots_;
-  // Positions of the scripts that the current transaction touches.
+  // Positions of the scripts that the current transaction uses.
   std::vector<uint32_t> touched_;
   uint64_t salt_[2];
 };

@@ -1,6 +1,5 @@
-// Rows that a block adds to the transaction index and the address index, as memtable records. Pure: it knows neither the
-// database nor JavaScript (see indexRowsBinding.cpp). Fallbacks: src/index/txIndex.ts and src/index/addressWalk.ts, which
-// document the rows.
+// Rows that a block adds to the transaction index and the address index, as memtable records. The JavaScript bindings are
+// in indexRowsBinding.cpp. Fallbacks: src/index/txIndex.ts and src/index/addressWalk.ts, which document the rows.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ namespace lbc {
 // Length of the key under which a script is stored, in bytes.
 constexpr size_t kScriptKeySize = 16;
 
-// Computes the key under which a script is stored; false for an unspendable script.
+// Computes the key under which a script is stored. Returns false for an unspendable script.
 bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
 
 // The coins that a block spends. Index: number of the input within the block. Every script is a range of `scripts`.
@@ -39,7 +38,7 @@ struct AddressRows {
 // Appends the rows of a block to `out`. The inputs in `view` must be in the order of the transactions.
 void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out);
 
-// `wtxids` contains 32 bytes for each transaction.
+// Appends the rows of the transaction index. `wtxids` contains 32 bytes for each transaction.
 void txRows(const ParsedView& view, const uint8_t* wtxids, uint32_t height, std::vector<uint8_t>* records);
 
 }  // namespace lbc

@@ -44,7 +44,7 @@ bool readSpent(napi_env env, napi_value resolved, size_t inputs, SpentCoins* spe
   return consistent;
 }
 
-// Reads (block, parsed, resolved, height); `keep` receives the values that own the memory.
+// Reads (block, parsed, resolved, height); `keep` receives the JavaScript values to which the memory belongs.
 bool readBlock(napi_env env, napi_callback_info info, Block* block, napi_value* keep) {
   napi_value arguments[4];
   return readArguments(env, info, 4, arguments) &&

@@ -26,7 +26,8 @@ class Job {
   static void execute(napi_env, void* data) {
     auto* job = static_cast<Job*>(data);
     job->outcome_ = job->work_();
-    // Releases the captured objects on this thread: the last owner of a database waits for its background work.
+    // Releases the captured objects on this thread, because releasing the last reference to a database waits for its
+    // background work.
     job->work_ = nullptr;
   }
 

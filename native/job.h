@@ -23,7 +23,7 @@ struct Outcome {
 napi_value startJob(napi_env env, const char* name, std::function<Outcome()> work,
                     std::function<napi_value(napi_env)> result, napi_value kept = nullptr);
 
-// An Error with the outcome's message and code.
+// Creates a JavaScript Error with the message and code of the outcome.
 napi_value makeError(napi_env env, const Outcome& outcome);
 
 }  // namespace lbc

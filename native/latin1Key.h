@@ -14,7 +14,7 @@ class Latin1Key {
     if (napi_typeof(env, value, &type) != napi_ok) return false;
     if (type != napi_string) return readBytes(env, value, "key", &span_);
     size_t size;
-    // The call writes a zero byte behind the last one. A string that fills the short buffer may have been cut off.
+    // The call writes a zero byte after the last character. A string that fills the short buffer may have been truncated.
     if (napi_get_value_string_latin1(env, value, short_, sizeof short_, &size) != napi_ok) return false;
     span_ = {reinterpret_cast<const uint8_t*>(short_), size};
     if (size + 1 < sizeof short_) return true;

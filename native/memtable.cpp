@@ -299,7 +299,7 @@ ptrdiff_t Memtable::sparsest() const {
   if (dead_ * kDeadShare < units_) return -1;
   uint32_t most = 0;
   ptrdiff_t found = -1;
-  // The last segment is still being filled, so it is left out.
+  // The last segment is still being filled, so it is never compacted.
   for (size_t i = 0; i + 1 < filled_.size(); i++) {
     const Segment& segment = segments_[filled_[i]];
     if (segment.dead <= most || segment.dead < segment.used / kSparseShare) continue;
@@ -349,7 +349,7 @@ void Memtable::clear() {
   const size_t took = filled_.size();
   for (const uint32_t segment : filled_) freeSegment(segment);
   filled_.clear();
-  // Keeps the smaller of the numbers of segments used by the last two fillings.
+  // Number of empty segments that stay allocated: the smaller of the numbers that the last two fillings used.
   if (spare_.size() > std::min(took, lastSegments_)) spare_.resize(std::min(took, lastSegments_));
   lastSegments_ = took;
   segments_.clear();
@@ -423,7 +423,7 @@ bool Memtable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
   return compare(found.key(), found.keySize(), key, size) < 0;
 }
 
-// New rows form a sorted run. The run is merged with earlier runs that are less than twice as long.
+// The new rows are sorted as a run, which is merged with earlier runs that are less than twice as long.
 void Memtable::settle(Order* order) {
   if (order->fresh.empty()) return;
   const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };

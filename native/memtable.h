@@ -1,11 +1,10 @@
 // Rows by key in packed memory: the write-back overlay of the database, or, with a size limit, the cache of recently
-// written rows. Pure data structure: it knows neither what rows mean nor JavaScript (see memtableBinding.cpp).
-//
-// Memory: rows one behind the other in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of
-// the key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its space moves to the end and leaves the old space
-// unused. A hash table with slots of 8 bytes maps a key to a row number. A vector maps a row number to the position of the
-// row. A table with a size limit that is full compacts a mostly empty segment. If no such segment exists, the table evicts
-// the oldest segment. Rows of that segment that were read since they were written move to the end.
+// written rows. The JavaScript bindings are in memtableBinding.cpp. Memory: rows one behind the other in segments, `u32
+// size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of the key ‖ u32 number of the row ‖ key ‖ value`; a row
+// that outgrows its space moves to the end and leaves the old space unused. A hash table with slots of 8 bytes maps a key
+// to a row number. A vector maps a row number to the position of the row. A table with a size limit that is full compacts
+// a mostly empty segment. If no such segment exists, the table evicts the oldest segment. Rows of that segment that were
+// read since they were written move to the end.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +17,25 @@ namespace lbc {
 
 class Memtable {
  public:
-  // Result of `find` for an unknown key.
+  // Position that `find` returns for an unknown key.
   static constexpr int64_t kUnknown = -1;
   static constexpr int64_t kDeleted = -2;
   // Length that marks a deletion in records.
   static constexpr uint32_t kDeletedValue = UINT32_MAX;
-  // In packed values: length that marks an unknown key.
+  // Length that marks an unknown key in packed values.
   static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
-  // A `maxBytes` of 0 sets no size limit.
+  // Creates an empty table. A `maxBytes` of 0 sets no size limit.
   explicit Memtable(uint64_t maxBytes);
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
 
-  // Returns the length of the value. The value is valid until the next change of the table. In a table without a size
-  // limit this call changes nothing.
+  // Looks up a key. Returns the length of its value. The value is valid until the next change of the table. In a table
+  // without a size limit this call changes nothing.
   int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
 
-  // A null value marks a deletion. With a size limit, a row that does not fit in a segment is dropped.
+  // Adds or replaces a row. A null value marks a deletion. In a table with a size limit, a row that does not fit in a
+  // segment is dropped.
   void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
 
   // Sets the rows of records (see `walk`). If `kind` is 0 or more, sets only rows whose keys begin with that byte. Returns
@@ -56,14 +56,15 @@ class Memtable {
   // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian. The
   // following functions are only for tables without a size limit.
 
-  // Starts a walk over all rows, grouped by the first byte of their keys. The table must not change until the walk ends.
+  // Starts an iteration over all rows, grouped by the first byte of their keys. The table must not change until the
+  // iteration ends.
   void beginWalk();
   // Writes the next records, as many as fit in `capacity`, and returns the number of bytes. Returns 0 at the end, and when
   // no record fits; then `needed` is the size required.
   size_t walk(uint8_t* out, size_t capacity, size_t* needed);
 
   // Writes to `out` the records of the keys from `gte` up to but not including `lt`, ascending, and returns their number.
-  // All rows of the same type (first byte of the key) that were added since its last sort are scanned.
+  // Rows of the same type (first byte of the key) that are not sorted yet are compared one by one.
   size_t range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out) const;
   // Sorts the rows of a kind (first byte of the key). The cost depends on the rows added since the last sort.
   void sortKind(size_t kind) { settle(&orders_[kind]); }
@@ -111,7 +112,7 @@ class Memtable {
     // In units.
     uint32_t size = 0;
     uint32_t used = 0;
-    // Unused units in the segment, left by rows that moved or were removed.
+    // Number of unused units in the segment, left by rows that moved or were removed.
     uint32_t dead = 0;
   };
 
@@ -134,22 +135,22 @@ class Memtable {
   // The slot of the key, or the empty slot where it would be inserted.
   size_t slotOf(const uint8_t* key, size_t size, uint32_t hash) const;
   void grow();
-  // Returns an unused row number.
+  // Returns a row number that is not in use.
   uint32_t takeNumber();
   void erase(size_t slot);
   // Allocates space for a row at the end.
   uint32_t append(uint32_t units);
   void addSegment(uint32_t units);
   void freeSegment(uint32_t segment);
-  // Marks the row at this position as removed.
+  // Marks the row at the position as removed. Its space is freed later.
   void leave(uint32_t place);
   void moveToEnd(uint32_t place);
-  // Frees space in a table with a size limit, moving at most `mayMove` units.
+  // Frees space in a table with a size limit. At most `mayMove` units of rows are moved.
   void makeRoom(uint32_t* mayMove);
-  // Position in `filled_` of the segment with the most unused space. Returns -1 if compacting this segment would gain too
-  // little.
+  // Position in `filled_` of the segment with the most unused space. Returns -1 if compacting would free too little.
   ptrdiff_t sparsest() const;
-  // Evicts the oldest segment but keeps rows that were read, at most `mayMove` units of them.
+  // Evicts the oldest segment. Rows that were read since they were written are moved to the end instead, at most `mayMove`
+  // units of them.
   void evictOldest(uint32_t* mayMove);
   void settle(Order* order);
   bool less(uint32_t a, uint32_t b) const;
@@ -177,8 +178,8 @@ class Memtable {
   std::vector<uint32_t> walk_;
   size_t walked_ = 0;
 
-  // Orders by row type (first byte of the key); empty in a table with a size limit. Types that are never walked are never
-  // sorted.
+  // Rows in sorted order by row type (first byte of the key); empty in a table with a size limit. Types over which no code
+  // iterates are never sorted.
   std::vector<Order> orders_;
 
   uint64_t salt_[3];

@@ -24,7 +24,7 @@ Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_val
   return table ? &table->rows() : nullptr;
 }
 
-// Like `readShared`, but throws if the table has a size limit, because such tables do not support walks.
+// Like `readShared`, but throws if the table has a size limit, because such tables do not support iterations.
 SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   SharedTable* table = readShared(env, info, count, arguments);
   if (!table || !table->rows().isBounded()) return table;
@@ -76,7 +76,7 @@ napi_value endChange(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// Reads a buffer of the caller that receives the result.
+// Reads an argument: a buffer to which the result is written.
 bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
   Span target;
   if (!readBytes(env, value, "target", &target)) return false;
@@ -181,7 +181,7 @@ napi_value range(napi_env env, napi_callback_info info) {
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
   std::vector<uint8_t> records;
   table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
-  // Usually no records are in the range. Then no buffer is allocated.
+  // Usually no records are in the range, in which case no buffer is allocated.
   return records.empty() ? makeUndefined(env) : makeBuffer(env, records.data(), records.size());
 }
 

@@ -1,6 +1,6 @@
 // Thin helpers over Node-API: reading arguments, making results, throwing. No knowledge of blocks or coins.
-// Nothing here throws C++ exceptions (the addon is compiled without them): a helper that fails has thrown a JavaScript
-// error and returns false or nullptr, and the caller returns nullptr at once.
+// No helper throws C++ exceptions (the addon is compiled without them). A helper that fails throws a JavaScript error and
+// returns false or nullptr; its caller must then return nullptr.
 #pragma once
 
 #define NAPI_VERSION 8
@@ -13,7 +13,7 @@
 
 namespace lbc {
 
-// A view of memory that JavaScript owns; valid while the value it came from is reachable.
+// A view of memory that JavaScript owns. It is valid while the JavaScript value that it was read from is reachable.
 struct Span {
   const uint8_t* data = nullptr;
   size_t size = 0;
@@ -26,7 +26,7 @@ napi_value throwTypeError(napi_env env, const char* message);
 bool readArguments(napi_env env, napi_callback_info info, size_t count, napi_value* arguments,
                    napi_value* self = nullptr);
 
-// Reads the arguments of a method and the object behind `this`, which `wrapObject` has put there. `what` is the object's
+// Reads the arguments of a method, and the C++ object that `wrapObject` has attached to `this`. `what` is the object's
 // name in the TypeError.
 template <typename Object>
 Object* readCall(napi_env env, napi_callback_info info, const char* what, size_t count, napi_value* arguments) {
@@ -37,7 +37,7 @@ Object* readCall(napi_env env, napi_callback_info info, const char* what, size_t
   return static_cast<Object*>(object);
 }
 
-// Wraps the object in `self`, which owns it from then on. Returns `self`.
+// Attaches a C++ object to `self`, which owns the object from then on. Returns `self`.
 template <typename Object>
 napi_value wrapObject(napi_env env, napi_value self, Object* object, const char* failure) {
   const auto finalize = [](napi_env, void* data, void*) { delete static_cast<Object*>(data); };
@@ -46,7 +46,7 @@ napi_value wrapObject(napi_env env, napi_value self, Object* object, const char*
   return throwError(env, failure);
 }
 
-// Reads a Uint8Array (Buffers included). `what` is its name in the TypeError.
+// Reads a Uint8Array (Buffers included). `what` is the name of the value in the TypeError.
 bool readBytes(napi_env env, napi_value value, const char* what, Span* out);
 // Reads a Uint8Array of exactly `size` bytes.
 bool readFixedBytes(napi_env env, napi_value value, size_t size, const char* what, const uint8_t** out);
@@ -60,7 +60,7 @@ bool isUndefined(napi_env env, napi_value value);
 bool isNullish(napi_env env, napi_value value);
 
 bool readProperty(napi_env env, napi_value object, const char* name, napi_value* out);
-// Reads property `name` of `object`, a typed array of `type`. `count` receives the number of elements.
+// Reads the property `name` of `object`, a typed array of type `type`. Sets `count` to the number of elements.
 bool readTypedArray(napi_env env, napi_value object, const char* name, napi_typedarray_type type,
                     const void** data, size_t* count, napi_value* value = nullptr);
 
@@ -74,7 +74,7 @@ napi_value makeBufferOf(napi_env env, std::vector<uint8_t>&& bytes);
 // Copies `size` bytes into `target`, a Uint8Array of this size, and returns it. If `target` is undefined, returns a new
 // Buffer.
 napi_value answerBytes(napi_env env, const uint8_t* data, size_t size, napi_value target);
-// Makes an uninitialised Buffer. `data` receives its memory.
+// Creates a Buffer without initializing its memory. `data` receives the address of the memory.
 napi_value makeEmptyBuffer(napi_env env, size_t size, uint8_t** data);
 napi_value makeUint32Array(napi_env env, const uint32_t* data, size_t count);
 // Makes a zeroed typed array with `count` elements of `elementSize` bytes.

@@ -16,7 +16,7 @@ namespace lbc {
 
 namespace {
 
-// Core's MAX_SIZE: no length above this is accepted.
+// Core's MAX_SIZE. A greater length makes the bytes invalid.
 constexpr uint64_t kMaxCompactSize = 0x02000000;
 
 class Parser {
@@ -49,7 +49,7 @@ class Parser {
       if (!outputList(&row)) return false;
     } else {
       if (!u8(&marker)) return false;
-      // A flag of 0 means a transaction without inputs and outputs: the two bytes are its empty lists.
+      // A flag of 0 means a transaction without inputs and outputs: the two bytes (marker and flag) are its empty lists.
       if (marker != 0) {
         bodyAt = at_;
         if (!inputList(&row) || !outputList(&row)) return false;

@@ -53,7 +53,7 @@ static_assert(sizeof(OutputRow) == 4 * 4, "OUTPUT_STRIDE");
 
 // The offset table of a block or a transaction during parsing.
 struct ParsedTables {
-  // Maximum number of rows whose memory is kept for the next block.
+  // Maximum number of rows whose memory stays allocated for the next block.
   static constexpr size_t kKeptRows = 1 << 17;
 
   std::vector<TxRow> txs;
@@ -74,7 +74,7 @@ struct ParsedTables {
     size = 0;
   }
 
-  // Frees the memory after a block of very many transactions, inputs or outputs.
+  // Frees the memory if the last block had very many transactions, inputs or outputs.
   void release() {
     if (txs.capacity() + inputs.capacity() + outputs.capacity() > kKeptRows) *this = ParsedTables();
   }
@@ -127,13 +127,13 @@ struct ParsedView {
 // Size of an outpoint: txid and output number.
 constexpr size_t kOutpointSize = 36;
 
-// Reads only the tables `parsed` and does not check that their offsets are within a block. `holders` (may be null)
+// Reads the tables of `parsed` without checking that the offsets in them are within a block. `holders` (may be null)
 // receives the values that keep the memory alive.
 bool readTables(napi_env env, napi_value parsed, ParsedView* view, napi_value* holders = nullptr);
 constexpr size_t kTablesHolders = 4;
 
-// Reads the arguments `block` and `parsed`. Checks that all offsets are within the block, so no later access can leave the
-// block. `holders` (may be null) receives the block and the values of `readTables`.
+// Reads the arguments `block` and `parsed`. Checks that all offsets are within the block, so that later accesses need no
+// checks. `holders` (may be null) receives the block and the values of `readTables`.
 bool readParsed(napi_env env, napi_value block, napi_value parsed, ParsedView* view,
                 napi_value* holders = nullptr);
 constexpr size_t kParsedHolders = 1 + kTablesHolders;

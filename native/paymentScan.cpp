@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kIdSize = 32;
 // Offset of the merkle root in a block header, after the version and the parent hash.
 constexpr size_t kMerkleRootAt = 36;
-// Start of the output script of a witness commitment (BIP141): OP_RETURN, a push of 36 bytes, and a mark of four bytes.
+// Beginning of the output script of a witness commitment (BIP141): OP_RETURN, the length 36, and a mark of four bytes.
 constexpr uint8_t kCommitmentHead[6] = {0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed};
 constexpr size_t kCommitmentSize = 38;
 // Size of the witness of a coinbase with a reserved value: item count 1, item length 32, and 32 bytes.
@@ -49,9 +49,9 @@ class Filter {
   uint32_t mask_;
 };
 
-// Transactions that the wallet already knows with their position in a block, so that the scan skips them there
-// (`SettledTxs` of src/wallet/port.ts). The number of hash slots is a power of two (src/util/hashSlots.ts). `kinds` is a
-// copy.
+// Transactions that the wallet already knows, with their positions in blocks. The scan skips a transaction at its known
+// position (`SettledTxs` of src/wallet/port.ts). The number of hash slots is a power of two (src/util/hashSlots.ts).
+// `kinds` is a copy.
 struct Settled {
   const int32_t* slots = nullptr;
   size_t slotCount = 0;
@@ -170,7 +170,7 @@ bool mayConcern(Scan& scan, const uint8_t* block, const ParsedTables& tables, si
   return false;
 }
 
-// Computes the result of `scanPayments`.
+// Scans the blocks and writes the result of `scanPayments` to `out`.
 void look(Scan& scan, ParsedTables* tables, std::vector<uint32_t>* out) {
   out->assign(1, 0);
   for (size_t n = 0; n < scan.count; n++) {
@@ -182,7 +182,7 @@ void look(Scan& scan, ParsedTables* tables, std::vector<uint32_t>* out) {
       const uint8_t* txid = tables->txids.data() + kIdSize * index;
       if (!mayConcern(scan, block.data, *tables, index)) continue;
       if (scan.settled.has(txid, scan.ids + kIdSize * n, index, tx.hasWitness())) continue;
-      // A later transaction of these blocks may spend outputs of this transaction.
+      // A later transaction in these blocks may spend outputs of this transaction, so its id is added to the searched ids.
       scan.txids.add(txid);
       const uint32_t row[] = {static_cast<uint32_t>(n), static_cast<uint32_t>(index), tx.start, tx.end, tx.flags};
       out->insert(out->end(), row, row + 5);

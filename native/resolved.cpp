@@ -7,7 +7,7 @@ namespace {
 // Bytes in the columns for one input: amount, three 32-bit words, status, and type of claim.
 constexpr size_t kWordBytes = 8 + 3 * 4;
 constexpr size_t kRowBytes = kWordBytes + 2;
-// Maximum number of rows whose memory is kept for the next block.
+// Maximum number of rows whose memory stays allocated for the next block.
 constexpr size_t kKeptRows = 1 << 17;
 
 bool refuse(napi_env env) {
@@ -46,7 +46,7 @@ bool readColumns(napi_env env, napi_value resolved, ResolvedView* view, napi_val
     return false;
   }
   const size_t count = view->count;
-  // The height codes may be missing: the mempool passes none.
+  // The height codes may be missing, because the mempool passes none.
   if (offsetCount != count || lengthCount != count || statusCount != count || (heightCount != count && heightCount != 0))
     return refuse(env);
   view->amounts = static_cast<const int64_t*>(amounts);

@@ -37,7 +37,7 @@ struct PackedResolvedHead {
 };
 static_assert(sizeof(PackedResolvedHead) == 16, "the head of packed inputs");
 
-// Writable columns. Their memory is reused for the next block.
+// Columns that can be written. Their memory is reused for the next block.
 class ResolvedColumnsMemory {
  public:
   // Resizes the columns to `count` inputs and sets all values to zero.

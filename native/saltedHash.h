@@ -1,5 +1,5 @@
-// The mixing step of the addon's hash tables. Keys come from the chain, so an attacker can choose them: the salts are
-// secret, so no bucket can be targeted.
+// The mixing step of the addon's hash tables. Keys come from the chain, so an attacker can choose them. The salts are
+// secret, so an attacker cannot fill a chosen bucket.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ constexpr size_t kMaxScriptElementSize = 20000;
 constexpr size_t kMaxScriptSize = 20005;
 constexpr unsigned kMaxPubkeysPerMultisig = 20;
 
-// One operation of a script.
+// One operation of a script: an opcode and its data.
 struct Operation {
   uint8_t opcode;
   const uint8_t* data;  // bytes that a push puts on the stack; null for other opcodes
@@ -66,7 +66,7 @@ inline bool nextOperation(const uint8_t*& at, const uint8_t* end, Operation* ope
   return true;
 }
 
-// Sigops by the inaccurate count of blocks; bytes after a cut-off push are not counted.
+// Counts sigops with the inaccurate method of blocks. Bytes after a truncated push are not counted.
 inline uint32_t countLegacySigops(const uint8_t* script, size_t size) {
   const uint8_t* at = script;
   const uint8_t* end = script + size;
@@ -106,7 +106,7 @@ inline size_t claimPrefixLength(const uint8_t* script, size_t size) {
   return static_cast<size_t>(at - script);
 }
 
-// The opcode of the claim prefix at the start of the script, or 0.
+// Returns the opcode of the claim prefix at the start of the script; 0 without a claim prefix.
 inline uint8_t claimKind(const uint8_t* script, size_t size) {
   return claimPrefixLength(script, size) == 0 ? 0 : script[0];
 }

@@ -80,7 +80,7 @@ void writeState(const uint32_t* state, uint8_t* out) {
   for (int i = 0; i < 8; i++) writeBE32(out + 4 * i, state[i]);
 }
 
-// Digest of exactly 32 bytes.
+// Computes the SHA-256 digest of a message of exactly 32 bytes.
 void sha256Of32(const uint8_t* data, uint8_t* digest) {
   uint8_t block[64] = {};
   memcpy(block, data, 32);

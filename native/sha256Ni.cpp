@@ -15,7 +15,7 @@ namespace detail {
 
 namespace {
 
-// CPUID leaf 1 ECX: SSSE3 and SSE4.1; leaf 7 EBX: SHA.
+// CPUID leaf 1 ECX shows SSSE3 and SSE4.1; leaf 7 EBX shows SHA.
 bool processorHasSha() {
   unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
@@ -28,7 +28,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) void transformNi(uint32_t* state, co
   const __m128i toBigEndian = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
   const __m128i* constants = reinterpret_cast<const __m128i*>(kSha256Constants);
 
-  // The instructions need the state as (A B E F) and (C D G H), first letter in the highest lane.
+  // The SHA instructions need the state as (A B E F) and (C D G H), with the first letter in the highest lane.
   const __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state)), 0xb1);
   const __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state + 4)), 0x1b);
   __m128i abef = _mm_alignr_epi8(badc, hgfe, 8);
@@ -47,7 +47,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) void transformNi(uint32_t* state, co
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0e));
       if (i < 12) {
-        // The four words that round i + 4 needs.
+        // Message words that round i + 4 needs.
         const __m128i last = w[(i + 3) & 3];
         const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]),
                                           _mm_alignr_epi8(last, w[(i + 2) & 3], 4));

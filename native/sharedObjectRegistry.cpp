@@ -18,7 +18,7 @@ struct Registry {
   uint32_t last = 0;
 };
 
-// Never destroyed: threads may still be ending when the process exits.
+// The registry is never destroyed, because threads may still be ending when the process exits.
 Registry& registry() {
   static auto* const made = new Registry();
   return *made;

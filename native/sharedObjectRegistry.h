@@ -10,10 +10,10 @@ namespace lbc {
 
 enum class SharedKind { kRows, kDatabase };
 
-// The number is never reused in this process.
+// Makes an object available to other threads. Returns a number that is never used again in this process.
 uint32_t publish(SharedKind kind, const std::shared_ptr<void>& object);
 
-// Null when the number is unknown, of another kind, or of an object that was released.
+// Returns null when the number is unknown, belongs to an object of another kind, or to an object that was released.
 std::shared_ptr<void> attach(SharedKind kind, uint32_t number);
 
 }  // namespace lbc

@@ -19,19 +19,19 @@ class SharedTable {
  public:
   explicit SharedTable(uint64_t maxBytes) : rows_(maxBytes) {}
 
-  // Only the owner may call the following functions.
+  // Functions that only the owner may call.
 
   Memtable& rows() { return rows_; }
-  // Allows other threads to attach. Before this call nothing is locked.
+  // Allows other threads to attach to the table. Before this call no lock is taken.
   void share() { isShared_ = true; }
   bool isShared() const { return isShared_; }
-  // The changes between the two calls become visible to readers together, under one exclusive lock.
+  // Begin and end of a change. Everything in between becomes visible to readers together, under one exclusive lock.
   void beginChange();
   void endChange();
-  // Same result as `Memtable::range`. Before, sorts the rows that were added since the last sort.
+  // Appends the rows of a range as `Memtable::range` does, after sorting the rows that were added since the last sort.
   void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
-  // One change: takes the lock unless the owner holds it already.
+  // Scope of one change: takes the lock unless the owner already holds it.
   class Change {
    public:
     explicit Change(SharedTable* table) : table_(table->isShared_ && !table->isChanging_ ? table : nullptr) {
@@ -47,13 +47,13 @@ class SharedTable {
     SharedTable* const table_;
   };
 
-  // Any thread may call the following functions.
+  // Functions that any thread may call.
 
   // Incremented by each `beginChange`, before any part of the change is visible.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
-  // As `Memtable::find`; appends the value.
+  // Like `Memtable::find`, but appends the value to `out`.
   int64_t look(const uint8_t* key, size_t keySize, std::vector<uint8_t>* out);
-  // As `Memtable::range`; returns the number of records.
+  // Appends the rows of a range as `Memtable::range` does. Returns the number of records.
   size_t lookRange(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
 
  private:
@@ -78,7 +78,7 @@ class SharedTable {
   std::mutex turn_;
   std::shared_mutex lock_;
   std::atomic<uint64_t> changes_{0};
-  // Row types (first byte of a key) that readers walk. The owner keeps rows of these types sorted.
+  // Row types (first byte of a key) over which readers iterate. The owner sorts rows of these types.
   std::atomic<bool> walked_[256] = {};
   bool isShared_ = false;
   bool isChanging_ = false;

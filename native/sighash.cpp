@@ -32,8 +32,8 @@ void writeCompactSize(Sha256& hash, uint64_t value) {
   }
 }
 
-// Hashes the outputs from `first` up to but not including `end`. Their bytes in the block are equal to the serialization
-// that is hashed.
+// Hashes the outputs from `first` (inclusive) to `end` (exclusive). In the block the outputs have the bytes that must be
+// hashed.
 void writeOutputs(Sha256& hash, const ParsedView& view, const TxRow& tx, uint32_t first, uint32_t end) {
   if (first >= end) return;
   const uint32_t from = view.outputs[tx.firstOutput + first].value;
@@ -92,7 +92,7 @@ void legacySighash(const ParsedView& view, const TxRow& tx, uint32_t inputIndex,
     } else {
       hash.write(kEmptyScript, 1);
     }
-    // With NONE and SINGLE the sequence numbers of the other inputs are not signed.
+    // With SIGHASH_NONE and SIGHASH_SINGLE the sequence numbers of the other inputs are not signed.
     const bool fixed = i == inputIndex || !(single || none);
     writeU32(hash, fixed ? view.inputs[tx.firstInput + i].sequence : 0);
     if (anyoneCanPay) break;

@@ -13,7 +13,7 @@ constexpr uint32_t kSighashNone = 2;
 constexpr uint32_t kSighashSingle = 3;
 constexpr uint32_t kSighashAnyoneCanPay = 0x80;
 
-// Hashes common to all witness inputs of a transaction; computed by the first thread that needs them.
+// Hashes that all witness inputs of a transaction share. The first thread that needs them computes them.
 class TxMidstate {
  public:
   struct Hashes {
@@ -25,7 +25,7 @@ class TxMidstate {
   const Hashes& get(const ParsedView& view, const TxRow& tx);
 
  private:
-  std::atomic<uint8_t> state_{0};  // 0 not started, 1 in progress, 2 done
+  std::atomic<uint8_t> state_{0};  // 0: not started; 1: in progress; 2: done
   Hashes hashes_;
 };
 
@@ -35,7 +35,7 @@ class TxMidstate {
 void legacySighash(const ParsedView& view, const TxRow& tx, uint32_t inputIndex, const uint8_t* scriptCode,
                    size_t scriptCodeSize, uint32_t hashType, uint8_t* digest);
 
-// The digest of version 0 witness inputs (BIP143).
+// Computes the digest for version 0 witness inputs (BIP143).
 void witnessSighash(const ParsedView& view, const TxRow& tx, TxMidstate* midstate, uint32_t inputIndex,
                     const uint8_t* scriptCode, size_t scriptCodeSize, int64_t amount, uint32_t hashType,
                     uint8_t* digest);

@@ -40,7 +40,7 @@ void SignatureCache::resize(uint64_t bytes) {
 
 SignatureCache::Bucket* SignatureCache::allocate() {
   const std::lock_guard<std::mutex> guard(allocation_);
-  // Zeroed memory that the system allocates page by page on first use.
+  // Zeroed memory. The system allocates each page when it is first used.
   if (!buckets()) {
     buckets_.store(static_cast<Bucket*>(calloc(bucketCount_, sizeof(Bucket))), std::memory_order_release);
   }

@@ -32,12 +32,12 @@ class SignatureCache {
   // Size limit in bytes, and number of signatures inserted since the last `resize`.
   uint64_t maxBytes() const { return bucketCount_ * sizeof(Bucket); }
   uint64_t insertions() const { return insertions_.load(std::memory_order_relaxed); }
-  // True if no signature was inserted since the last `resize`.
+  // Whether no signature was inserted since the last `resize`.
   bool isUnused() const { return insertions() == 0; }
 
   // Whether the signature is in the cache. With `erase`, a signature that is found is removed.
   bool contains(const Key& key, bool erase);
-  // May evict another key of the same bucket.
+  // Inserts a key. May evict another key of the same bucket.
   void insert(const Key& key);
 
  private:
@@ -48,7 +48,7 @@ class SignatureCache {
     Key ways[kWays];  // zero: empty
   };
 
-  // Null before the first insertion.
+  // The hash table of the cache; null before the first insertion.
   Bucket* buckets() const { return buckets_.load(std::memory_order_acquire); }
   // Allocates the buckets. Returns null when memory is insufficient.
   Bucket* allocate();

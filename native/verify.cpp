@@ -17,7 +17,7 @@ struct Item {
   size_t size;
 };
 
-// Size of the largest stack that the standard forms below need: a dummy, 20 signatures, a redeem script.
+// Maximum number of stack items that the standard forms below need: a dummy, 20 signatures, a redeem script.
 constexpr size_t kMaxItems = 22;
 
 struct Stack {
@@ -89,7 +89,8 @@ bool contains(Item haystack, Item needle) {
   return false;
 }
 
-// Source: `CheckMinimalPush`. As in the source, small numbers pushed as bytes count as not minimal.
+// Whether the push uses the shortest encoding. Small numbers pushed as bytes count as not minimal. Source:
+// `CheckMinimalPush`.
 bool isMinimalPush(const Operation& op) {
   if (op.size == 0) return op.opcode == OP_0;
   if (op.size == 1 && ((op.data[0] >= 1 && op.data[0] <= 16) || op.data[0] == 0x81)) return false;
@@ -123,7 +124,7 @@ bool readWitnessSize(const uint8_t*& at, const uint8_t* end, uint64_t* value) {
   return true;
 }
 
-// The verification of one input.
+// State of the verification of one input.
 class InputCheck {
  public:
   InputCheck(VerifyBatch& batch, size_t tx, size_t input, uint32_t* cacheHits)
@@ -143,7 +144,7 @@ class InputCheck {
     Stack witness;
     if (!readWitness(&witness)) return false;
 
-    // The claim prefix only pushes and drops; the script behind it decides. A script with a malformed prefix has no
+    // The claim prefix only pushes and drops data, so the script after it decides. A script with a malformed prefix has no
     // standard form.
     const size_t prefix = claimPrefixLength(spent.data, spent.size);
     if (prefix > 0 && !prefixPushesFit(spent.data, prefix)) return false;
@@ -157,7 +158,7 @@ class InputCheck {
     if (inner.size == 23 && inner.data[0] == OP_HASH160 && inner.data[1] == 20 && inner.data[22] == OP_EQUAL) {
       return (flags_ & kVerifyP2sh) && checkScriptHash(inner.data + 2, scriptSig, stack, witness);
     }
-    // Signatures commit to the whole script, including the claim prefix.
+    // Legacy signatures cover the whole script, including the claim prefix.
     return witness.count == 0 && checkTemplate(inner, spent, stack, false);
   }
 
@@ -186,7 +187,8 @@ class InputCheck {
     return true;
   }
 
-  // Version 0 programs of the two defined lengths. A program that is "false" as a number makes the spent script fail.
+  // Whether the script is a version 0 witness program of one of the two defined lengths. A program that is "false" as a
+  // number makes the spent script fail.
   static bool isWitnessProgram(Item script) {
     return (script.size == 22 && script.data[0] == OP_0 && script.data[1] == 20) ||
            (script.size == 34 && script.data[0] == OP_0 && script.data[1] == 32);
@@ -221,7 +223,7 @@ class InputCheck {
     hash160(redeem.data, redeem.size, digest);
     if (memcmp(digest, hash, 20) != 0) return false;
     if (isWitnessProgram(redeem)) {
-      // The scriptSig must be the push of the program and nothing else.
+      // The scriptSig must consist of exactly the push of the program.
       return (flags_ & kVerifyWitness) && scriptSig.size == redeem.size + 1 && checkWitnessProgram(redeem, witness);
     }
     return witness.count == 0 && checkTemplate(redeem, redeem, stack, false);
@@ -274,7 +276,7 @@ class InputCheck {
     for (size_t i = 1; i <= needed; i++) {
       if (!isGoodSignature(stack.items[i], code, isWitness)) return false;
     }
-    // Compares signatures and keys from the last to the first, as the opcode does.
+    // Compares signatures and keys from the last to the first, as the opcode CHECKMULTISIG does.
     size_t key = keyCount;
     for (size_t sig = needed; sig > 0; key--) {
       if (sig > key) return false;
@@ -297,7 +299,7 @@ class InputCheck {
     return !(isWitness && (flags_ & kVerifyWitnessPubkeyType)) || key.size == kCompressedKeySize;
   }
 
-  // The digest that a signature commits to.
+  // Computes the digest that a signature signs.
   void hashFor(Item sig, Item code, bool isWitness, uint8_t* digest) {
     const uint32_t hashType = sig.data[sig.size - 1];
     if (isWitness) {
@@ -316,8 +318,8 @@ class InputCheck {
   bool matches(Item sig, Item key, Item code, bool isWitness) {
     uint8_t digest[32];
     hashFor(sig, code, isWitness, digest);
-    // While the cache is empty and results are not cached, e.g. in an import without a mempool, lookups are skipped to
-    // save time.
+    // If the cache is empty and results are not cached (as in an import without a mempool), lookups are skipped to save
+    // time.
     if (!batch_.cacheResults && batch_.cache->isUnused())
       return verifySignature(digest, sig.data, sig.size - 1, key.data, key.size);
     const SignatureCache::Key cacheKey =
@@ -339,7 +341,7 @@ class InputCheck {
   uint32_t* cacheHits_;
 };
 
-// Returns false for combinations of flags that the interpreter rejects or does not know.
+// Returns false for combinations of flags that the interpreter rejects or does not define.
 bool areUsableFlags(uint32_t flags) {
   if (flags & ~kKnownFlags) return false;
   if ((flags & kVerifyWitness) && !(flags & kVerifyP2sh)) return false;

@@ -11,7 +11,7 @@
 
 namespace lbc {
 
-// Core's SCRIPT_VERIFY_* bits that this file uses. `kKnownFlags` contains all flags of Core 0.17.
+// Core's SCRIPT_VERIFY_* bits that this file uses. `kKnownFlags` contains all flags that Core 0.17 defines.
 constexpr uint32_t kVerifyP2sh = 1u << 0;
 constexpr uint32_t kVerifyStrictEnc = 1u << 1;
 constexpr uint32_t kVerifyLowS = 1u << 3;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kHolders = kParsedHolders + kResolvedHolders;
 
-// A job with its promise.
+// A verification job with the promise that it settles.
 struct PendingJob : VerifyJob {
   napi_deferred deferred = nullptr;
   napi_ref holders[kHolders] = {};
@@ -50,11 +50,11 @@ napi_value makeReport(napi_env env, VerifyJob& job) {
   return report;
 }
 
-// Runs on the environment's thread, for each finished job.
+// Runs on the thread of the environment for each finished job.
 void settle(napi_env env, napi_value, void* context, void* data) {
   PendingJob* job = static_cast<PendingJob*>(data);
   Environment* environment = static_cast<Environment*>(context);
-  // Without an environment the process is ending, and nothing awaits the promise.
+  // A missing environment means that the process is ending, so that no code awaits the promise.
   if (env) {
     napi_handle_scope scope;
     napi_open_handle_scope(env, &scope);
@@ -116,7 +116,7 @@ bool readJob(napi_env env, napi_value object, VerifyJob* job, napi_value* values
   return true;
 }
 
-// Sets the fields of a job that come from the environment instead of the arguments.
+// Sets the fields of a job that come from the environment (cache, flags) instead of the call's arguments.
 void equip(napi_env env, VerifyJob& job) {
   job.batch.cache = &environmentOf(env)->cache;
   job.batch.midstates.reset(new TxMidstate[job.batch.view.txCount]);
@@ -233,9 +233,10 @@ void registerVerification(napi_env env, napi_value exports) {
   napi_set_instance_data(env, environment, finalize, nullptr);
   napi_create_threadsafe_function(env, nullptr, nullptr, makeString(env, "lbcnode signature verification"), 0, 1,
                                   nullptr, nullptr, environment, settle, &environment->finished);
-  // An idle addon does not keep the process alive.
+  // Unreferenced, so that an idle addon does not prevent the process from ending.
   napi_unref_threadsafe_function(env, environment->finished);
-  // Hooks run in reverse order: the threads must end before the function that they call is released.
+  // Cleanup hooks run in reverse order of registration. The threads must end before the function that they call is
+  // released.
   napi_add_env_cleanup_hook(
       env, [](void* data) { static_cast<Environment*>(data)->pool.stop(); }, environment);
 

@@ -16,7 +16,7 @@ void verifyShare(VerifyJob& job, size_t first, size_t end) {
   std::vector<uint32_t> undecided;
   uint32_t checked = 0;
   uint32_t cacheHits = 0;
-  // The last transaction whose inputs begin at or before `first`.
+  // Finds the last transaction whose inputs begin at or before `first`.
   const TxRow* at = std::upper_bound(view.txs, view.txs + view.txCount, first,
                                      [](size_t input, const TxRow& tx) { return input < tx.firstInput; });
   size_t tx = static_cast<size_t>(at - view.txs) - 1;
@@ -59,7 +59,7 @@ void VerifyPool::submit(VerifyJob* job) {
     queue_.push_back(job);
     if (threads_.empty()) start();
   }
-  // Notifies after releasing the lock, so that woken threads can take it at once.
+  // The threads are notified after the lock is released, so that woken threads can take the lock immediately.
   wake_.notify_all();
 }
 

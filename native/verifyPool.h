@@ -32,7 +32,7 @@ struct VerifyJob {
   std::atomic<size_t> unfinished{0};  // inputs
 };
 
-// Runs the whole job on the calling thread; the job may have no inputs.
+// Runs the whole job on the calling thread. The job may have no inputs.
 void verifyHere(VerifyJob& job);
 
 class VerifyPool {
@@ -42,11 +42,11 @@ class VerifyPool {
   explicit VerifyPool(Done done) : done_(std::move(done)) {}
   ~VerifyPool() { stop(); }
 
-  // A `count` of 0 counts as 1.
+  // Sets the number of threads. A `count` of 0 counts as 1.
   void setThreads(size_t count);
-  // The job must have inputs, and must exist until `done` is called with it.
+  // Queues a job. The job must have inputs, and must exist until `done` is called with it.
   void submit(VerifyJob* job);
-  // Ends all threads after their current share; queued jobs wait for `resume` or the next `submit`.
+  // Ends all threads after the inputs that they are verifying. Queued jobs wait for `resume` or the next `submit`.
   void stop();
   void resume();
 

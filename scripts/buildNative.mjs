@@ -21,14 +21,17 @@ const OBJECTS = join(BUILD, 'native');
 const ADDON = join(BUILD, 'lbcnode.node');
 const STAMP = join(BUILD, 'lbcnode.stamp');
 
-/** Whether a version is newer than that of the included source. */
+/** Whether the version is newer than that of the bundled source of libsecp256k1. */
 function isNewer(version) {
   const [have, than] = [version, SECP256K1_VERSION].map((text) => text.split('.').map(Number));
   const at = than.findIndex((number, i) => number !== have[i]);
   return at >= 0 && have[at] > than[at];
 }
 
-/** Flags to compile and link against a system library with recovery; null if none is available or wanted. */
+/**
+ * Flags for compiling and linking with a system library that supports recovery; null if there is none or the user does not
+ * want it.
+ */
 async function findSystemSecp256k1(compiler, wish) {
   const version = (await systemSecp256k1Version()).trim();
   if (wish !== 'system' && !isNewer(version)) return null;
@@ -77,7 +80,7 @@ function readStamp() {
     const { inputs, tools } = JSON.parse(readFileSync(STAMP, 'utf8'));
     if (existsSync(ADDON)) return { inputs, tools };
   } catch {
-    // No stamp file, or a damaged one.
+    // The stamp file is missing or damaged, so the addon counts as not built.
   }
   return { inputs: '', tools: '' };
 }
@@ -101,7 +104,7 @@ async function build(inputs, force) {
   const cxx = await findCompiler([process.env['CXX'], 'c++', 'g++', 'clang++']);
   const cc = await findCompiler([process.env['CC'], 'cc', 'gcc', 'clang']);
   if (!cxx || !cc) {
-    // An addon built elsewhere from the same sources is accepted.
+    // Without a compiler, an addon that was built elsewhere from the same sources is accepted.
     if (isCurrent) return;
     throw new BuildError(cxx ? 'no C compiler found' : 'no C++ compiler found');
   }
@@ -121,7 +124,7 @@ async function build(inputs, force) {
   // Node may be built for another processor than the machine's.
   const machine =
     target.platform === 'darwin' ? ['-arch', target.arch === 'x64' ? 'x86_64' : target.arch] : [];
-  // With --out, in an installed package, the node prints this line itself.
+  // With `--out`, an installed package builds the addon, and the node prints this line itself.
   if (!out) console.log('Compiling the native addon; the first time takes a minute');
   const [forC, forCxx] = [cc, cxx].map((found) => ({ ...found, flags: [...found.flags, ...machine] }));
   if (force) rmSync(OBJECTS, { recursive: true, force: true });

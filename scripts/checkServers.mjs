@@ -28,7 +28,7 @@ const { Writer } = await fromDist('util', 'writer.js');
 
 const TIMEOUT_MS = 10_000;
 const AT_A_TIME = 16;
-/** A blob that no server has: any response shows that the server runs. */
+/** Hash of a blob that no server has. Any response to a request for this blob shows that the server runs. */
 const NO_BLOB = '0'.repeat(96);
 
 /** Sends bytes over TCP and reads until `read` returns a result. */

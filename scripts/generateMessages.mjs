@@ -58,7 +58,7 @@ function describeMessage(type) {
   };
 }
 
-/** The descriptor of one file, which must not import others. */
+/** Returns the descriptor of one .proto file, which must not import other files. */
 function describeFile(name) {
   const text = readFileSync(join(input, name), 'utf8');
   const { root: tree, package: pkg } = protobuf.parse(text, new protobuf.Root(), { keepCase: true });

@@ -54,7 +54,7 @@ export default class JsonlReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    // Also reports files that could not be loaded, because they cause no end event.
+    // Files that could not be loaded cause no end event, so they are reported here.
     for (const module of modules) if (ENDED.has(module.state())) this.onTestModuleEnd(module);
     for (const error of unhandledErrors) {
       if (error.message?.startsWith(LATE_REPORT)) continue;

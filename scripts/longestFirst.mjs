@@ -1,4 +1,4 @@
-/** A sequencer of vitest that runs the files with the longest recorded times first. */
+/** Sequencer of vitest: runs the files with the longest recorded times first. */
 import { relative } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 import { longestFirst, recordedTimes } from './testPlan.mjs';

@@ -94,7 +94,7 @@ async function copyInto(from, to, files) {
     const [source, place] = [join(from, file), join(to, file)];
     mkdirSync(dirname(place), { recursive: true });
     if (SCRIPT.test(file)) {
-      // No format is given, so ES modules stay ES modules and CommonJS stays CommonJS.
+      // esbuild gets no option `format`, so ES modules stay ES modules and CommonJS stays CommonJS.
       const { code } = await transform(readFileSync(source, 'utf8'), SHORT_FORM);
       writeFileSync(place, code);
     } else cpSync(source, place);

@@ -53,7 +53,7 @@ function developmentPackages() {
   return Object.entries(packages).flatMap(([path, { dev }]) => (dev ? (place.exec(path)?.[1] ?? []) : []));
 }
 
-/** Files of packages that the program reaches, as paths below the project. */
+/** Files of npm packages that the program imports, as paths below the project. */
 async function reachedPackageFiles(build, options) {
   const external = [...options.external, ...developmentPackages()];
   const bundled = { ...options, external, packages: 'bundle', write: false, metafile: true };
@@ -87,7 +87,7 @@ export async function packProgram(dist, into, targets) {
     bundle: true,
     splitting: true,
     packages: 'external',
-    // No additional conditions, so that packages resolve as in Node.
+    // esbuild gets no additional export conditions, so packages resolve as in Node.
     conditions: [],
     // `node_modules` may be a symbolic link.
     preserveSymlinks: true,

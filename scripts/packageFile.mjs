@@ -5,7 +5,7 @@ import { ROOT } from './native/sources.mjs';
 
 const FILE = join(ROOT, 'package.json');
 const KEPT = join(ROOT, 'package.json.kept');
-/** Fields that only packing and development need. */
+/** Fields of `package.json` that only packing and development need. */
 const OWN_FIELDS = ['scripts', 'dependencies', 'devDependencies', 'overrides'];
 
 /** The text of `package.json` without the fields that only a checkout needs. */

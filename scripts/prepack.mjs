@@ -98,7 +98,7 @@ async function make() {
   const built = await buildPrebuilt(wanted);
   const left = wanted.filter((name) => !built.includes(name));
   if (left.length > 0) console.warn(`The package has no addon for ${left.join(', ')}: these build their own`);
-  // This is the last step, so that no failure can follow it.
+  // Replacing `dist/` is the last step. No later failure can leave the packed `dist/` in its place.
   renameSync(DIST, KEPT);
   renameSync(PACKED, DIST);
   packageFileForPacking();

@@ -75,8 +75,8 @@ function drawnSeeds() {
 const seeds = drawnSeeds();
 
 /**
- * Runs vitest. Returns the outcome of each file (see jsonlReporter.mjs). If vitest fails without naming a file, the outcome
- * has a problem without a file.
+ * Runs vitest. Returns the outcome of each file (see jsonlReporter.mjs). If vitest fails without an error in a file, the
+ * outcome contains a problem without a file.
  */
 function attempt(args, env = {}) {
   const path = join(root, 'build', long ? 'test-long.jsonl' : 'test.jsonl');
@@ -89,8 +89,8 @@ function attempt(args, env = {}) {
       'run',
       '--reporter=default',
       `--reporter=${join(root, 'scripts', 'jsonlReporter.mjs')}`,
-      // Vitest ignores these errors, because the reporter reports them. It leaves out those that only indicate a busy
-      // machine.
+      // Vitest ignores errors outside tests, because the reporter reports them. It leaves out those that only indicate a
+      // busy machine.
       '--dangerouslyIgnoreUnhandledErrors',
       ...args,
     ],
@@ -153,7 +153,7 @@ const until = process.env['LBCNODE_TESTS_UNTIL'];
 // The fast tests measure the slowness; the result of an earlier run may be outdated.
 if (!long && !smoke) rmSync(pace, { force: true });
 const first = attempt([...given, ...shareOfToday()]);
-// A problem without a file cannot be retried.
+// A problem that belongs to no file cannot be retried.
 const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
 let second = {};
 if (again.length > 0) {

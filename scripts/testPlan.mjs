@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const TIMES_FILE = join(dirname(fileURLToPath(import.meta.url)), 'testTimes.json');
-/** Minimum recorded time of a file, in seconds. Shorter files hardly affect the order and the shares. */
+/** Minimum recorded time of a file in seconds. Files that take less hardly affect the order and the distribution. */
 export const LEAST_RECORDED_SECONDS = 5;
-/** Assumed time of a long file. Most take less. */
+/** Assumed time in seconds of a long file without a recorded time. Most take less. */
 const UNKNOWN_SECONDS = 120;
 
 /** @returns {Record<string, number>} seconds by path below the project */

@@ -1,6 +1,7 @@
 /**
  * Tools from the npm registry that only releases and the longer tests need, in the versions of their lockfiles in
- * `scripts/toolchain/`. They are installed below `build/toolchain/` on first use, without running any install script.
+ * `scripts/toolchain/`. They are installed below `build/toolchain/` when they are first needed, without running install
+ * scripts.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Types of the exports that tests use. */
+/** Types of those exports of `archive.mjs` that tests use. */
 export interface Entry {
   readonly name: string;
   readonly data: Uint8Array;

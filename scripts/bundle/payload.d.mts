@@ -1,4 +1,4 @@
-/** Types of the exports that tests use. */
+/** Types of those exports of `payload.mjs` that tests use. */
 export interface PayloadFile {
   readonly path: string;
   readonly data: Uint8Array;

@@ -1,4 +1,4 @@
-/** Types of the exports that tests use. */
+/** Types of those exports of `platforms.mjs` that tests use. */
 export interface Platform {
   readonly name: string;
   readonly target: string;

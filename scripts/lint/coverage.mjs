@@ -47,7 +47,7 @@ const { status } = spawnSync(
   { cwd: root, stdio: 'inherit' },
 );
 
-/** `src/daemon` has modules of its own. */
+/** `src/daemon` contains modules of its own, so its subfolders are counted separately. */
 function moduleOf(path) {
   const [, first, second] = relative(root, path).split(sep);
   return first === 'daemon' ? `daemon/${second}` : first;

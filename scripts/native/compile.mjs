@@ -23,7 +23,7 @@ export const run = promisify(execFile);
 /** Maximum size of a compiler's output. Compilers may print much output without failing. */
 const MAX_OUTPUT_BYTES = 1 << 26;
 
-/** Reason why the addon cannot be built; the message is for the user. */
+/** Error: the addon cannot be built. The message is for the user. */
 export class BuildError extends Error {}
 
 /**
@@ -81,7 +81,7 @@ function bundledFlags(target) {
   ];
 }
 
-/** Definitions that LevelDB's headers need. */
+/** Preprocessor definitions that LevelDB's headers need. */
 function leveldbFlags(target) {
   if (target.platform === 'win32')
     return [
@@ -206,7 +206,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
       unit(cxx, [...dbFlags, ...sourceFlags(source, target)], source, databaseHeaders),
     ),
   ];
-  // Compiled first, since it takes longest.
+  // libsecp256k1 is compiled first, because its compilation takes longest.
   if (secp256k1.kind === 'bundled')
     units.unshift(
       ...['secp256k1', 'precomputed_ecmult', 'precomputed_ecmult_gen'].map((name) =>
@@ -251,7 +251,7 @@ export async function buildAddon(plan) {
   mkdirSync(objects, { recursive: true });
   mkdirSync(dirname(addon), { recursive: true });
   await inParallel(units.map((unit) => () => compile(unit.compiler, unit.flags, unit.source, unit.object)));
-  // Windows and macOS store the name of the file in it, so that it must be the final one.
+  // On Windows and macOS the linker stores the file name of the addon in the addon, so it must write to the final name.
   const folder = `${addon}.${process.pid}.tmp`;
   const temporary = join(folder, basename(addon));
   mkdirSync(folder, { recursive: true });

@@ -49,7 +49,7 @@ export const LIBRARIES = [
   },
 ];
 
-/** The folder of a library's source text. */
+/** Returns the folder with the source code of a library. */
 export function libraryFolder(name) {
   const { from } = LIBRARIES.find((library) => library.name === name);
   return IS_CHECKOUT ? join(ROOT, from) : join(VENDOR, name);

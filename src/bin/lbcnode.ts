@@ -15,7 +15,7 @@ import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/optio
 import { helpText, versionText } from '../node/options/optionsHelp.js';
 import { refuseSwallowed } from '../node/options/npmOptions.js';
 
-/** Set in the environment of the detached process that `-daemon` starts. */
+/** Environment variable that marks the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
 /** Kills the process at a named point of a flush, for crash tests: `LBCNODE_CRASH_AT=<point>[@<count>]`. */
 const CRASH_AT = 'LBCNODE_CRASH_AT';
@@ -136,7 +136,7 @@ class Program {
 
   async run(loaded: LoadedOptions): Promise<void> {
     const { logger } = this.log;
-    // Without a server nothing else keeps the process running.
+    // This timer keeps the process running, because without a server nothing else does.
     setInterval(() => undefined, LONGEST_TIMER_MS);
     const onPoint = crashPoint();
     try {
@@ -176,7 +176,7 @@ class Program {
     if (this.node) await this.shutDown(this.node);
   }
 
-  /** A bug or a broken environment: stops with an error exit code. */
+  /** Handles a bug or a broken environment: stops the node with an error exit code. */
   fatal(error: unknown): void {
     this.exitCode = 1;
     this.report(error);
@@ -212,7 +212,7 @@ class Program {
     const stack = error instanceof Error ? (error.stack ?? '') : '';
     if (isBug) logger.info(stack);
     else logger.debug('db', stack);
-    // Later errors are mostly consequences of the first one; they are in the log.
+    // Only the first error is printed. Later errors are mostly its consequences, and the log contains them.
     if (!isFirst || this.isSeen) return;
     const shown = isBug ? `A fatal internal error occurred, see debug.log for details: ${text}` : text;
     say(shown.startsWith('Error') ? shown : `Error: ${shown}`);

@@ -32,16 +32,16 @@ import { Reorganisation } from './reorganisation.js';
 import { Route } from './index/route.js';
 import { StoredBlocks } from './blocks/storedBlocks.js';
 
-/** Maximum distance above the tip of blocks that were not requested (Core's MIN_BLOCKS_TO_KEEP). */
+/** Maximum height above the tip of an unrequested block that is stored (Core's MIN_BLOCKS_TO_KEEP). */
 export const MIN_BLOCKS_TO_KEEP = 288;
 /**
- * Time without a new block after which the caches are flushed, so that a kill costs little. During import and initial
- * download blocks arrive faster, and flushes stay as rare as the cache allows. Arbitrary.
+ * Milliseconds without a new block after which the caches are flushed, so that a kill of the process loses little work.
+ * During import and initial download blocks arrive faster, so that only a full cache causes a flush. Arbitrary.
  */
 export const QUIET_MS = 20_000;
 /**
- * A branch is accepted with less work than the tip, if the missing work is at most that of this many blocks (Core's
- * 144-block buffer).
+ * A branch with less work than the tip is accepted if the missing work is at most that of this many blocks (Core's 144-block
+ * buffer).
  */
 const NEAR_TIP_BLOCKS = 144n;
 
@@ -49,26 +49,29 @@ export interface ChainOptions {
   minimumChainWork: bigint;
   /** Hash (wire order) of the block whose ancestors' scripts are assumed valid; null: all scripts are verified. */
   assumeValid: Bytes | null;
-  /** Maximum age of the tip of a node in sync (`-maxtipage`). An older tip means that the node is not in sync. */
+  /**
+   * Maximum age in seconds of the tip of a node that is in sync (`-maxtipage`). With an older tip the node counts as not in
+   * sync.
+   */
   maxTipAgeSec: number;
-  /** The network's time in seconds. */
+  /** Network-adjusted time in seconds since 1970. */
   adjustedTimeSec: () => number;
-  /** Called once the active chain reaches this height (`-stopatheight`); 0 never. */
+  /** Height of the active chain at which `onStopHeight` is called once (`-stopatheight`); 0 for never. */
   stopAtHeight: number;
   onStopHeight: () => void;
-  /** Called after an internal failure of a chain change. The chain's state in memory may be wrong. */
+  /** Called after an internal error while the chain was changed. The state in memory may be inconsistent. */
   onFatal: (error: unknown) => void;
 }
 
 export interface AcceptResult {
   id: number;
   error: ValidationError | null;
-  /** Whether the data was new and is now on disk. */
+  /** Whether the block's data was stored by this call. */
   isNew: boolean;
 }
 
 export interface ProcessResult extends AcceptResult {
-  /** Whether the block was connected, or failed while connecting, by the time the best chain was active. */
+  /** Whether the block was connected, or failed to connect, before the best chain was active. */
   checked: boolean;
 }
 
@@ -86,7 +89,7 @@ export class Chain {
   private readonly options: ChainOptions;
   private readonly flusher: Flusher;
   private readonly log: Logger;
-  /** Who may use the chain when. */
+  /** Queue in which tasks may read or change the chain. */
   readonly turns = new ChainTurns(() => this.refuseWhenBroken());
   private readonly blocks: StoredBlocks;
   /** The branch of the best header, for ancestor lookups. Its end may be far ahead of the tip. */
@@ -99,14 +102,14 @@ export class Chain {
   private closing = false;
   private quietTimer: NodeJS.Timeout | null = null;
   private broken = false;
-  /** Verdicts found while connecting, for the caller that submitted the block. */
+  /** Verdicts on blocks that were found while connecting, for the caller that submitted the block. */
   private readonly verdicts = new Map<number, ValidationError | null>();
-  /** Whether blocks are being read from files (`-reindex`, `-loadblock`); no blocks are requested from peers during that time. */
+  /** Whether blocks are being read from files (`-reindex`, `-loadblock`). During this time no blocks are requested from peers. */
   importing = false;
 
   /** Called after the data of a block was stored. */
   onStored: (id: number) => void = () => undefined;
-  /** Height range of blocks below a snapshot that should be fetched now; null if none should. */
+  /** Returns the heights of the blocks below a snapshot that should be downloaded at present; null if there are none. */
   wantedBehind: () => { readonly first: number; readonly last: number } | null = () => null;
 
   constructor(options: ChainOptions, deps: ConnectDeps, flusher: Flusher, log: Logger) {
@@ -135,7 +138,10 @@ export class Chain {
     return this.index.active.tip;
   }
 
-  /** Runs a task during which nothing else changes the chain. Rejects after a change has failed, since the data may be wrong. */
+  /**
+   * Runs a task during which nothing else changes the chain. Rejects if an earlier change failed, because the data may be
+   * inconsistent.
+   */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     return this.turns.alone(task);
   }
@@ -161,14 +167,14 @@ export class Chain {
     if (this.broken) throw new Error('the node is stopping after an error');
   }
 
-  /** Called when memory and disk may be inconsistent. Returns the error, for the caller to throw. */
+  /** Called when memory and disk may be inconsistent. Returns the error that the caller must throw. */
   private fail(error: unknown): unknown {
     if (!this.broken) this.options.onFatal(error);
     this.broken = true;
     return error;
   }
 
-  /** Source: `IsInitialBlockDownload`; once false it stays false. */
+  /** Whether the node is in the initial block download. Once false, the result stays false. Source: `IsInitialBlockDownload`. */
   isInitialDownload(): boolean {
     if (this.leftInitialDownload) return false;
     if (this.importing || this.tip === NO_HEADER) return true;
@@ -181,8 +187,8 @@ export class Chain {
 
   /**
    * Minimum total work of a branch received from a peer, so that headers of minimal difficulty cannot fill the memory: the
-   * known work of the network's chain, and nearly that of our own tip. Blocks from the operator (calls, files) need no
-   * minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
+   * known work of the network's chain, and nearly the work of this node's tip. For blocks from the operator (calls, files)
+   * there is no minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
    */
   get leastBranchWork(): bigint {
     const { minimumChainWork } = this.options;
@@ -236,8 +242,9 @@ export class Chain {
   }
 
   /**
-   * Accepts consecutive headers up to the first invalid one. Returns the id of the last one accepted (`NO_HEADER` for none)
-   * and the verdict. `workChecked`: their proof of work was verified before. Source: `ProcessNewBlockHeaders`.
+   * Accepts consecutive headers up to the first invalid header. Returns the id of the last accepted header (`NO_HEADER` for
+   * none) and the verdict on the invalid header. `workChecked`: the caller has verified the proof of work of all headers.
+   * Source: `ProcessNewBlockHeaders`.
    */
   acceptHeaders(
     headers: readonly Buffer[],
@@ -291,12 +298,12 @@ export class Chain {
     return this.blocks.read(id, beforeLooking);
   }
 
-  /** Like `readBlock`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
+  /** Like `readBlock`, but parses and hashes the block on another thread. Used to read many blocks in advance. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.blocks.readAside(id);
   }
 
-  /** Scans stored blocks for transactions that may concern a wallet; see `StoredBlocks.scanPayments`. */
+  /** Scans stored blocks for transactions that may concern a wallet. See `StoredBlocks.scanPayments` for the result. */
   scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     return this.blocks.scanPayments(ids, sought);
   }
@@ -321,8 +328,8 @@ export class Chain {
   }
 
   /**
-   * Callers never see a tip worse than the previous one: an invalid branch is left before any event is emitted. Source:
-   * `ActivateBestChain`.
+   * Activates the best chain. Callers never see a tip with less work than the previous one: an invalid branch is left before
+   * any event is emitted. Source: `ActivateBestChain`.
    */
   private async activate(): Promise<void> {
     const { index } = this;
@@ -347,7 +354,7 @@ export class Chain {
     this.flushWhenQuiet();
   }
 
-  /** Whether the tip is worse than the block `start`: by work, then by order of arrival. */
+  /** Whether the tip is worse than the block `start`: it has less work or, with equal work, arrived later. */
   private isWorseThan(start: number): boolean {
     return start !== NO_HEADER && this.index.candidates.compare(this.tip, start) < 0;
   }
@@ -360,7 +367,7 @@ export class Chain {
   private async flushNow(): Promise<void> {
     this.quietTimer = null;
     if (this.closing || this.broken) return;
-    // Runs as a change of the chain, so that an error stops the node.
+    // The flush runs as a change of the chain, so that an error stops the node.
     await this.change(async () => {
       if (this.flusher.isWorthIt) await this.flusher.flush();
     }).catch(() => undefined);
@@ -402,7 +409,7 @@ export class Chain {
           index.markFailed(id);
           headers.addStatus(id, STATUS.failedConnecting);
         } else index.candidates.delete(id);
-        // The tip may now be the best block. Worse candidates are removed.
+        // The tip may be the best block after the change. Candidates with less work are removed.
         if (this.tip !== NO_HEADER) index.candidates.prune(this.tip);
         break;
       }
@@ -423,7 +430,7 @@ export class Chain {
     const options = { checkScripts: this.checksScripts(id), justCheck: false };
     const connect = (beforeCommit?: () => Promise<void>): Promise<ConnectResult> =>
       connectBlock(this.deps, block, parent, { ...options, beforeCommit });
-    // During a reorganisation the tip is not one for which the mempool may accept transactions.
+    // In a reorganisation the mempool does not accept transactions, so this block has the chain for itself.
     const isAlone = this.reorganisation.over !== null;
     const { error, claims } = await (isAlone ? connect() : this.turns.whileChecking(block, connect));
     this.noteVerdict(id, error);
@@ -438,14 +445,15 @@ export class Chain {
       return error;
     }
     logConnectedClaims(this.log, headers.height(id), claims);
-    // Emitted before the first await, so that the mempool removes the transactions of the block before other code runs.
+    // This event is emitted before the first await, so that the mempool removes the transactions of the block before other
+    // code runs.
     this.events.emit('blockConnected', {
       id,
       height: headers.height(id),
       hash: Buffer.from(block.hash),
       raw: block.raw,
       parsed: block.parsed,
-      // Computed only when a listener reads it.
+      // Claim events are computed only when a listener reads them.
       get claimEvents() {
         return claims.events;
       },
@@ -478,7 +486,7 @@ export class Chain {
     });
   }
 
-  /** Verdict on a block that would follow the tip; stores nothing. Source: `TestBlockValidity`. */
+  /** Checks a block that would follow the tip, without storing it. Source: `TestBlockValidity`. */
   testBlock(block: LoadedBlock, checkWork: boolean): Promise<ValidationError | null> {
     return this.exclusively(async () => {
       const early =
@@ -508,13 +516,13 @@ export class Chain {
       const { index } = this;
       const before = this.tip;
       while (index.active.contains(id)) {
-        // The caller invalidated the block. It is removed from the candidates, so that it is neither chosen again nor
-        // reported as the best invalid branch.
+        // The block is removed from the candidates, so that it is neither chosen again nor reported as the best invalid
+        // branch. The caller has already marked it as invalid.
         index.candidates.delete(this.tip);
         await this.disconnectTip();
       }
       index.markFailed(id);
-      // The operator's verdict replaces an earlier verdict of connecting.
+      // The operator's verdict replaces the verdict found while connecting.
       index.headers.clearStatus(id, STATUS.failedConnecting);
       await inSlices(index.reconsiderCandidates());
       if (this.tip !== before) await this.completeStep(true);
@@ -527,8 +535,8 @@ export class Chain {
   }
 
   /**
-   * The highest block of the active chain, at or above `id`, that cannot be disconnected, since its data was pruned or it is
-   * not above the snapshot; or `NO_HEADER`.
+   * Returns the highest block of the active chain, at or above `id`, that cannot be disconnected, because its data was
+   * pruned or it is not above the snapshot. Returns `NO_HEADER` if all can be disconnected.
    */
   private prunedAbove(id: number): number {
     const { headers, active } = this.index;
@@ -561,7 +569,7 @@ export class Chain {
     });
   }
 
-  /** Prefers a block among blocks of equal work, until a later call or a restart. Source: `PreciousBlock`. */
+  /** Prefers the block to others of equal work, until a later call or a restart. Source: `PreciousBlock`. */
   async preciousBlock(id: number): Promise<void> {
     await this.change(async () => {
       const { headers, candidates } = this.index;
@@ -578,17 +586,17 @@ export class Chain {
     });
   }
 
-  /** Whether an interruption was requested. */
+  /** Whether the operator or the node requested an interruption of long work. */
   get isInterrupted(): boolean {
     return this.closing;
   }
 
-  /** Stops after the block in progress. */
+  /** Requests that long work stops after the block that is being processed. */
   interrupt(): void {
     this.closing = true;
   }
 
-  /** Waits for the work in progress, refuses new work, and writes everything to disk. */
+  /** Waits for running changes, refuses new ones, and writes all data to disk. */
   async close(): Promise<void> {
     this.closing = true;
     if (this.quietTimer !== null) clearTimeout(this.quietTimer);

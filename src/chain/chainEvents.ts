@@ -12,17 +12,17 @@ import type { Bytes } from '../util/bytes.js';
 import type { ParsedBlock } from '../primitives/blockView.js';
 import type { ClaimEvent } from '../store/claims/claimStore.js';
 
-/** Progress of long work on the chain. */
+/** Progress of a long task on the chain. */
 export interface Progress {
-  /** Name of the activity, capitalized, for example `Importing bootstrap.dat`. */
+  /** Name of the task, capitalized, for example `Importing bootstrap.dat`. */
   readonly activity: string;
   /** Finished part of `total`. The unit is roughly proportional to the work: bytes of files, or transactions. */
   readonly done: number;
   readonly total: number;
-  /** Height and time of the tip, or of the last processed block; -1 and 0 before the genesis block. */
+  /** Height and time of the tip, or of the last processed block; -1 and 0 if not even the genesis block was processed. */
   readonly height: number;
   readonly timeSec: number;
-  /** Number of transactions in the chain up to that block; 0 if only headers are processed. */
+  /** Number of transactions in the chain up to the block at `height`; 0 if only headers are processed. */
   readonly txCount: number;
 }
 

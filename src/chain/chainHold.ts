@@ -1,4 +1,4 @@
-/** Blocks chain changes for another thread, from a call of it until it says that they may continue. */
+/** Blocks chain changes while another thread reads. The other thread calls `begin` and later `end`. */
 export class ChainHold {
   private readonly exclusively: (task: () => Promise<void>) => Promise<void>;
   private release: (() => void) | null = null;
@@ -8,7 +8,7 @@ export class ChainHold {
     this.exclusively = exclusively;
   }
 
-  /** Resolves when chain changes are blocked, until `end`. */
+  /** Resolves when chain changes are blocked. They stay blocked until `end` is called. */
   begin(): Promise<void> {
     return new Promise((resolve, reject) => {
       const held = this.exclusively(
@@ -28,7 +28,7 @@ export class ChainHold {
     this.release = null;
   }
 
-  /** Ends the present hold, and lets no other one begin. */
+  /** Ends the current hold and refuses later ones. */
   close(): void {
     this.isClosed = true;
     this.end();

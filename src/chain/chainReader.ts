@@ -1,6 +1,7 @@
 /**
- * Read access to the committed chain (blocks, headers, coins) for code that serves queries. Changes nothing, except for the
- * flush at the start of a walk over all coins. The tip may change between awaits: callers read the ids they need first.
+ * Read access to the committed chain (blocks, headers, coins) for code that serves queries. The only change it can cause is
+ * the flush at the start of an iteration over all coins. The tip may change between awaits, so callers must first read the
+ * ids of the blocks that they need.
  */
 import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
 import type { CoinValue } from '../native/binding.js';
@@ -34,7 +35,7 @@ const FEW_TXIDS = 8;
 const MAX_OUTPUTS_PER_BLOCK = Math.floor(MAX_BLOCK_WEIGHT / (WITNESS_SCALE_FACTOR * 9));
 
 export interface CoinRowEntry {
-  /** 36 bytes: txid in wire order, output number little endian. */
+  /** Outpoint of 36 bytes: txid in wire order, output number little-endian. */
   outPoint: Buffer;
   coin: CoinValue;
 }
@@ -59,7 +60,7 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  /** Reason, as a sentence, if a block's data is missing because of a snapshot; else null. */
+  /** Sentence with the reason if a block's data is missing because the node started from a snapshot; else null. */
   behindSnapshot(id: number): string | null {
     const { snapshotHeight } = this.chain.index;
     const height = this.headers.height(id);
@@ -78,12 +79,12 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
-  /** Like `readBlock`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
+  /** Like `readBlock`, but parses and hashes the block on another thread. Used to read many blocks in advance. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.chain.readBlockAside(id);
   }
 
-  /** Scans stored blocks for transactions that may concern a wallet; see `StoredBlocks.scanPayments`. */
+  /** Scans stored blocks for transactions that may concern a wallet. See `StoredBlocks.scanPayments` for the result. */
   scanPayments(ids: readonly number[], sought: SoughtPayments): Promise<FoundPayments> {
     return this.chain.scanPayments(ids, sought);
   }
@@ -96,7 +97,7 @@ export class ChainReader {
     return this.transactions.read(id, wanted);
   }
 
-  /** The transaction at an offset in a block; see `StoredTransactions.readAt`. */
+  /** Reads the transaction at an offset in a block, as `StoredTransactions.readAt` does. */
   readTransactionAt(id: number, offset: number, txidStart: Bytes): Promise<StoredTransaction | null> {
     return this.transactions.readAt(id, offset, txidStart);
   }
@@ -108,7 +109,10 @@ export class ChainReader {
     return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
   }
 
-  /** The unspent output as of the tip, or null. The result is synchronous unless a flush is in progress. */
+  /**
+   * Returns the unspent output as of the tip, or null if it is spent or unknown. The result is synchronous unless a flush is
+   * in progress.
+   */
   coin(outPoint: Bytes): MaybePromise<CoinValue | null> {
     if (!this.flusher.isSettled) return this.coinLater(outPoint);
     const { coins, store } = this.chain.deps;
@@ -143,13 +147,13 @@ export class ChainReader {
     const cached = coins.get(outPoint);
     if (cached !== undefined) return cached;
     const row = await store.get(coinKey(outPoint));
-    // A block connected during the read may have changed the coin. Then the coin table has the new state.
+    // If a block that was connected during the read changed the coin, the coin table contains the new state.
     const now = coins.get(outPoint);
     if (now !== undefined) return now;
     return row ? parseCoinRow(row) : null;
   }
 
-  /** The unspent output at the tip if the cache has it. Synchronous; null means unknown. */
+  /** Returns the unspent output at the tip if the coin cache contains it. Null means that the cache does not know the output. */
   cachedCoin(outPoint: Bytes): CoinValue | null {
     return this.chain.deps.coins.get(outPoint) ?? null;
   }
@@ -159,7 +163,10 @@ export class ChainReader {
     return this.chain.deps.store.sizeOnDisk(PREFIX.coin);
   }
 
-  /** Returns an unspent output of a transaction from the database, or null. Ignores outputs that are not flushed yet. */
+  /**
+   * Returns an unspent output of a transaction from the database, or null. Does not find outputs that have not been flushed
+   * yet.
+   */
   private async anyFlushedCoinOf(txid: Bytes): Promise<CoinValue | null> {
     await this.flusher.settled();
     const prefix = coinKey(txid);
@@ -170,12 +177,12 @@ export class ChainReader {
     return null;
   }
 
-  /** An unspent output of a transaction, or null when it has none. Source: `AccessByTxid`. */
+  /** Returns one unspent output of a transaction, or null if all outputs are spent. Source: `AccessByTxid`. */
   async anyCoinOf(txid: Bytes): Promise<CoinValue | null> {
     const { coins } = this.chain.deps;
     const flushed = await this.anyFlushedCoinOf(txid);
     if (flushed) return flushed;
-    // Outputs that are not flushed yet are only in the coin table, which supports only single lookups.
+    // Outputs that have not been flushed yet are only in the coin table, which supports only single lookups.
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
     let since = performance.now();
@@ -189,8 +196,8 @@ export class ChainReader {
   }
 
   /**
-   * An unspent output of the first transaction that has one, or null. For many transactions, unflushed outputs are searched
-   * in the blocks that created them: in the coin table, each output number would need a lookup.
+   * Returns one unspent output of the first listed transaction that has any, or null. For many transactions, unflushed
+   * outputs are searched in the blocks that created them: in the coin table, each output number would need a lookup.
    */
   async anyCoinOfAny(txids: Iterable<Bytes>): Promise<CoinValue | null> {
     const wanted = [...txids];
@@ -241,7 +248,7 @@ export class ChainReader {
     return found;
   }
 
-  /** The first unspent output among the first `outputs` outputs of the transaction. */
+  /** Returns the first unspent output among the outputs with numbers below `outputs`. */
   private async firstCoinOf(txid: Bytes, outputs: number): Promise<CoinValue | null> {
     const outPoint = Buffer.alloc(OUTPOINT_SIZE_BYTES);
     outPoint.set(txid);
@@ -264,7 +271,7 @@ export class ChainReader {
     return this.chain.change(async () => {
       await this.flusher.flush();
       const rows = store.range({ gte: PREFIX.coin, lt: prefixEnd(PREFIX.coin) })[Symbol.asyncIterator]();
-      // The first step opens the database's snapshot.
+      // The first `next` opens the database's snapshot, before the caller can change the chain.
       const first = await rows.next();
       async function* walk(): AsyncGenerator<CoinRowEntry> {
         try {

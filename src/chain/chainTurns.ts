@@ -1,7 +1,7 @@
 /**
- * Who may use the chain when. Changes of the chain run one after the other. Tasks that only need the tip to stay as it is (the
- * mempool accepts a transaction) run one after the other too, and also while a block is being checked: until its effects are
- * committed, coins, claims and tip are those of its parent. The commit waits for the running task only.
+ * Queues for tasks that change the chain or need an unchanged tip. Tasks of both types run one at a time. Tasks that only
+ * need an unchanged tip (the mempool accepts a transaction) also run while a block is being checked, because coins, claims
+ * and tip are those of the block's parent until its effects are committed. The commit waits only for the running task.
  */
 import type { LoadedBlock } from './blocks/loadedBlock.js';
 import type { Bytes } from '../util/bytes.js';
@@ -12,21 +12,24 @@ export class ChainTurns {
   private readonly queue = new SerialQueue();
   private readonly tip = new PriorityLock();
   private pending = 0;
-  /** The block that is being checked while tasks at the tip run. */
+  /** Block that is being checked while tasks at the tip may run. */
   private checked: LoadedBlock | null = null;
   private readonly refuse: () => void;
 
-  /** `refuse` throws when no task may run any more. */
+  /** Creates the queue. `refuse` throws when no task may run any more. */
   constructor(refuse: () => void = () => undefined) {
     this.refuse = refuse;
   }
 
-  /** Whether a task of `alone` runs or waits. */
+  /** Whether a task passed to `alone` runs or waits. */
   get isBusy(): boolean {
     return this.pending > 0;
   }
 
-  /** Runs a task during which nothing else changes the chain or runs at the tip, after those submitted before. */
+  /**
+   * Runs a task when all tasks submitted before have ended. During the task nothing else changes the chain or runs at the
+   * tip.
+   */
   alone<T>(task: () => Promise<T>): Promise<T> {
     this.pending++;
     return this.queue.run(async () => {
@@ -42,8 +45,8 @@ export class ChainTurns {
   }
 
   /**
-   * Runs a task during which the tip does not change; it does not wait for tasks of `alone` that have not begun, or check a
-   * block. It must not wait for a task of `alone`.
+   * Runs a task during which the tip does not change; it waits only for a task of `alone` that has begun and does not check
+   * a block. The task itself must not wait for a task of `alone`.
    */
   atTip<T>(task: () => Promise<T>): Promise<T> {
     return this.tip.run(async () => {
@@ -62,8 +65,8 @@ export class ChainTurns {
   }
 
   /**
-   * Part of a task of `alone`: checks a block while tasks at the tip run. `check` awaits `close` before it changes anything that
-   * they read; from then on none runs.
+   * Checks a block within a task of `alone`, while tasks at the tip run. `check` must await `close` before it changes coins,
+   * claims or tip. From then on no task at the tip runs.
    */
   async whileChecking<T>(block: LoadedBlock, check: (close: () => Promise<void>) => Promise<T>): Promise<T> {
     const close = async (): Promise<void> => {
@@ -80,7 +83,7 @@ export class ChainTurns {
     }
   }
 
-  /** Resolves when the tasks of `alone` submitted so far have ended. */
+  /** Resolves when the tasks that were passed to `alone` so far have ended. */
   idle(): Promise<void> {
     return this.queue.idle();
   }

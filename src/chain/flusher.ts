@@ -15,14 +15,14 @@ import { formatChainState, type ChainState } from './connect/chainState.js';
 import { checkDiskSpace } from './blocks/diskSpace.js';
 import type { StepTimers } from './connect/stepTimers.js';
 
-/** A cache that is not full is flushed at this interval, so that a crash costs little work. */
+/** Milliseconds after which a cache that is not full is flushed, so that a crash loses little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
 /**
- * Minimum size of unflushed data in the caches for which a flush is worthwhile, in bytes. After a kill, reconnecting blocks
- * with so much data takes some tenths of a second.
+ * Minimum size in bytes of unflushed data in the caches for which a flush is worthwhile. After a kill, reconnecting blocks
+ * with less data takes only some tenths of a second.
  */
 const WORTH_FLUSHING_BYTES = 1 << 20;
-/** Share of its size limit that the coin cache keeps after a flush. */
+/** Part of the coin cache's size limit that stays in the cache after a flush. */
 const KEEP_SHARE = 0.75;
 
 /** Share of `-dbcache` that the coin cache and the overlay always have, whatever the caches of rows on disk take. */
@@ -37,7 +37,7 @@ export interface FlusherOptions {
    * (`-dbcache`). Coin cache and overlay have at least `OWN_SHARE` of it.
    */
   cacheBytes: number;
-  /** Folders whose file systems must have free space. */
+  /** Folders whose file systems must have free space before a flush. */
   folders: readonly string[];
   /** Called after a flush. History outside the window of past proofs may then be deleted. */
   afterFlush?: () => Promise<void>;
@@ -60,21 +60,21 @@ export class Flusher {
   private limitBytes = 0;
   /** Number of bytes of the overlay that the next flush may copy to the row caches. */
   private copiedBytes = 0;
-  /** Whether a flush has failed. The data that had left the caches is then lost. */
+  /** Whether a flush has failed. In that case, data that had left the caches is lost. */
   private isBroken = false;
   /** The block to which the coins, claims and indexes on disk belong; `NO_HEADER` before the first. */
   flushedTip: number;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
-  /** Whether block files were ever deleted. */
+  /** Whether block files were ever deleted by pruning. */
   pruned: boolean;
-  /** Whether everything is being computed from the block files. */
+  /** Whether the chain state is being computed from the block files. */
   isRebuilding: boolean;
   /** During the initial reading of block files: position from which they must be read again after a kill. */
   scanFrom: FilePosition | null = null;
-  /** Called with the number of bytes when a write begins, and with null when it ends. */
+  /** Called with the number of bytes when a write to disk begins, and with null when the write ends. */
   onWriting: (bytes: number | null) => void = () => undefined;
-  /** Called after a failed flush: rows evicted from the caches may be lost, so nothing may be flushed afterwards. */
+  /** Called after a failed flush. Rows that were removed from the caches may be lost, so that no further flush may run. */
   onFailure: (error: unknown) => void = () => undefined;
 
   constructor(
@@ -89,8 +89,8 @@ export class Flusher {
     this.deps = deps;
     this.updateLimits();
     this.flushedTip = deps.index.active.tip;
-    // The store calls this in the middle of a block. The coins of the block must stay in the cache, so the flush does not
-    // trim the cache.
+    // The store calls this function in the middle of a block. The coins of the block must stay in the cache, so this flush
+    // removes none.
     deps.store.beforeSpill = () => this.run(false);
   }
 
@@ -114,12 +114,12 @@ export class Flusher {
     this.copiedBytes = Math.max(0, recentMaxBytes - recentBytes);
   }
 
-  /** Whether the caches hold enough unflushed data for a kill to cost noticeable work. */
+  /** Whether the caches contain so much unflushed data that a kill would lose noticeable work. */
   get isWorthIt(): boolean {
     return this.deps.coins.dirtyBytes + this.deps.store.dirtyBytes > WORTH_FLUSHING_BYTES;
   }
 
-  /** Called when the best chain is active: flushes if the last flush is long ago. */
+  /** Called when the best chain is active. Flushes if the last flush was too long ago. */
   async afterConnecting(initialDownload: boolean): Promise<void> {
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
@@ -133,12 +133,12 @@ export class Flusher {
     if (this.isBroken) throw new Error('the node is stopping after an error');
   }
 
-  /** Whether `settled` would resolve now. */
+  /** Whether a call of `settled` now would resolve immediately. */
   get isSettled(): boolean {
     return !this.isRunning && !this.isBroken;
   }
 
-  /** Writes everything to disk, as one atomic step. */
+  /** Writes all unflushed data (coins, claims, indexes, headers and tip) to disk as one atomic step. */
   async flush(): Promise<void> {
     await this.run(true);
   }

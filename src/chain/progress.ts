@@ -1,6 +1,6 @@
 /**
- * Data of the events `progress` and `backgroundProgress`, which report the progress of long work on the chain. The display
- * code computes speed and remaining time; this file uses no clock.
+ * Data of the events `progress` and `backgroundProgress`, which report the progress of long tasks on the chain. Speed and
+ * remaining time are computed by the code that shows the progress.
  */
 import { NO_HEADER } from '../store/files/headerTable.js';
 import type { Chain } from './chain.js';
@@ -18,7 +18,7 @@ export class ProgressTeller {
     this.activity = activity;
   }
 
-  /** Reports the finished part and the total. */
+  /** Reports the finished part and the total of the task. */
   report(done: number, total: number): void {
     const { chain, activity } = this;
     chain.events.emit('progress', { activity, done, total, ...tipFigures(chain) });
@@ -32,7 +32,7 @@ export class ProgressTeller {
 /** Number of reports about one file. More reports would not change what is displayed. Arbitrary. */
 const REPORTS_A_FILE = 10_000;
 
-/** Progress of reading a file ahead of the chain: a block counts once it is connected. */
+/** Progress of importing a file that is read ahead of the chain. The bytes of a block count once the block is connected. */
 export class FileProgress {
   private readonly teller: ProgressTeller;
   private readonly totalBytes: number;
@@ -51,12 +51,12 @@ export class FileProgress {
     });
   }
 
-  /** Records that a block of this many bytes was stored and waits to be connected. */
+  /** Records that a block of `bytes` bytes was stored and waits to be connected. */
   stored(bytes: number): void {
     this.waitingBytes += bytes;
   }
 
-  /** Records that the file was read up to this offset. */
+  /** Records that the file was read up to the offset `end`. */
   read(end: number): void {
     this.readBytes = end;
     this.report();
@@ -93,7 +93,7 @@ export function replayProgress(activity: string, chain: Chain, last: number): Pr
 
 type BlockFigures = Pick<Progress, 'height' | 'timeSec' | 'txCount'>;
 
-/** The tip's data for a progress report. */
+/** Returns the data of the tip for a progress report. */
 export function tipFigures(chain: Chain): BlockFigures {
   return blockFigures(chain, chain.tip);
 }

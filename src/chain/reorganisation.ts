@@ -1,29 +1,29 @@
 /**
  * Tracks whether a reorg is in progress: from the first disconnected block until the tip is not worse than before and the
- * mempool matches it. The reference blocks all readers during that time (`cs_main`); here others continue, and calls wait
- * for the end (`rpc/call/onChain.ts`, `rpc/call/onWallets.ts`).
+ * mempool matches it. The reference blocks all readers during that time (`cs_main`). In this node only RPC calls wait for
+ * the end of the reorg (`rpc/call/onChain.ts`, `rpc/call/onWallets.ts`).
  */
 export class Reorganisation {
   private running: { readonly done: Promise<void>; readonly end: () => void } | null = null;
   private whole = true;
   private begun = 0;
 
-  /** Resolves at the end of the current reorg; null if none is in progress. */
+  /** Resolves at the end of the running reorg; null if none is running. */
   get over(): Promise<void> | null {
     return this.running?.done ?? null;
   }
 
-  /** Whether the tip and the mempool match: false during a reorg, and after a failed reorg. */
+  /** Whether tip and mempool match. False during a reorg, and after a failed reorg. */
   get isWhole(): boolean {
     return this.whole;
   }
 
-  /** Number of reorgs started. Data read while it stays the same and `isWhole` is true is consistent. */
+  /** Number of reorgs started so far. Reads are consistent if this number does not change during them and `isWhole` is true. */
   get count(): number {
     return this.begun;
   }
 
-  /** Records the start of a reorg, before a block is disconnected. */
+  /** Records the start of a reorg. Must be called before a block is disconnected. */
   begin(): void {
     if (this.running !== null) return;
     this.begun++;
@@ -40,7 +40,7 @@ export class Reorganisation {
     this.release();
   }
 
-  /** Ends a reorg that failed. Tip and mempool do not match from then on. */
+  /** Records that a reorg failed. Tip and mempool do not match any more. */
   fail(): void {
     if (this.running !== null) this.release();
   }

@@ -1,7 +1,7 @@
 /**
- * The end of a block: due items are activated, expired items are removed, owners are decided.
- * Order: claim activations, claim expirations, support activations, support expirations, takeover checks.
- * Source: lbrycrd `CClaimTrieCacheBase::incrementBlock`, `undoIncrement`.
+ * The end of a block: due items are activated, expired items are removed, owners (controlling claims) are decided. Order:
+ * claim activations, claim expirations, support activations, support expirations, takeover checks. Source: lbrycrd
+ * `CClaimTrieCacheBase::incrementBlock`, `undoIncrement`.
  */
 import type { ClaimWork, NameWork, TakeoverCheck } from './claimWork.js';
 import { REMOVAL, type Item } from './item.js';
@@ -32,7 +32,7 @@ export function* processDue(
 
 /**
  * An item that kept its raw name at the normalization fork is not found under the normalized name. It stays in the trie, as
- * in the reference. A pending item stays too.
+ * in the reference. A pending item stays in its queue as well.
  */
 function expire(work: ClaimWork, created: Item): void {
   const name = work.matchesNormalized ? normalizeKey(created.name) : created.name;
@@ -43,8 +43,8 @@ function expire(work: ClaimWork, created: Item): void {
 }
 
 /**
- * The first half of the takeover checks: finds the loaded names to be checked that have a new owner or none. `order` has
- * their names in checking order, if it matters.
+ * First step of the takeover checks: finds the loaded names whose owner (controlling claim) changes or is lost. `order`
+ * contains names in the order in which they must be checked, if that order matters.
  */
 export function findTakeovers(work: ClaimWork, order: Iterable<string> = []): TakeoverCheck[] {
   const checks: TakeoverCheck[] = [];
@@ -76,8 +76,9 @@ function ownerChanged({ state, base }: NameWork): boolean {
 }
 
 /**
- * The second half: all pending items of a name whose owner changes are activated, whatever claim they support. `pending`
- * returns the stored pending items of a name, oldest first. Then the takeover heights are set. Yields between names.
+ * Second step of the takeover checks: activates all pending items (claims and supports) of each name whose owner
+ * (controlling claim) changes. Supports of other claims are activated too. `pending` returns the stored pending items of a
+ * name, oldest first. Then the takeover heights are set. Yields between names.
  */
 export function* settleTakeovers(
   work: ClaimWork,
@@ -94,11 +95,12 @@ export function* settleTakeovers(
     else setTakeover(name, work.trie.isNode(name.name) ? work.height : 0);
     yield;
   }
-  // Items that a takeover activates were included in the decision about their name, so no name is checked twice.
+  // The decision about a name already included the items (claims and supports) that its takeover activates, so no name is
+  // checked twice.
   for (const name of work.names.values()) name.check = false;
 }
 
-/** Sets the name's takeover height; 0 when its node was removed. */
+/** Sets the name's takeover height; 0 if the trie node of the name was removed. */
 export function setTakeover(name: NameWork, takeover: number): void {
   if (name.state.takeover === takeover) return;
   name.state.takeover = takeover;

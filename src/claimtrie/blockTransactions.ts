@@ -19,12 +19,12 @@ import type { ClaimOutput, ClaimRules, ClaimSpend, ClaimTx } from './types.js';
  */
 type SpentClaims = Map<string, number>;
 
-/** Key in `SpentClaims`, with the name as `matchName` returns it. */
+/** Returns a key of `SpentClaims`. `name` must be in the form that `matchName` returns. */
 function spentKey(claimId: string, name: string): string {
   return claimId + name;
 }
 
-/** Names under which a spent output may be stored. */
+/** Returns the names under which a spent output may be stored. */
 export function spendCandidates(
   rules: ClaimRules,
   height: number,
@@ -96,20 +96,20 @@ function takeSpent(work: ClaimWork, spent: SpentClaims, output: ClaimOutput): bo
 }
 
 /**
- * Number of blocks for which the name has had an owner, as the delay counts them. Source:
+ * Number of blocks for which the name has had an owner (controlling claim), as counted for the activation delay. Source:
  * `getNumBlocksOfContinuousOwnership`.
  */
 function ownedBlocks(work: ClaimWork, name: string): number {
   if (work.removalFlags.delete(name)) return 0;
   const { state, base } = work.name(name);
   if (state.claims.length > 0) return work.height - state.takeover;
-  // QUIRK: a name that lost its last claim in this block still counts as owned, unless its node remains for its children.
-  // The reference looks into its working copy first, and then at the trie before the block. Test:
+  // QUIRK: a name that lost its last claim in this block still counts as owned, unless its node remains because names
+  // branch there. The reference searches its working copy of the trie first, and then the trie before the block. Test:
   // test/vectors/claimRoots.test.ts (chains 1 to 5).
   return base.hadClaims && !work.trie.isNode(name) ? work.height - base.takeover : 0;
 }
 
-/** Source: `getDelayForName(name, claimId)`. */
+/** Activation delay in blocks of a new claim or support. Source: `getDelayForName(name, claimId)`. */
 function delayOf(work: ClaimWork, name: string, claimId: string, kind: Item['kind']): number {
   const { base } = work.name(name);
   if (base.hadClaims && base.ownerId === claimId) return 0;
@@ -117,7 +117,7 @@ function delayOf(work: ClaimWork, name: string, claimId: string, kind: Item['kin
   return proportionalDelay(ownedBlocks(work, name));
 }
 
-/** The name under which an item due at `dueHeight` is queued. Source: `adjustNameForValidHeight`. */
+/** The name under which an item (claim or support) due at `dueHeight` is queued. Source: `adjustNameForValidHeight`. */
 function queueName(work: ClaimWork, name: string, dueHeight: number): string {
   return work.matchesNormalized || dueHeight > work.rules.normalizationForkHeight ? normalizeKey(name) : name;
 }
@@ -150,14 +150,16 @@ function addOutput(work: ClaimWork, tx: ClaimTx, output: ClaimOutput): void {
 }
 
 /**
- * Removes the item spent by an input from the queue or the trie; null when it is in neither. QUIRK: the name whose queue is
- * searched depends on an estimate of the valid height, computed with the current delay. Around the normalization fork a
- * pending item may therefore not be found although its output is spent. Test: test/unit/claimtrie/workarounds.test.ts.
+ * Removes the item (claim or support) spent by an input from the queue or the trie; null when it is in neither. QUIRK: the
+ * name whose queue is searched depends on an estimate of the valid height, computed with the current delay. Around the
+ * normalization fork a pending item may therefore not be found although its output is spent. Test:
+ * test/unit/claimtrie/workarounds.test.ts.
  */
 function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   const raw = toLatin1(spend.name);
   const point = pointKey(spend.txid, spend.n);
-  // After the fork the estimate has no effect, but computing it consumes the flag of the removal workaround.
+  // After the fork the estimate has no effect. It is still computed, because that removes the name from `removalFlags` as
+  // in the reference.
   let queue: string;
   if (work.matchesNormalized) {
     work.removalFlags.delete(raw);
@@ -188,7 +190,10 @@ function removeSpent(work: ClaimWork, spend: ClaimSpend): Item | null {
   return item;
 }
 
-/** Reads an item from the stored rows. An output of this block has no row: its item is in memory or does not exist. */
+/**
+ * Reads an item (claim or support) from the stored rows. An output of this block has no row: its item is in memory or does
+ * not exist.
+ */
 function filedItem(work: ClaimWork, name: string, coinHeight: number, point: string): Item | null {
   return coinHeight === work.height ? work.ownItem(name, point) : work.item(name, coinHeight, point);
 }

@@ -1,8 +1,8 @@
 /**
  * The order in which the reference checks names for takeovers: that of its hash set of strings. No root depends on it, but
- * `getchangesinblock` lists the items activated by takeovers in this order. Source: lbrycrd `namesToCheckForTakeover`, a
- * `std::unordered_set<std::string>`; GNU libstdc++ `_Hash_bytes` (64 bits) and `_Hashtable`. Test:
- * test/vectors/claimAnswers.test.ts.
+ * `getchangesinblock` lists the items (claims and supports) activated by takeovers in this order. Source: lbrycrd
+ * `namesToCheckForTakeover`, a `std::unordered_set<std::string>`; GNU libstdc++ `_Hash_bytes` (64 bits) and `_Hashtable`.
+ * Test: test/vectors/claimAnswers.test.ts.
  */
 
 const MASK = 0xffffffffffffffffn;
@@ -13,7 +13,7 @@ function mix(value: bigint): bigint {
   return value ^ (value >> 47n);
 }
 
-/** The 64-bit Murmur hash of the string's bytes. */
+/** Returns the 64-bit Murmur hash of the string's bytes. */
 export function stringHash(text: string): bigint {
   let hash = SEED ^ ((BigInt(text.length) * MULTIPLIER) & MASK);
   for (let at = 0; at < text.length; at += 8) {
@@ -57,7 +57,7 @@ class HashSet {
     return Number(entry.hash % BigInt(this.buckets.length));
   }
 
-  /** Inserts at the front of the bucket; an empty bucket is inserted at the front of the list. */
+  /** Adds an entry at the front of its bucket. If the bucket is empty, adds it at the front of the list. */
   private link(entry: Entry): void {
     const bucket = this.bucketOf(entry);
     const before = this.buckets[bucket];
@@ -88,7 +88,7 @@ class HashSet {
   }
 }
 
-/** Sorts distinct names, in order of insertion, into the set's iteration order. */
+/** Sorts names in the order in which the reference's set iterates over them. `names` are distinct and in order of insertion. */
 export function setOrder(names: readonly string[]): string[] {
   if (names.length >= MAX_ORDERED) return [...names];
   const set = new HashSet();

@@ -1,8 +1,8 @@
 /**
- * The claim trie while a block is being connected: its names, items and paths, prefetched or read on first use, and the
- * elementary changes that the steps of a block consist of. Does the bookkeeping of one block; the order of the steps is in
- * `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is synchronous. Source:
- * lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
+ * The claim trie while a block is being connected: its names, items (claims and supports) and paths, prefetched or read on
+ * first use, and the elementary changes that the steps of a block consist of. Does the bookkeeping of one block; the order
+ * of the steps is in `blockTransactions.ts` and `blockEnd.ts`, loading and storing in `store/claims`. Everything is
+ * synchronous. Source: lbrycrd `CClaimTrieCacheBase`, whose working copy decides some outcomes (see the workarounds below).
  */
 import type { Bytes } from '../util/bytes.js';
 import { MAX_ORDERED } from './checkOrder.js';
@@ -30,7 +30,7 @@ import { WorkTrie } from './workTrie.js';
 /** State of a name at the start of the block. */
 export interface NameBase {
   hadClaims: boolean;
-  /** Claim id of the owner; empty if the name has no claims. */
+  /** Claim id of the owner (controlling claim); empty if the name has no claims. */
   ownerId: string;
   takeover: number;
 }
@@ -39,13 +39,13 @@ export interface NameWork {
   readonly name: string;
   readonly state: NameState;
   readonly base: NameBase;
-  /** Whether a takeover check is needed at the end of the block. */
+  /** Whether the owner must be decided again at the end of the block. */
   check: boolean;
-  /** Whether the state differs from the stored row. */
+  /** Whether the state of the name differs from the stored row. */
   changed: boolean;
   /** Whether the claims' part of the node's hash must be recomputed. */
   claimsChanged: boolean;
-  /** Next number for an item that is stored under this name in this block. */
+  /** Next number for an item (claim or support) that is stored under this name in this block. */
   nextOrdinal: number;
   /** Items created in this block that are pending under this name. */
   newPending: Set<Item>;
@@ -58,13 +58,16 @@ export type WorkEvent =
   | { op: 'takeover'; name: string; before: number; owner: ActiveClaim | undefined; formerId: string }
   | { op: 'snapshot'; name: string; before: number };
 
-/** Effect of a transaction on an item: the transaction created the item, or the transaction with this id spent it. */
+/**
+ * Effect of a transaction on an item (claim or support): the transaction created the item, or the transaction with this id
+ * spent it.
+ */
 export interface ClaimOperation {
   readonly item: Item;
   readonly spentBy: Bytes | null;
 }
 
-/** Result of `findTakeovers` for one name, which `settleTakeovers` applies. */
+/** Name whose controlling claim changes. `findTakeovers` returns it, and `settleTakeovers` applies the change. */
 export interface TakeoverCheck {
   work: NameWork;
   happened: boolean;
@@ -72,12 +75,12 @@ export interface TakeoverCheck {
 
 /**
  * Synchronous source of data that was not prefetched. The source also adds each result to `names` or `items` of the
- * `ClaimWork`. Prefetching is only for speed: the result of a block must not depend on it.
+ * `ClaimWork`. Prefetching only saves time: the result of a block must not depend on it.
  */
 export interface ClaimSource {
   /** Reads the stored name. Returns an empty name if there is none. */
   readName(name: string): NameWork;
-  /** The stored item; null if there is none. */
+  /** The stored item (claim or support); null if there is none. */
   readItem(name: string, since: number, point: string): Item | null;
   /** See `RecordSource`. */
   readNode(path: string): TrieNode | null;
@@ -91,15 +94,18 @@ export class ClaimWork {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly names = new Map<string, NameWork>();
-  /** Loaded items by id. Null means that the item is known not to exist. */
+  /** Loaded items (claims and supports) by id. Null means that the item is known not to exist. */
   readonly items = new Map<string, Item | null>();
   trie: WorkTrie;
   readonly events: WorkEvent[] = [];
-  /** Effects of the block's transactions, in order; unlike the log, they include items created and removed within the block. */
+  /**
+   * Effects of the block's transactions, in order; unlike the log, they include items (claims and supports) created and
+   * removed within the block.
+   */
   readonly operations: ClaimOperation[] = [];
   /** Spends of outputs that the trie does not contain: expired outputs, and outputs that never took effect. */
   readonly unknownSpends: ClaimSpend[] = [];
-  /** Changes to the due queue by height: items added and removed. */
+  /** Changes to the due queue by height: items (claims and supports) added and removed. */
   readonly dueAdded = new Map<number, Set<Item>>();
   readonly dueRemoved = new Map<number, Set<Item>>();
   /** Items that enter the trie at the end of the block without having been stored as pending, oldest first. */
@@ -112,17 +118,17 @@ export class ClaimWork {
   readonly filesNormalized: boolean;
   /**
    * Names that lost their last claim in this block while they had a child. QUIRK: the next delay lookup for such a name
-   * finds no owner. Only the first lookup is affected. Source: `removalWorkaround`. Test:
+   * finds no owner (controlling claim). Only the first lookup is affected. Source: `removalWorkaround`. Test:
    * test/unit/claimtrie/workarounds.test.ts.
    */
   readonly removalFlags = new Set<string>();
   /**
-   * Names that lost a support in this block while the reference's working copy did not contain them. The value becomes true
-   * once the name is created again. QUIRK: the takeover height of these names becomes the height of this block. Source:
-   * `takeoverWorkaround`. Test: test/unit/claimtrie/workarounds.test.ts.
+   * Names that lost a support in this block while the reference's working copy of the trie did not contain them. The value
+   * becomes true once the name is created again. QUIRK: the takeover height of these names becomes the height of this block.
+   * Source: `takeoverWorkaround`. Test: test/unit/claimtrie/workarounds.test.ts.
    */
   private readonly takeoverFlags = new Map<string, boolean>();
-  /** Nodes whose children are in the reference's working copy of the trie. Source: `cacheData`. */
+  /** Nodes whose children are in the working copy of the trie that the reference would have. Source: `cacheData`. */
   private readonly expanded = new Set<string>();
   private readonly watchesTakeovers: boolean;
   private readonly watchesRemovals: boolean;
@@ -149,13 +155,13 @@ export class ClaimWork {
     return this.names.get(name) ?? this.source.readName(name);
   }
 
-  /** Returns the item; reads it unless it is loaded or known not to exist. */
+  /** Returns the item (claim or support); reads it unless it is loaded or known not to exist. */
   item(name: string, since: number, point: string): Item | null {
     const item = this.items.get(itemId(name, since, point));
     return item === undefined ? this.source.readItem(name, since, point) : item;
   }
 
-  /** The item created by an output of this block, if it still exists: it has no row yet. */
+  /** The item (claim or support) created by an output of this block, if it still exists: it has no row yet. */
   ownItem(name: string, point: string): Item | null {
     return this.items.get(itemId(name, this.height, point)) ?? null;
   }
@@ -164,13 +170,13 @@ export class ClaimWork {
     this.items.set(itemId(item.name, item.since, item.point), item);
   }
 
-  /** Requests a takeover check of the name at the end of the block. */
+  /** Requests that the owner of the name is decided again at the end of the block. */
   requestCheck(work: NameWork): void {
     work.check = true;
     if (this.checkOrder.size < MAX_ORDERED) this.checkOrder.add(work.name);
   }
 
-  /** Adds a new item to the queue of pending items, under the item's name. */
+  /** Adds a new item (claim or support) to the queue of pending items, under the name of the item. */
   queueNew(item: Item): void {
     const work = this.name(item.name);
     this.addItem(item);
@@ -182,7 +188,7 @@ export class ClaimWork {
     if (item.kind !== 'support') this.claimIndex.set(item.claimId, item.rawName);
   }
 
-  /** Removes a pending item from the queue, because it is activated or removed. */
+  /** Removes a pending item (claim or support) from the queue, because it is activated or removed. */
   private unqueue(item: Item): void {
     const work = this.name(item.name);
     countPending(work.state, item.dueHeight, -1);
@@ -210,7 +216,7 @@ export class ClaimWork {
       this.events.push({ op: removal === REMOVAL.spent ? 'spend' : 'expire', item });
   }
 
-  /** Activates a pending item in the trie. Source: `addToCache`. */
+  /** Activates a pending item (claim or support) in the trie. Source: `addToCache`. */
   activate(item: Item): void {
     this.unqueue(item);
     const name = this.filesNormalized ? normalizeKey(item.name) : item.name;
@@ -221,7 +227,7 @@ export class ClaimWork {
     this.enter(target);
   }
 
-  /** Logs the creation of an item and assigns its number. */
+  /** Logs the creation of an item (claim or support) and assigns its number. */
   recordCreation(item: Item): void {
     this.number(item);
     this.events.push({ op: 'create', item });
@@ -234,7 +240,7 @@ export class ClaimWork {
     work.changed = true;
   }
 
-  /** Stores an item under another name; the caller moves its amount. Returns the item under the new name. */
+  /** Stores an item (claim or support) under another name; the caller moves its amount. Returns the item under the new name. */
   refile(item: Item, name: string): Item {
     const from = this.name(item.name);
     const to = this.name(name);
@@ -274,7 +280,7 @@ export class ClaimWork {
     this.requestCheck(work);
   }
 
-  /** Removes the item's weight from the trie. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
+  /** Removes an item's amount from the state of its name. Source: `removeClaimFromTrie`, `removeSupportFromMap`. */
   leave(item: Item, check: boolean): void {
     const work = this.name(item.name);
     work.changed = true;
@@ -293,7 +299,7 @@ export class ClaimWork {
     if (children.length > 0 && this.watchesRemovals) this.removalFlags.add(item.name);
   }
 
-  /** Removes an active item that is spent or expires. */
+  /** Removes an active item (claim or support) that is spent or expires. */
   end(item: Item, removal: Removal): void {
     this.leave(item, true);
     this.name(item.name).state.alive--;
@@ -307,7 +313,10 @@ export class ClaimWork {
     for (const node of this.trie.storedPath(name)) this.expanded.add(node);
   }
 
-  /** Called when a support of the name changes. Records whether the name's node is outside the reference's working copy. */
+  /**
+   * Called when a support of the name changes. Records whether the name's node is outside the reference's working copy of
+   * the trie.
+   */
   noteSupport(name: string, inTransactions: boolean): void {
     if (!this.watchesTakeovers || this.takeoverFlags.has(name)) return;
     if (!this.name(name).base.hadClaims) return;

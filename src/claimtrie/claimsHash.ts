@@ -26,7 +26,7 @@ function decimalText(n: number): Buffer {
   return Buffer.from(String(n), 'latin1');
 }
 
-/** A takeover height as 8 bytes, big endian. */
+/** Encodes a takeover height as 8 bytes, big endian. */
 function heightBytes(height: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt32BE(height, 4);

@@ -7,7 +7,7 @@
 /** Rows of the claim trie are missing or contradict one another. The message names the problem. */
 export class ClaimCorruptionError extends Error {
   override readonly name: string = 'ClaimCorruptionError';
-  /** The problem, without the remedy. */
+  /** Description of the problem, without advice for the operator. */
   readonly what: string;
 
   constructor(what: string) {
@@ -18,7 +18,10 @@ export class ClaimCorruptionError extends Error {
   }
 }
 
-/** Nodes, totals or the marks of idle names are missing or wrong; they can be rebuilt from the rows of names. */
+/**
+ * Nodes, totals or the filter of idle names (names with a row but no active claims) are missing or wrong. They can be
+ * rebuilt from the rows of names.
+ */
 export class TrieCorruptionError extends ClaimCorruptionError {
   override readonly name = 'TrieCorruptionError';
 }

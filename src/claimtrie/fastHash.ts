@@ -12,16 +12,16 @@ const HASH_BYTES = 32;
 /** Minimum number of leaves for which the addon is called. Measured: from three leaves on, one native call is faster. */
 const NATIVE_LEAVES = 3;
 
-/** Buffer of concatenated leaves for the addon; grows with the widest node. */
+/** Buffer in which leaves are concatenated for the addon. Grows to the size of the widest node. */
 let leaves = Buffer.alloc(256 * HASH_BYTES);
 
-/** RIPEMD-160 of SHA-256. */
+/** Returns Hash160 of a message: RIPEMD-160 of its SHA-256. */
 export function hash160Of(message: Bytes): Bytes {
   const native = loadNative();
   return native ? native.hash160(message) : hash160(message);
 }
 
-/** Bitcoin's merkle root of at least one hash. */
+/** Returns Bitcoin's merkle root of the hashes; at least one hash is required. */
 export function rootOf(hashes: readonly Bytes[]): Bytes {
   const { length } = hashes;
   if (length === 1) return hashes[0]!;
@@ -31,7 +31,7 @@ export function rootOf(hashes: readonly Bytes[]): Bytes {
   return sha256dPair(hashes[0]!, hashes[1]!);
 }
 
-/** Bitcoin's merkle root of concatenated hashes, at least one. */
+/** Returns Bitcoin's merkle root of the concatenated hashes; at least one is required. */
 export function rootOfLeaves(flat: Buffer): Bytes {
   if (flat.length === HASH_BYTES) return flat;
   const native = flat.length >= NATIVE_LEAVES * HASH_BYTES ? loadNative() : null;

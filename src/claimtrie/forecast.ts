@@ -1,7 +1,8 @@
 /**
- * The effects of future blocks without claim transactions on a name: pending items are activated when they are due or when
- * the name's owner changes, active ones expire, owners change. Uses the same order of steps as `blockEnd.ts`. Not included:
- * items moved by the normalization fork, and the case that the removal of another name ends this name's node.
+ * The effects of future blocks without claim transactions on a name: pending items (claims and supports) are activated when
+ * they are due or when the name's owner (controlling claim) changes, active ones expire, owners change. Uses the same order
+ * of steps as `blockEnd.ts`. Not included: items moved by the normalization fork, and the case that the removal of another
+ * name ends this name's node.
  */
 import type { Slices } from '../util/slices.js';
 import { compareCreation, type Item } from './item.js';
@@ -18,17 +19,20 @@ import {
 import { expirationHeight, matchesNormalized } from './rules.js';
 import type { ClaimRules } from './types.js';
 
-/** In a takeover, `owner` is null if the name loses its owner, and `formerId` is empty if the name had no owner. */
+/**
+ * A change in a future block. For a takeover, `owner` is null if the name loses its controlling claim, and `formerId` is
+ * empty if the name had none.
+ */
 export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
   | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
 
-/** Fields of the claim that controls a name. */
+/** Fields of the claim that controls a name after a block of the forecast. */
 export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {
   name: string;
-  /** All items stored under the name after block `height`. */
+  /** All items (claims and supports) stored under the name after block `height`. */
   items: readonly Item[];
   height: number;
   /** Height of the last block of the forecast. If `height` is below the normalization fork, `until` must be too. */
@@ -37,21 +41,21 @@ export interface NameToCome {
   isParting: boolean;
 }
 
-/** Number of items processed between two yields. */
+/** Number of items (claims and supports) that are processed between two yields to the event loop. */
 const ITEMS_AT_ONCE = 256;
 
 export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<ForecastEvent[]> {
   return (yield* foreseeName(rules, coming)).events;
 }
 
-/** Future events, and the owner of the name after each. */
+/** Future events, and the owner (controlling claim) of the name after each. */
 export interface Foreseen {
   readonly events: readonly ForecastEvent[];
-  /** Null if the name has no owner. */
+  /** Returns the controlling claim of the name after block `height`; null if the name has none. */
   ownerAt(height: number): Owner | null;
 }
 
-/** Computes the future events of a name, and its owner after each block up to `until`. */
+/** Computes the future events of a name, and its owner (controlling claim) after each block up to `until`. */
 export function* foreseeName(
   rules: ClaimRules,
   coming: NameToCome,
@@ -100,7 +104,7 @@ function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
   else map.set(height, [item]);
 }
 
-/** The owner in the current state of the forecast. */
+/** The controlling claim of the name in the current state of the forecast; null if the name has none. */
 export function ownerOf({ claims }: NameState): Owner | null {
   const best = claims[0];
   if (best === undefined) return null;
@@ -118,7 +122,7 @@ class NameFuture {
   private readonly isParting: boolean;
   /** Claims that expire in the present block. */
   private readonly leaving: Item[] = [];
-  /** Whether the owner must be decided at the end of the block. */
+  /** Whether the owner (controlling claim) must be decided at the end of the block. */
   private check = false;
 
   constructor(rules: ClaimRules, { name, isParting }: NameToCome) {
@@ -144,7 +148,7 @@ class NameFuture {
     else addActiveClaim(this.state, item);
   }
 
-  /** The owner after the last block of the forecast. */
+  /** The controlling claim of the name after the last block of the forecast; null if the name has none. */
   get owner(): Owner | null {
     return ownerOf(this.state);
   }
@@ -160,8 +164,8 @@ class NameFuture {
   }
 
   private expire(height: number, item: Item): void {
-    // An item that kept its raw name at the normalization fork is not found under the normalized name, so it does not
-    // expire.
+    // An item (claim or support) that kept its raw name at the normalization fork is not found under the normalized name,
+    // so it does not expire.
     if (matchesNormalized(this.rules, height) && normalizeKey(this.name) !== this.name) return;
     if (!this.active.delete(item)) return;
     this.change(item);

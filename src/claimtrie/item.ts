@@ -7,40 +7,43 @@ import { hash160Of } from './fastHash.js';
 
 export type ItemKind = 'claim' | 'update' | 'support';
 
-/** Reasons why an item row was removed. */
+/** Reasons why an item (claim or support) was removed from its name. */
 export const REMOVAL = { spent: 1, expired: 2, refiled: 3 } as const;
 export type Removal = (typeof REMOVAL)[keyof typeof REMOVAL];
 
 export interface Item {
-  /** Name under which the item is stored. For a pending item this is the name of its queue. */
+  /** Name under which the item (claim or support) is stored. For a pending item this is the name under which it is queued. */
   name: string;
   /**
-   * Height of the block at whose end the item was first stored under this name: the block that created it, or the block that
-   * moved it to its normalized name.
+   * Height of the block at whose end the item (claim or support) was first stored under this name: the block that created
+   * it, or the block that moved it to its normalized name.
    */
   since: number;
-  /** Outpoint: txid in wire order and the output number, big endian, 36 code units; string order is consensus order. */
+  /**
+   * Outpoint as latin1: txid in wire order and big-endian output number, 36 characters. The order of these texts is the
+   * consensus order.
+   */
   point: string;
   kind: ItemKind;
-  /** 20 code units, wire order. */
+  /** Claim id: 20 characters, one for each byte, in wire order. For a support it is the id of the supported claim. */
   claimId: string;
   amount: bigint;
   /** The height of the block that contains the output. */
   height: number;
-  /** Byte offset of the item's transaction in that block. */
+  /** Byte offset of the item's transaction in the block at `height`. */
   txOffset: number;
-  /** Height at which the item is due to be activated. */
+  /** Height of the block in which the pending item (claim or support) becomes active if nothing happens before. */
   dueHeight: number;
-  /** Height of the block in which the item entered the trie, which is then its valid height; 0 while pending. */
+  /** Height of the block in which the item (claim or support) became active; 0 while it is pending. */
   activated: number;
-  /** Height of the block that removed the item from this name; 0 while the item is stored under it. */
+  /** Height of the block that removed the item from this name; 0 while the item is stored under this name. */
   removed: number;
   removal: Removal | 0;
   /** The name as in the output script. */
   rawName: string;
-  /** Number among the items with the same name and `since`. */
+  /** Number of this item (claim or support) among the items that were stored under the same name in the same block (`since`). */
   ordinal: number;
-  /** Whether the current block created the item. Such an item has no row in the database. */
+  /** Whether the current block created the item (claim or support). Such an item has no row in the database. */
   isNew: boolean;
 }
 
@@ -62,7 +65,7 @@ export function pointIndex(point: string): number {
   );
 }
 
-/** Id of the claim created at an outpoint. Source: `ClaimIdHash`; its message has the same bytes as our outpoint key. */
+/** Id of the claim created at an outpoint. Source: `ClaimIdHash`; the hashed bytes are those of the outpoint key used here. */
 export function claimIdAtPoint(point: string): string {
   return toLatin1(hash160Of(fromLatin1(point)));
 }

@@ -14,17 +14,20 @@ import { claimIdAtPoint, type Item } from './item.js';
 export class ActiveClaim {
   readonly point: string;
   readonly amount: bigint;
-  /** Height of the block with the output. Among claims of equal amount, the lowest height is the best. */
+  /** Height of the block that contains the output. Among claims of equal amount, the one with the lowest height wins. */
   readonly height: number;
-  /** Field `since` of the claim's item, which is part of the key of its row. */
+  /** Field `since` of the claim's item (claim or support), which is part of the key of its row. */
   readonly since: number;
-  /** Effective amount: own amount plus active supports. */
+  /** Effective amount: amount of the claim plus its active supports. */
   effective: bigint;
-  /** Whether the claim was never updated: then its id is derived from its outpoint. */
+  /** Whether the claim was never updated. The claim id is then derived from the outpoint. */
   readonly isOriginal: boolean;
   private id: string | null;
 
-  /** `claimId` may be null for an original claim; it is then computed on first use. */
+  /**
+   * Creates an active claim. `claimId` may be null for a claim that was never updated; the id is then computed from the
+   * outpoint when it is first needed.
+   */
   constructor(
     point: string,
     isOriginal: boolean,
@@ -65,11 +68,11 @@ export interface NameState {
   claims: ActiveClaim[];
   /** Sums of the active supports for claim ids that have no active claim under this name, by claim id. No sum is zero. */
   dangling: Map<string, bigint>;
-  /** Number of pending items by due height. */
+  /** Number of pending items (claims and supports) by due height. */
   pending: Map<number, number>;
   /** Number of items stored under the name: active and pending, claims and supports. */
   alive: number;
-  /** Number of items stored under the name since the last snapshot of its history. */
+  /** Number of items (claims and supports) stored under the name since the last snapshot of its history. */
   sinceSnapshot: number;
   /** Index of the claims. Created by the first lookup if the name has many claims. */
   index: ClaimIndex | null;
@@ -142,7 +145,7 @@ function settle(claims: ActiveClaim[], from: number): void {
   claims[to] = claim;
 }
 
-/** Returns the index of a name with many claims, and creates it on first use. Returns null if there are few claims. */
+/** Returns the index of a name with many claims, and creates it if necessary. Returns null if there are few claims. */
 function indexOf(state: NameState): ClaimIndex | null {
   if (state.index === null && state.claims.length >= INDEXED_CLAIMS) {
     state.index = { byPoint: new Map(), byId: new Map() };
@@ -170,7 +173,7 @@ export function findClaim(state: NameState, point: string): ActiveClaim | undefi
   return index ? index.byPoint.get(point) : state.claims.find((claim) => claim.point === point);
 }
 
-/** The best of the active claims with this id. */
+/** Returns the best of the active claims with this id. */
 export function findById(state: NameState, claimId: string): ActiveClaim | undefined {
   const index = indexOf(state);
   if (!index) return state.claims.find((claim) => claim.claimId === claimId);

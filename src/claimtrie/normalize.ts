@@ -34,7 +34,7 @@ function pushHangul(syllable: number, out: number[]): void {
   if (trailing !== 0) out.push(TRAILING_BASE + trailing);
 }
 
-/** Sorts each run of combining marks by class; the sort is stable. Source: UAX #15, canonical ordering. */
+/** Sorts each run of combining marks by class, without changing the order within a class. Source: UAX #15, canonical ordering. */
 export function orderMarks(codes: number[]): void {
   for (let start = 0; start < codes.length; start++) {
     let before = classOf(codes[start]!);
@@ -55,7 +55,7 @@ export function orderMarks(codes: number[]): void {
   }
 }
 
-/** Appends the decomposition of each code point, without ordering marks. */
+/** Appends the decomposition of each code point. Marks are not sorted yet. */
 export function appendDecomposed(codes: readonly number[], out: number[]): void {
   for (const code of codes) {
     const place = code < TABLE_END ? decomposition[code]! : 0;
@@ -66,7 +66,7 @@ export function appendDecomposed(codes: readonly number[], out: number[]): void 
   }
 }
 
-/** Canonical decomposition (NFD) of code points by Unicode 11. */
+/** Canonical decomposition (NFD) of code points by the tables of Unicode 11. */
 export function decomposeCodePoints(codes: readonly number[]): number[] {
   const out: number[] = [];
   appendDecomposed(codes, out);

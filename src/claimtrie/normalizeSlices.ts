@@ -10,17 +10,17 @@ import { decodeUtf8, encodeUtf8 } from './unicode/utf8.js';
 
 /** Longest run of marks that is sorted by comparison; a longer run is sorted by class in linear time. */
 const SORTED_AT_ONCE = 1024;
-/** Number of code points processed between two yields. */
+/** Number of code points that are processed between two yields to the event loop. */
 const CODES_AT_ONCE = 16_384;
 
-/** The end of a piece of the name, moved to a character boundary. */
+/** Returns an offset near `end` at which the name can be cut: the start of a character. */
 function pieceEnd(name: Bytes, end: number): number {
   if (end >= name.length) return name.length;
   while ((name[end]! & 0xc0) === 0x80) end--;
   return end;
 }
 
-/** Sorts marks by class; the sort is stable. */
+/** Sorts combining marks by class, without changing the order within a class. */
 function* orderRun(marks: readonly number[]): Slices<number[]> {
   const byClass: number[][] = [];
   for (let i = 0; i < marks.length; i++) {
@@ -49,12 +49,15 @@ function lastStarter(codes: readonly number[], from: number): number {
   return -1;
 }
 
-/** Like `normalizeName`, but yields after each `pieceBytes` bytes. */
+/** Like `normalizeName`, but yields to the event loop after each `pieceBytes` bytes. */
 export function* normalizeNameInSlices(name: Bytes, pieceBytes = AT_ONCE_SIZE): Slices<Bytes> {
   if (name.length <= pieceBytes) return normalizeName(name);
   if (!isUtf8(name)) return name;
   const parts: Bytes[] = [EMPTY_BYTES];
-  /** A character and the marks after it. The next piece may continue with further marks. */
+  /**
+   * The last character read so far and the combining marks after it. The next piece of the name may continue with further
+   * marks.
+   */
   let open: number[] = [];
   for (let at = 0, end: number; at < name.length; at = end, yield) {
     end = pieceEnd(name, at + pieceBytes);
@@ -71,7 +74,7 @@ export function* normalizeNameInSlices(name: Bytes, pieceBytes = AT_ONCE_SIZE): 
   return Buffer.concat(parts);
 }
 
-/** Sorts each run of marks among the code points. Changes `codes`. */
+/** Sorts each run of combining marks among the code points, in place. */
 function* ordered(codes: number[]): Slices<number[]> {
   let at = 0;
   let out: number[] | null = null;

@@ -1,6 +1,6 @@
 /**
- * Name proofs in both forms, built from the nodes on the path to a name. Pure.
- * Source: lbrycrd claimtrie.cpp and claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
+ * Name proofs in both forms, built from the nodes on the path to a name. Source: lbrycrd claimtrie.cpp and
+ * claimtrieforks.cpp `getProofForName`, rpc/claimtrie.cpp `proofToJSON`.
  */
 import { merklePath } from '../crypto/merkle.js';
 import { fromLatin1, type Bytes } from '../util/bytes.js';
@@ -17,12 +17,12 @@ export interface PathClaim {
   readonly claimId: string;
 }
 
-/** Claims of a node, independent of their storage. */
+/** List of the claims of a node, whatever data structure stores them. */
 export interface PathClaims {
   readonly length: number;
-  /** The claim at a position, counted from 0. */
+  /** Returns the claim at a position, counted from 0. */
   at(place: number): PathClaim | undefined;
-  /** Only the id of the claim at a position. */
+  /** Returns the id of the claim at a position, without reading the rest of the claim. */
   idAt(place: number): string;
 }
 
@@ -52,13 +52,13 @@ export const NO_PATH_CLAIMS: PathClaims = new ListedClaims([]);
 /** A node on the path, and its active claims, best first. */
 export interface PathNode {
   path: string;
-  /** The edges from this node to its children, in byte order. */
+  /** The edges (the bytes from one path to the next) from this node to its children, in byte order. */
   edges: readonly string[];
-  /** The children's hashes, concatenated. */
+  /** The concatenated hashes of the children. */
   hashes: Buffer;
   claims: PathClaims;
   takeover: number;
-  /** The hashes of the claims (`claimLeaves`) if they are already known. */
+  /** The hashes of the claims (`claimLeaves`) if the caller has them already. */
   leaves?: Buffer;
 }
 
@@ -83,7 +83,7 @@ function provenClaim({ point }: PathClaim, takeover: number): NameProof['claim']
   return { txid: pointTxid(point), n: pointIndex(point), lastTakeoverHeight: takeover };
 }
 
-/** Hash of child `i`, a view. */
+/** Returns the hash of child `i` as a view. */
 function hashAt({ hashes }: PathNode, i: number): Buffer {
   return hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES);
 }

@@ -9,7 +9,10 @@ import type { Item } from './item.js';
 import { normalizeKey } from './nameKey.js';
 import { expirationTerm } from './rules.js';
 
-/** `supports` are the active supports stored under the name. Items that expire in this block are not moved. */
+/**
+ * Moves the items (claims and supports) of one name. `supports` are the active supports stored under the name. Items that
+ * expire in this block are not moved.
+ */
 export function refileName(work: ClaimWork, name: string, supports: readonly Item[]): void {
   const from = work.name(name);
   const target = normalizeKey(name);

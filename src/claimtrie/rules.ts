@@ -6,18 +6,18 @@ import type { ClaimRules } from './types.js';
 
 /** Number of blocks of ownership that add one block of delay. Source: `nProportionalDelayFactor`. */
 const DELAY_FACTOR = 32;
-/** Maximum delay in blocks (four weeks). Source: `CClaimTrieCacheBase::getDelayForName`. */
+/** Maximum activation delay in blocks (four weeks). Source: `CClaimTrieCacheBase::getDelayForName`. */
 export const MAX_DELAY = 4032;
 
-/** Lifetime of a claim or support in blocks, as seen by block `height`. */
+/** Lifetime of a claim or support in blocks, by the rules of block `height`. */
 export function expirationTerm(rules: ClaimRules, height: number): number {
   return height < rules.extendedExpirationForkHeight ? rules.originalExpiration : rules.extendedExpiration;
 }
 
 /**
- * Creation height of the items due to expire in block `height`, or -1 if there are none. The extension fork moves every item
- * that is still in the expiration queue at the start of its block, including the items due in that block. Items due earlier
- * have already expired. Source: `forkForExpirationChange`.
+ * Creation height of the items (claims and supports) due to expire in block `height`, or -1 if there are none. The extension
+ * fork moves every item that is still in the expiration queue at the start of its block, including the items due in that
+ * block. Items due earlier have already expired. Source: `forkForExpirationChange`.
  */
 export function expiringCreation(rules: ClaimRules, height: number): number {
   const created = height - expirationTerm(rules, height);
@@ -28,8 +28,8 @@ export function expiringCreation(rules: ClaimRules, height: number): number {
 }
 
 /**
- * Height of the block in which an output of block `height` expires. The extended term applies to items that are due at or
- * after the fork. Inverse of `expiringCreation`. Source: `forkForExpirationChange`.
+ * Height of the block in which an output of block `height` expires. The extended term applies to items (claims and supports)
+ * that are due at or after the fork. Inverse of `expiringCreation`. Source: `forkForExpirationChange`.
  */
 export function expirationHeight(rules: ClaimRules, height: number): number {
   const original = height + rules.originalExpiration;
@@ -42,7 +42,10 @@ export function matchesNormalized(rules: ClaimRules, height: number): boolean {
   return height > rules.normalizationForkHeight;
 }
 
-/** Whether items that enter the trie in block `height` are stored under their normalized names. Source: `incrementBlock`. */
+/**
+ * Whether items (claims and supports) that enter the trie in block `height` are stored under their normalized names. Source:
+ * `incrementBlock`.
+ */
 export function filesNormalized(rules: ClaimRules, height: number): boolean {
   return height >= rules.normalizationForkHeight;
 }
@@ -80,8 +83,8 @@ export function inRemovalWorkaround(rules: ClaimRules, height: number): boolean 
 }
 
 /**
- * Delay in blocks of a new claim created in block `height`: 0 for a name without an owner (`takeover` null), else
- * proportional to the time for which the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
+ * Delay in blocks of a new claim created in block `height`: 0 for a name without an owner (controlling claim) (`takeover`
+ * null), else proportional to the time for which the name has had its owner. Source: `CClaimTrieCacheBase::getDelayForName`.
  */
 export function newClaimDelay(height: number, takeover: number | null): number {
   return takeover === null ? 0 : proportionalDelay(height - takeover);
@@ -97,7 +100,7 @@ export function lastForeseen(rules: ClaimRules, height: number): number {
   return height < fork ? Math.min(fork - 1, height + longest) : height + longest;
 }
 
-/** Delay in blocks of an item for a name that has had an owner for `ownedBlocks`. */
+/** Delay in blocks of an item (claim or support) for a name that has had an owner (controlling claim) for `ownedBlocks`. */
 export function proportionalDelay(ownedBlocks: number): number {
   return Math.min(Math.floor(ownedBlocks / DELAY_FACTOR), MAX_DELAY);
 }

@@ -19,21 +19,21 @@ export interface Slot {
   /** Bytes from the node's path to the child's, at least one; the first distinguishes the slots of a node. */
   readonly edge: string;
   readonly hash: Bytes;
-  /** Whether the child has no children, and therefore no record. */
+  /** Whether the child has no children. Such a child has no record of its own. */
   readonly leaf: boolean;
 }
 
 /** A position in packed slots: at a slot, or between two slots. Cursors are reused, so that a search allocates no memory. */
 export class SlotCursor {
   private slots = NO_SLOTS;
-  /** Offset of the slot. */
+  /** Offset of the current slot in the packed slots. */
   at = 0;
   edgeAt = 0;
-  /** Offset of the hash, after the edge. */
+  /** Offset of the hash in the slot, which follows the edge. */
   hashAt = 0;
   leaf = false;
 
-  /** Moves to the slot that begins at `at`; false behind the last one. */
+  /** Moves to the slot that begins at offset `at`. Returns false if `at` is the end of the slots. */
   load(slots: Buffer, at: number): boolean {
     this.slots = slots;
     this.at = at;
@@ -51,7 +51,7 @@ export class SlotCursor {
     return true;
   }
 
-  /** Moves to the next slot; false behind the last one. */
+  /** Moves to the next slot. Returns false after the last slot. */
   next(): boolean {
     return this.load(this.slots, this.end);
   }
@@ -113,7 +113,7 @@ export class SlotCursor {
   equals(other: SlotCursor): boolean {
     const length = this.end - this.edgeAt;
     if (other.end - other.edgeAt !== length) return false;
-    // Compares from the end: hashes differ more often than edges.
+    // Compares from the end, because hashes differ more often than edges.
     for (let i = length - 1; i >= 0; i--) {
       if (this.slots[this.edgeAt + i] !== other.slots[other.edgeAt + i]) return false;
     }
@@ -149,7 +149,7 @@ export function unpackSlots(slots: Buffer): Slot[] {
   return unpacked;
 }
 
-/** The edges of the slots, in order. */
+/** Returns the edges of the slots, in order. */
 export function slotEdges(slots: Buffer): string[] {
   const edges: string[] = [];
   const cursor = new SlotCursor();
@@ -157,7 +157,7 @@ export function slotEdges(slots: Buffer): string[] {
   return edges;
 }
 
-/** The children's hashes, concatenated. */
+/** Returns the concatenated hashes of the children. */
 export function slotHashes(slots: Buffer): Buffer {
   const hashes = Buffer.allocUnsafe(countSlots(slots) * HASH_BYTES);
   const cursor = new SlotCursor();

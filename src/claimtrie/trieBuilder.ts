@@ -9,7 +9,7 @@ import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 
 interface OpenNode {
   path: string;
-  /** Packed slots, one element each. */
+  /** Packed slots (edges to children), one array element for each slot. */
   slots: Buffer[];
   claimsHash: Bytes | null;
 }
@@ -31,7 +31,7 @@ export class TrieBuilder {
     this.emit = emit;
   }
 
-  /** Names must be added in ascending byte order, each once. */
+  /** Adds a name. Names must be added in ascending byte order, each once. */
   add(name: string, claimsHash: Bytes): void {
     assert(this.last === null || name > this.last, 'names of the claim trie out of order');
     this.last = name;

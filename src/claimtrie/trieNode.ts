@@ -30,8 +30,8 @@ export interface TrieNode {
 }
 
 /**
- * Old form: combines a child's hash with the bytes of its edge after the first. Each byte is hashed as H(byte ‖ hash),
- * starting with the last byte.
+ * Old hash form: combines a child's hash with the bytes of its edge after the first byte. Each byte is hashed as H(byte ‖
+ * hash), starting with the last byte. ‖ hash), starting with the last byte.
  */
 export function completeEdge(edge: string, childHash: Bytes): Bytes {
   let hash = childHash;
@@ -58,17 +58,20 @@ function oldHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256d(message);
 }
 
-/** The left half of the all-claims form, computed from the concatenated hashes of the children. */
+/** The left half of the message that is hashed in the all-claims form. Computed from the concatenated hashes of the children. */
 export function childrenHash(hashes: Buffer): Bytes {
   return hashes.length === 0 ? NO_CHILDREN : rootOfLeaves(hashes);
 }
 
-/** The right half of the all-claims form. */
+/**
+ * The right half of the message that is hashed in the all-claims form: the hash of the node's claims, or a marker if there
+ * are none.
+ */
 export function claimsHalf(claims: Bytes | null): Bytes {
   return claims ?? NO_CLAIMS;
 }
 
-/** The hash in the all-claims form. The fallback of the addon's `claimNodeHash`. */
+/** Hash of a node in the all-claims form. TypeScript fallback of the addon's `claimNodeHash`. */
 export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
   return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
 }
@@ -76,7 +79,7 @@ export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
 /** Buffer to which the addon writes a hash. */
 const written = Buffer.alloc(32);
 
-/** Hash of a node that has slots or claims. */
+/** Computes the hash of a node that has slots or claims. */
 export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): Bytes {
   if (!allClaims) return oldHash(slots, claimsHash);
   const native = loadNative();
@@ -85,7 +88,7 @@ export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): B
   return Buffer.from(written);
 }
 
-/** Root of the trie with this root node; null means an empty trie. */
+/** Root hash of the trie with this root node. Null stands for an empty trie. */
 export function rootHash(root: TrieNode | null, allClaims: boolean): Bytes {
   if (root === null || (root.slots.length === 0 && root.claimsHash === null)) return EMPTY_ROOT;
   return nodeHash(root, allClaims);

@@ -8,12 +8,12 @@ export type ClaimKind = 'claim' | 'support' | 'update';
 
 /** The rules of one network. Heights are those of the block being connected. */
 export interface ClaimRules {
-  /** Lifetime of a claim or support in blocks, before and after the extension fork. */
+  /** Lifetime of a claim or support in blocks, before (`originalExpiration`) and after the extension fork. */
   readonly originalExpiration: number;
   readonly extendedExpiration: number;
   readonly extendedExpirationForkHeight: number;
   readonly normalizationForkHeight: number;
-  /** Exclusive bounds of the takeover workaround; -1 and -1 switch it off. */
+  /** Range of heights (both ends excluded) in which the takeover workaround applies; -1 and -1 switch it off. */
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
@@ -24,7 +24,7 @@ export interface ClaimRules {
   readonly supportDelay: 'proportional' | 100;
 }
 
-/** An input that spends an output with a claim prefix, whether or not the output ever took effect. */
+/** An input that spends an output with a claim prefix. The output need not have become a claim or support. */
 export interface ClaimSpend {
   txid: Bytes;
   n: number;
@@ -33,18 +33,18 @@ export interface ClaimSpend {
   kind: ClaimKind;
   hasMetadata: boolean;
   name: Bytes;
-  /** 20 bytes; computed from the outpoint for kind `claim`. */
+  /** Claim id of 20 bytes. For kind `claim` it is computed from the outpoint. */
   claimId: Bytes;
   amount: bigint;
 }
 
-/** An output with a claim prefix. */
+/** An output whose script begins with a claim operation. */
 export interface ClaimOutput {
   n: number;
   kind: ClaimKind;
   hasMetadata: boolean;
   name: Bytes;
-  /** Absent for kind `claim`: it is computed from the outpoint. */
+  /** Id of the updated or supported claim. Absent for kind `claim`, whose id is computed from the outpoint. */
   claimId?: Bytes;
   amount: bigint;
 }
@@ -69,12 +69,12 @@ export interface ClaimBlock {
 /**
  * An event of one claim, support or name in a block. `claim`, `update`, `support`: an output was created (it may still be
  * pending). `activation`: a pending output of an earlier block was activated. `abandon`: a claim or support was spent, and
- * not for an update of the claim. `expiration`: a claim or support expired. `takeover`: the name has a new owner, or no
- * owner (then without claim id).
+ * not for an update of the claim. `expiration`: a claim or support expired. `takeover`: the name has a new owner
+ * (controlling claim), or no owner (then without claim id).
  */
 export interface ClaimEvent {
   type: 'claim' | 'update' | 'support' | 'activation' | 'abandon' | 'expiration' | 'takeover';
-  /** Name under which the item is stored (normalized if the rules require it). */
+  /** Name under which the item (claim or support) is stored (normalized if the rules require it). */
   name: Bytes;
   /** The name as in the output script; absent for a `takeover`. */
   rawName?: Bytes;
@@ -83,16 +83,16 @@ export interface ClaimEvent {
   txid?: Bytes;
   n?: number;
   amount?: bigint;
-  /** The height at which a pending item is due. */
+  /** The height at which a pending item (claim or support) is due. */
   validAtHeight?: number;
   isSupport?: boolean;
   /**
-   * For `claim`, `update` and `support`: whether the output was activated in the block that created it. In this case there
-   * is no `activation` event.
+   * For `claim`, `update` and `support`: whether the output was activated in the block that created it. If it was, there is
+   * no `activation` event.
    */
   isActive?: boolean;
   /** For `abandon`: the spending transaction. */
   spentBy?: Bytes;
-  /** For `takeover`: the previous owner of the name, if any. */
+  /** For `takeover`: the previous owner (controlling claim) of the name, if any. */
   formerClaimId?: Bytes;
 }

@@ -1,6 +1,6 @@
 /**
  * The part of the trie that a block (or a batch of its operations) uses: loaded path by path, changed in memory, hashed once
- * at the end. Manages the structure: where paths branch and merge. Knows only whether a name has claims, but not the claims
+ * at the end. Manages the structure: where paths branch and merge. Contains only whether a name has claims, not the claims
  * themselves or rows. Use: `begin` a load, `supply` the wanted records until no more are wanted, then call `insert`,
  * `remove` and `touch`, and repeat if needed. At the end call `setClaimsHash` for each of `unhashedNodes`, `hashNode` for
  * each of `dirtyNodes`, and read the `changes`. Loading is only for speed: records that are needed but not loaded are read
@@ -15,7 +15,10 @@ import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
 export interface WorkNode {
   readonly path: string;
   parent: WorkNode | null;
-  /** Slots in packed form. If `isOwn` is false, they belong to a stored record and are copied before a change. */
+  /**
+   * Packed slots (edges to children) of the node. If `isOwn` is false, they belong to a stored record and are copied before
+   * a change.
+   */
   slots: Buffer;
   isOwn: boolean;
   /** The loaded children, unordered. */
@@ -26,7 +29,7 @@ export interface WorkNode {
   dirty: boolean;
 }
 
-/** A node's stored record before and after the change; null without a record. */
+/** Stored record of a node before and after a change; null if there is none. */
 export interface NodeChange {
   path: string;
   before: TrieNode | null;
@@ -59,7 +62,7 @@ export class WorkTrie {
   private root: WorkNode | null = null;
   private readonly records = new Map<string, TrieNode | null>();
   private readonly dirty = new Set<WorkNode>();
-  /** Dirty nodes with claims whose claims hash must be set by `setClaimsHash`. */
+  /** Changed nodes whose claims hash must still be set by `setClaimsHash`. */
   private readonly unhashed = new Set<WorkNode>();
   /** Paths at which a node was removed, even if a new node exists at the same path. */
   private readonly removed = new Set<string>();
@@ -70,7 +73,7 @@ export class WorkTrie {
   /** Slot at which the last search stopped. */
   private readonly slot = new SlotCursor();
 
-  /** Without `source` every path must be loaded before use. */
+  /** Creates a trie. If `source` is omitted, every path must be loaded before its use. */
   constructor(source: RecordSource = NO_SOURCE) {
     this.source = source;
   }
@@ -85,9 +88,9 @@ export class WorkTrie {
   }
 
   /**
-   * Continues to load every path as far as the supplied records allow. Returns the paths of the records that are needed
-   * next, unordered. `leaves` receives nodes on the paths whose claims hash is in no record, such as leaves: a change below
-   * such a node needs its claims.
+   * Continues to load every path as far as the supplied records allow. Returns the paths of the node records that are needed
+   * next, in no particular order. `leaves` receives nodes on the paths whose claims hash is in no record, such as leaves: a
+   * change below such a node needs its claims.
    */
   wanted(leaves: Set<string>): string[] {
     if (this.root === null) return [''];
@@ -115,7 +118,7 @@ export class WorkTrie {
     makeNode(path, parent, record);
   }
 
-  /** The root; read if it is not loaded. */
+  /** Returns the root, and reads it if it is not loaded. */
   private top(): WorkNode {
     return this.root ?? (this.root = makeNode('', null, this.record('')));
   }
@@ -134,7 +137,7 @@ export class WorkTrie {
     for (;;) {
       const { node } = cursor;
       const depth = node.path.length;
-      // The node was a leaf until it was visited. Its claims hash is in no record either.
+      // The node was a leaf before. A leaf has no record, so no record contains its claims hash.
       if (node.hasClaims && node.claimsHash === null && depth < name.length) leaves.add(node.path);
       if (depth === name.length || !slot.seek(node.slots, name.charCodeAt(depth))) return false;
       if (slot.commonLength(name, depth) < slot.edgeLength) return false;
@@ -187,7 +190,7 @@ export class WorkTrie {
     return paths;
   }
 
-  /** Records that the name now has an active claim. */
+  /** Records that the name has got an active claim, and adds a node for the name if there is none. */
   insert(name: string): void {
     const place = this.find(name);
     if (place.kind === 'split') this.part(place.node, place.common, name);
@@ -283,7 +286,7 @@ export class WorkTrie {
     for (let node: WorkNode | null = from; node !== null && !node.dirty; node = node.parent) {
       node.dirty = true;
       this.dirty.add(node);
-      // The node was a leaf and gets a child. Its claims hash is in no record and must be set.
+      // The node was a leaf and gets a child. A leaf has no record, so its claims hash must be computed.
       if (node.hasClaims && node.claimsHash === null) this.unhashed.add(node);
     }
   }
@@ -314,7 +317,7 @@ export class WorkTrie {
     return this.dirty.size;
   }
 
-  /** Nodes whose claims hash must be set. */
+  /** Returns the nodes whose claims hash must be set. */
   unhashedNodes(): WorkNode[] {
     return [...this.unhashed];
   }
@@ -341,7 +344,7 @@ export class WorkTrie {
     patchSlot(parent.slots, slot, nodeHash(node, allClaims), node.slots.length === 0);
   }
 
-  /** Root after everything is hashed. */
+  /** Root of the trie. All dirty nodes must have been hashed before. */
   rootHash(allClaims: boolean): Bytes {
     return rootHash(this.top(), allClaims);
   }
@@ -352,7 +355,7 @@ export class WorkTrie {
     this.dirty.clear();
   }
 
-  /** Every record that may have changed. The trie must not be used afterwards. */
+  /** Returns every node record that may have changed. The trie must not be used after this call. */
   changes(): NodeChange[] {
     const changes: NodeChange[] = [];
     for (const node of this.dirty) {
@@ -412,7 +415,7 @@ function adopt(parent: WorkNode, child: WorkNode): void {
   else parent.children.push(child);
 }
 
-/** The loaded child whose edge begins with `code`. */
+/** Returns the loaded child whose edge begins with `code`. */
 function childOf(node: WorkNode, code: number): WorkNode | undefined {
   const depth = node.path.length;
   return node.children.find((child) => child.path.charCodeAt(depth) === code);

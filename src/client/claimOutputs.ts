@@ -6,8 +6,8 @@
  *   const claim = claimOutput({ network: 'main', address, amountSat: 1_000_000n, name: 'mindblown', value });
  *   const claimId = claimIdOf(txid, 0); // once its transaction has an id
  *
- * An abandon needs no output of its own: spending the claim's output to any ordinary output ends the claim
- * (`paymentOutput`). `transactions.ts` builds and signs the transactions with these outputs.
+ * Abandoning a claim needs no special output: spending the claim's output to any ordinary output ends the claim
+ * (`paymentOutput`). `transactions.ts` builds and signs transactions with these outputs.
  */
 import { isMoneyRange, MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../consensus/limits.js';
 import type { NetworkName } from '../params/network.js';
@@ -42,20 +42,20 @@ export interface OutputDraft {
 
 export interface PaymentRequest {
   readonly network: NetworkName;
-  /** The address that can spend the output: any address of the network. */
+  /** Address that can spend the output. Any address of the network is allowed. */
   readonly address: string;
   readonly amountSat: bigint;
 }
 
 export interface ClaimRequest extends PaymentRequest {
-  /** A string is encoded as UTF-8. At most 255 bytes. */
+  /** Name of the claim; at most 255 bytes. A string is encoded as UTF-8. */
   readonly name: string | Uint8Array;
   /** The claim's value: bytes (for example of the metadata schema), or a string encoded as UTF-8. */
   readonly value: string | Uint8Array;
 }
 
 export interface UpdateRequest extends ClaimRequest {
-  /** 40 hex digits. The transaction must spend the claim's current output. */
+  /** Claim id of 40 hex digits. The transaction must spend the claim's current output. */
   readonly claimId: string;
 }
 
@@ -63,13 +63,13 @@ export interface SupportRequest extends PaymentRequest {
   readonly name: string | Uint8Array;
   /** Id of the claim to support, 40 hex digits. */
   readonly claimId: string;
-  /** Metadata; default: none. */
+  /** Metadata of the support; default: none. */
   readonly value?: string | Uint8Array;
 }
 
 const prefixesByNetwork = new Map<NetworkName, AddressPrefixes>();
 
-/** Prefixes of addresses and keys of a network. */
+/** Returns the prefixes of addresses and keys of a network. */
 export function networkPrefixes(network: NetworkName): AddressPrefixes {
   let prefixes = prefixesByNetwork.get(network);
   if (prefixes === undefined) {
@@ -79,19 +79,22 @@ export function networkPrefixes(network: NetworkName): AddressPrefixes {
   return prefixes;
 }
 
-/** Converts coins in decimal notation to satoshis, exactly: `satoshisOf('0.1')` is 10000000n. At most eight decimals. */
+/**
+ * Converts coins in decimal notation to satoshis without rounding: `satoshisOf('0.1')` is 10000000n. At most eight decimals
+ * are allowed.
+ */
 export function satoshisOf(coins: string): bigint {
   const amount = parseFixedPoint(coins, 8);
   if (amount === null) throw new RangeError(`not a valid amount of coins: ${coins}`);
   return amount;
 }
 
-/** Satoshis to coins with eight decimals: `coinsOf(10000000n)` is `0.10000000`. */
+/** Converts satoshis to coins with eight decimals: `coinsOf(10000000n)` is `0.10000000`. */
 export function coinsOf(amountSat: bigint): string {
   return formatCoins(amountSat);
 }
 
-/** The output script that pays to an address. */
+/** Returns the output script that pays to an address. */
 export function scriptForAddress(address: string, network: NetworkName): Buffer {
   const destination = decodeDestination(address, networkPrefixes(network));
   if (destination === null) throw new RangeError(`not a valid address of network ${network}: ${address}`);
@@ -107,7 +110,7 @@ export function addressOfScript(script: Uint8Array, network: NetworkName): strin
   return destination === null ? null : encodeDestination(destination, networkPrefixes(network));
 }
 
-/** Id of the claim that output `index` of a transaction creates. Updates keep the id. */
+/** Computes the id of the claim that output `index` of a transaction creates. An update does not change the id. */
 export function claimIdOf(txid: string, index: number): string {
   return hashToHex(claimIdBytes(hashBytes(txid, 32, 'txid'), index));
 }
@@ -142,17 +145,17 @@ function nameBytes(name: string | Uint8Array): Bytes {
   return bytes;
 }
 
-/** An ordinary output. Spending a claim to such an output abandons the claim. */
+/** Creates an ordinary output. Spending a claim to such an output abandons the claim. */
 export function paymentOutput(request: PaymentRequest): OutputDraft {
   return draft(request, Buffer.alloc(0));
 }
 
-/** A new claim on the name, with this amount. */
+/** Creates the output of a new claim for the name, with this amount. */
 export function claimOutput(request: ClaimRequest): OutputDraft {
   return draft(request, buildClaimPrefix(nameBytes(request.name), bytesOf(request.value)));
 }
 
-/** A claim's new value, amount and address. The transaction must spend the claim's current output. */
+/** Creates the output of an update: the new value, amount and address. The transaction must spend the claim's current output. */
 export function updateOutput(request: UpdateRequest): OutputDraft {
   const claimId = hashBytes(request.claimId, CLAIM_ID_SIZE, 'claim id');
   return draft(request, buildUpdatePrefix(nameBytes(request.name), claimId, bytesOf(request.value)));
@@ -170,13 +173,13 @@ export interface ClaimOperation {
   readonly kind: ClaimKind;
   /** Name as bytes, since names need not be UTF-8. */
   readonly name: Buffer;
-  /** The claim id of an update or a support; a new claim's id is computed from its outpoint (`claimIdOf`). */
+  /** Claim id of an update or a support; null for a new claim, whose id is computed from its outpoint (`claimIdOf`). */
   readonly claimId: string | null;
-  /** Null for a support without metadata. */
+  /** Value of the claim; null for a support without metadata. */
   readonly value: Buffer | null;
 }
 
-/** The claim operation of an output script, null for an ordinary one. */
+/** Returns the claim operation of an output script; null for a script without claim operation. */
 export function claimOperationOf(script: Uint8Array): ClaimOperation | null {
   const decoded = decodeClaimScript(script);
   if (decoded === null) return null;

@@ -25,7 +25,7 @@ import { networkPrefixes } from './claimOutputs.js';
 export type { OutputType } from '../signing/outputType.js';
 
 export interface KeyPair {
-  /** In wallet import format, for `signTransaction` and `importprivkey`. */
+  /** Private key in wallet import format, for `signTransaction` and `importprivkey`. */
   readonly privateKey: string;
   /** Public key in hex. */
   readonly publicKey: string;
@@ -34,7 +34,7 @@ export interface KeyPair {
 const PREFIX_BYTES = 4;
 const SECRET_BYTES = 32;
 
-/** A new random key, which exists only in the returned text. */
+/** Creates a random key. It is stored nowhere except in the returned text. */
 export function makeKey(network: NetworkName): KeyPair {
   for (;;) {
     const secret = randomBytes(32);
@@ -43,8 +43,8 @@ export function makeKey(network: NetworkName): KeyPair {
 }
 
 /**
- * The key with these 32 bytes as private key. Throws `RangeError` if they are invalid. Pass `compressed: false` for an old
- * uncompressed key: its addresses differ.
+ * Returns the key with these 32 bytes as private key. Throws `RangeError` if the bytes are not a valid private key. Pass
+ * `compressed: false` for an old uncompressed key, whose addresses differ.
  */
 export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compressed = true } = {}): KeyPair {
   if (secret.length !== SECRET_BYTES || !isValidPrivateKey(secret))
@@ -52,7 +52,7 @@ export function keyOfSecret(secret: Uint8Array, network: NetworkName, { compress
   return keyPair(secret, compressed, network);
 }
 
-/** The 32 bytes of a private key, and whether its public key is compressed. Throws `RangeError` like `publicKeyOf`. */
+/** Returns the 32 bytes of a private key, and whether its public key is compressed. Throws `RangeError` like `publicKeyOf`. */
 export function secretOf(
   privateKey: string,
   network: NetworkName,
@@ -74,13 +74,16 @@ function keyPair(secret: Uint8Array, compressed: boolean, network: NetworkName):
   };
 }
 
-/** The public key of a private key. Throws `RangeError` if the text is not a private key of the network. */
+/** Computes the public key of a private key. Throws `RangeError` if the text is not a private key of the network. */
 export function publicKeyOf(privateKey: string, network: NetworkName): string {
   const secret = decoded(privateKey, network);
   return toHex(ecdsaBackend().publicKeyOf(secret.privateKey, secret.compressed));
 }
 
-/** The address of a public key in hex; uncompressed keys have only a legacy address. Throws `RangeError` for an invalid key. */
+/**
+ * Computes the address of a public key in hex. An uncompressed key has only a legacy address. Throws `RangeError` for an
+ * invalid key.
+ */
 export function addressOfKey(
   publicKey: string,
   network: NetworkName,
@@ -92,14 +95,14 @@ export function addressOfKey(
   return encodeDestination(destinationForKey(bytes, type), networkPrefixes(network));
 }
 
-/** The extended private key at the root of a seed, usually of 16 to 64 bytes. */
+/** Derives the extended private key at the root of a seed. A seed usually has 16 to 64 bytes. */
 export function extendedKeyOfSeed(seed: Uint8Array, network: NetworkName): string {
   return extendedText(rootOfSeed(seed), network, true);
 }
 
 /**
- * The root key of a node wallet, from its seed as shown by `dumpwallet` (`sethdseed`). The wallet's keys are at
- * `m/0'/0'/k'`, its change keys at `m/0'/1'/k'`.
+ * Returns the root key of a node wallet, from the wallet's seed as `dumpwallet` shows it (see `sethdseed`). The keys of the
+ * wallet's addresses are at `m/0'/0'/k'`, the keys for change at `m/0'/1'/k'`.
  */
 export function extendedKeyOfWalletSeed(privateKey: string, network: NetworkName): string {
   const secret = decodeSecret(privateKey, networkPrefixes(network));
@@ -107,7 +110,10 @@ export function extendedKeyOfWalletSeed(privateKey: string, network: NetworkName
   return extendedKeyOfSeed(secret.privateKey, network);
 }
 
-/** The key at a path below another key, such as `m/0'/0'/7'`. Throws `RangeError`; hardened steps need a private key. */
+/**
+ * Derives the key at a path below another key, such as `m/0'/0'/7'`. Throws `RangeError` for an invalid path or key, and for
+ * a hardened number below a public key.
+ */
 export function deriveExtendedKey(extendedKey: string, path: string, network: NetworkName): string {
   const from = readExtended(extendedKey, network);
   let key: ExtendedKey = from;
@@ -125,7 +131,7 @@ export function publicExtendedKey(extendedKey: string, network: NetworkName): st
   return extendedText(readExtended(extendedKey, network), network, false);
 }
 
-/** The key pair of an extended key. For an extended public key, only the public key. */
+/** Key pair of an extended key; without the private key if the extended key is public. */
 export function keyOfExtended(
   extendedKey: string,
   network: NetworkName,

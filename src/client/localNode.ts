@@ -24,7 +24,7 @@ export function localCookieFile(network: LocalNetwork, dataDir?: string): string
   return resolve(dataDir ?? join(homedir(), DATA_FOLDER), LOCAL_NETWORKS[network].folder, COOKIE_NAME);
 }
 
-/** Reads the `user:password` in a cookie file. Throws the error of reading the file. */
+/** Reads the text `user:password` in a cookie file. Throws the system's error if the file cannot be read. */
 export function readCookie(file: string): string {
   refuseSpecialFile(file);
   return readFileSync(file, 'utf8').split('\n', 1)[0] ?? '';

@@ -16,23 +16,23 @@ export type RpcResult<M extends RpcMethodName> = RpcMethodTypes[M]['result'];
 
 export interface RpcClientOptions {
   /**
-   * `http://user:password@127.0.0.1:9245/`; the path chooses a profile, a wallet, or both. Default: the network's port on
-   * this machine.
+   * URL of the node: `http://user:password@127.0.0.1:9245/`. The path chooses a profile, a wallet, or both. Default: the
+   * network's RPC port on this machine.
    */
   readonly url?: string;
   /** Network of the default port and cookie; default: `main`. */
   readonly network?: LocalNetwork;
   /** The node's data folder, which contains its cookie; default: `~/.lbcnode`. */
   readonly dataDir?: string;
-  /** The cookie file, for a node with `-rpccookiefile`. */
+  /** Path of the cookie file, for a node with `-rpccookiefile`. */
   readonly cookieFile?: string;
-  /** The wallet for calls, by the name under which the node has loaded it; a profile in the URL's path remains in effect. */
+  /** Name of the loaded wallet that the calls use. It is added to the URL's path, which may contain a profile. */
   readonly wallet?: string;
-  /** Timeout of a call; 0 (the default): none. */
+  /** Timeout of a call in milliseconds; 0, the default, for none. */
   readonly timeoutMs?: number;
 }
 
-/** The node returned an error. */
+/** Thrown if the node returned an error for a call. */
 export class RpcCallError extends Error {
   override readonly name = 'RpcCallError';
   readonly code: number;
@@ -43,10 +43,10 @@ export class RpcCallError extends Error {
   }
 }
 
-/** The node returned no JSON-RPC response: it is not running, rejects the credentials or is too busy. */
+/** Error: the node returned no JSON-RPC response, because it is not running, rejects the credentials or is too busy. */
 export class RpcTransportError extends Error {
   override readonly name = 'RpcTransportError';
-  /** The HTTP status, 0 without a response. */
+  /** HTTP status of the response; 0 without a response. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -75,7 +75,7 @@ export class RpcClient {
   private credentials: string;
   private nextId = 1;
 
-  /** If the URL has no credentials, the node's cookie is read on first use, and again when the node has a new one. */
+  /** If the URL has no credentials, the node's cookie is read before the first call, and again when the node has a new one. */
   constructor(options: RpcClientOptions = {}) {
     const network = options.network ?? 'main';
     this.url = new URL(options.url ?? `http://127.0.0.1:${LOCAL_NETWORKS[network].rpcPort}/`);
@@ -97,7 +97,7 @@ export class RpcClient {
       hasCredentials || !mayLook ? null : (options.cookieFile ?? localCookieFile(network, options.dataDir));
   }
 
-  /** A client for a wallet of the same node, with its own connections. */
+  /** Returns a client for a wallet of the same node. The client has separate connections. */
   forWallet(wallet: string): RpcClient {
     return new RpcClient({ ...this.options, wallet });
   }
@@ -112,7 +112,7 @@ export class RpcClient {
     return toPlain(await this.callExact(method, params)) as RpcResult<M>;
   }
 
-  /** Calls any method; number literals and the order of object keys are preserved. */
+  /** Calls any method. In the result, number literals and the order of object keys are preserved. */
   async callExact(method: string, params: readonly unknown[] | object = []): Promise<JsonValue> {
     const reply = await this.post({ id: this.nextId++, method, params });
     const answer = readReply(reply);
@@ -133,7 +133,7 @@ export class RpcClient {
     });
   }
 
-  /** Closes idle connections. */
+  /** Closes idle connections of the client. */
   close(): void {
     this.agent.destroy();
   }
@@ -146,7 +146,7 @@ export class RpcClient {
       return await this.send(body);
     } catch (error) {
       if (!(error instanceof RpcTransportError) || error.status !== 401) throw error;
-      // A restarted node has a new cookie, so the cookie file is read again.
+      // A restarted node has a new cookie, so the cookie file is read once more.
       const known = this.credentials;
       this.credentials = this.cookie(this.cookieFile);
       if (this.credentials === known) throw error;
@@ -173,7 +173,7 @@ export class RpcClient {
       const fail = (error: Error): void => reject(new RpcTransportError(0, error.message));
       const call = request(
         {
-          // The brackets of an IPv6 address are part of the URL, not of the address.
+          // In the URL an IPv6 address has brackets, which are not part of the address.
           host: hostname.replace(/^\[|\]$/g, ''),
           port,
           path: pathname,

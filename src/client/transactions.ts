@@ -47,9 +47,9 @@ export interface InputDraft extends OutputRef {
 export interface TransactionRequest {
   readonly inputs: readonly InputDraft[];
   readonly outputs: readonly OutputDraft[];
-  /** Lowest height, or time in seconds since 1970, at which the transaction may enter a block. */
+  /** Lowest height, or lowest time in seconds since 1970, of the block that may contain the transaction. */
   readonly lockTime?: number;
-  /** Whether a transaction with a higher fee may replace it (BIP125). */
+  /** Whether a transaction with a higher fee may replace the transaction (BIP125). */
   readonly replaceable?: boolean;
 }
 
@@ -57,27 +57,27 @@ export interface TransactionRequest {
 export interface SpentOutput extends OutputRef {
   readonly amountSat: bigint;
   readonly script: Uint8Array;
-  /** The redeem script of a P2SH or P2WSH output, with or without a claim prefix: the script whose hash the output contains. */
+  /** Redeem script of a P2SH or P2WSH output (with or without a claim prefix). The output contains the hash of this script. */
   readonly redeemScript?: Uint8Array;
 }
 
 export interface SignRequest {
   readonly network: NetworkName;
-  /** The transaction in hex. Existing signatures are kept. */
+  /** The transaction in hex. It may already contain signatures, which are not removed. */
   readonly hex: string;
-  /** The outputs spent by the transaction's inputs. */
+  /** Outputs that the inputs of the transaction spend. */
   readonly spent: readonly SpentOutput[];
-  /** In wallet import format, as a node exports them. */
+  /** Private keys in wallet import format, as a node exports them. */
   readonly privateKeys: readonly string[];
-  /** Default: ALL; other values as named by `signrawtransactionwithkey`. */
+  /** Signature hash type, with the names that `signrawtransactionwithkey` uses. Default: ALL. */
   readonly sighashType?: string;
 }
 
 export interface SignAnswer {
   readonly hex: string;
-  /** Whether every input is fully signed. */
+  /** Whether every input is completely signed. */
   readonly complete: boolean;
-  /** Problems by input; empty if complete. */
+  /** Problems of the inputs that are not completely signed; empty if there are none. */
   readonly problems: readonly { readonly input: number; readonly problem: string }[];
 }
 
@@ -110,14 +110,14 @@ export function buildTransaction(request: TransactionRequest): string {
 
 export interface AbandonRequest {
   readonly network: NetworkName;
-  /** The output of the claim or support, and its amount. */
+  /** Output that contains the claim or support, and its amount. */
   readonly output: OutputRef & { readonly amountSat: bigint };
   /** Receiving address. */
   readonly address: string;
   readonly feeSat: bigint;
 }
 
-/** Builds an unsigned transaction that abandons a claim or a support by spending its output to an address. */
+/** Builds an unsigned transaction that abandons a claim or a support: it spends the output and pays to an address. */
 export function abandonTransaction({ network, output, address, feeSat }: AbandonRequest): string {
   const left = output.amountSat - feeSat;
   if (feeSat < 0n || left <= 0n) {
@@ -141,7 +141,7 @@ function parseHex(hex: string): Transaction {
   throw new RangeError('the bytes are not a valid transaction');
 }
 
-/** The id of a transaction. Signing changes the id unless all inputs are witness inputs. */
+/** Returns the id of a transaction. Signing changes the id unless all inputs are witness inputs. */
 export function transactionId(hex: string): string {
   return hashToHex(txidBytes(parseHex(hex)));
 }
@@ -169,7 +169,10 @@ function keyStore({ network, privateKeys, spent }: SignRequest): MemoryKeyStore 
 
 const refKey = ({ txid, vout }: OutputRef): string => `${txid.toLowerCase()}:${vout}`;
 
-/** Signs the inputs for which keys are given, claims included, and reports the remaining problems. */
+/**
+ * Signs the inputs for which the caller gives keys, including inputs that spend claims. Reports the problems of the other
+ * inputs.
+ */
 export function signTransaction(request: SignRequest): SignAnswer {
   const { sighashType = 'ALL' } = request;
   const hashType = parseSighashType(sighashType);

@@ -16,7 +16,10 @@ import { reject, type ValidationError } from './reject.js';
 import { legacySigopCount } from './sigopCost.js';
 import { blockSizes } from './txSize.js';
 
-/** The transactions must be those that the header commits to, without duplicates (CVE-2012-2459). */
+/**
+ * Checks that the transactions are those to which the header commits, and that none is duplicated (CVE-2012-2459).
+ * `computed` is the merkle root of the transactions.
+ */
 export function checkMerkleRoot(computed: MerkleRoot, expected: Bytes): ValidationError | null {
   if (!equalBytes(computed.root, expected))
     return reject('bad-txnmrklroot', { debug: 'hashMerkleRoot mismatch' });
@@ -24,7 +27,7 @@ export function checkMerkleRoot(computed: MerkleRoot, expected: Bytes): Validati
   return null;
 }
 
-/** `strippedSizeBytes` is the size of the whole block without witness. */
+/** Checks the length of a block. `strippedSizeBytes` is the size of the whole block without witness. */
 export function checkBlockLength(txCount: number, strippedSizeBytes: number): ValidationError | null {
   const fits =
     txCount > 0 &&
@@ -33,7 +36,7 @@ export function checkBlockLength(txCount: number, strippedSizeBytes: number): Va
   return fits ? null : reject('bad-blk-length', { debug: 'size limits failed' });
 }
 
-/** The first transaction is a coinbase and no other one is. */
+/** Checks that the first transaction, and no other, is a coinbase. */
 export function checkCoinbasePlace(
   txCount: number,
   isCoinbaseAt: (index: number) => boolean,
@@ -46,12 +49,15 @@ export function checkCoinbasePlace(
   return null;
 }
 
-/** The verdict on a block with a transaction for which `checkTransaction` returned `error`; `id` in wire order. */
+/**
+ * Returns the verdict on a block that contains an invalid transaction. `error` is the result of `checkTransaction`. `id` is
+ * in wire order.
+ */
 export function transactionFailed(error: ValidationError, id: Bytes): ValidationError {
   return { ...error, debug: `Transaction check failed (tx hash ${hashToHex(id)}) ${error.debug ?? ''}` };
 }
 
-/** `count` is the sum of `legacySigopCount` over the block. */
+/** Checks the number of legacy sigops. `count` is the sum of `legacySigopCount` over the block. */
 export function checkLegacySigops(count: number): ValidationError | null {
   if (count * WITNESS_SCALE_FACTOR <= MAX_BLOCK_SIGOPS_COST) return null;
   return reject('bad-blk-sigops', { debug: 'out-of-bounds SigOpCount' });
@@ -66,7 +72,7 @@ export interface CheckBlockOptions {
   readonly txids?: readonly Bytes[];
 }
 
-/** All context-free rules, in the reference's order; the first violation is the verdict. */
+/** Checks all context-free rules for blocks, in the reference's order. The first violation is the verdict. */
 export function checkBlock(
   block: Block,
   params: Pick<NetworkParams, 'powLimit'>,

@@ -10,7 +10,7 @@ import { MAX_FUTURE_BLOCK_TIME_SEC } from './limits.js';
 import { satisfiesProofOfWork } from '../primitives/pow.js';
 import { reject, type ValidationError } from './reject.js';
 
-/** The context-free rule, for a header whose proof-of-work hash is known. */
+/** Checks a header's proof-of-work hash against its `bits`. This rule needs no other header. */
 export function checkProofOfWork(
   proofHash: Bytes,
   bits: number,
@@ -20,7 +20,7 @@ export function checkProofOfWork(
   return reject('high-hash', { debug: 'proof of work failed' });
 }
 
-/** The context-free rule for a serialized header of 112 bytes. */
+/** Checks the proof of work of a serialized header of 112 bytes. This rule needs no other header. */
 export function checkHeader(
   headerBytes: Bytes,
   bits: number,
@@ -31,12 +31,12 @@ export function checkHeader(
 
 /** Context of a header: data of the chain below it. */
 export interface HeaderContext {
-  /** Height of the header itself. */
+  /** Height of the header that is checked. */
   readonly height: number;
   /** Result of `nextWorkRequired`: the `bits` that the header must have. */
   readonly requiredBits: number;
   readonly parentMedianTimeSec: number;
-  /** The node's clock, adjusted by its peers. */
+  /** The node's clock in seconds, adjusted by the clocks of its peers. It limits how far a header's time may be in the future. */
   readonly adjustedTimeSec: number;
   /** Height of the highest checkpoint whose header the node has; null when there is none or checkpoints are off. */
   readonly lastCheckpointHeight: number | null;
@@ -53,7 +53,7 @@ function isOutdatedVersion(version: number, height: number, params: VersionRules
   );
 }
 
-/** The rules that need the header's ancestors, in the reference's order. */
+/** Checks the rules that need the header's ancestors, in the order in which the reference checks them. */
 export function contextualCheckHeader(
   header: Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>,
   context: HeaderContext,

@@ -21,7 +21,7 @@ const MAX_COINBASE_SCRIPT_SIZE = 100;
 /** Number of inputs up to which pairwise comparison is faster than a set. Arbitrary. */
 const PAIRWISE_INPUTS = 8;
 
-/** The size limits of a claim script; the metadata of a support counts as part of it at every height. */
+/** Checks the size limits of a claim script. The metadata of a support counts as part of the script at every height. */
 export function checkClaimScriptSizes(script: Bytes): ValidationError | null {
   if (!startsWithClaimOpcode(script)) return null;
   if (claimPrefixLength(script) > MAX_CLAIM_SCRIPT_SIZE) return reject('bad-txns-claimscriptsize-toolarge');
@@ -59,7 +59,7 @@ function checkOutputs(outputs: Transaction['outputs']): ValidationError | null {
   return null;
 }
 
-/** All context-free rules, in the reference's order; the first violation is the verdict. */
+/** Checks all context-free rules for transactions, in the reference's order. The first violation is the verdict. */
 export function checkTransaction(tx: Transaction): ValidationError | null {
   if (tx.inputs.length === 0) return reject('bad-txns-vin-empty');
   if (tx.outputs.length === 0) return reject('bad-txns-vout-empty');

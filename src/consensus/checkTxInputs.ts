@@ -8,7 +8,7 @@ import { reject, type ValidationError } from './reject.js';
 /** Data of an unspent output. */
 export interface SpentCoin {
   readonly value: bigint;
-  /** Height of the block that created the output. */
+  /** Height of the block that contains the output. */
   readonly height: number;
   readonly isCoinbase: boolean;
 }
@@ -35,7 +35,10 @@ export function checkMaturity(coin: Omit<SpentCoin, 'value'>, spendHeight: numbe
   });
 }
 
-/** Checks that the sum of the inputs covers that of the outputs; both sums have been checked to be in range. */
+/**
+ * Checks that the sum of the inputs covers the sum of the outputs. The caller has checked that both sums are in the money
+ * range.
+ */
 export function checkFee(valueInSat: bigint, valueOutSat: bigint): TxInputsVerdict {
   if (valueInSat < valueOutSat) {
     const debug = `value in (${formatMoney(valueInSat)}) < value out (${formatMoney(valueOutSat)})`;

@@ -14,11 +14,11 @@ import { blockSizes } from './txSize.js';
 import { checkWitnessCommitment, witnessMerkleRoot } from './witnessCommitment.js';
 
 export interface BlockContext {
-  /** Height of the block itself. */
+  /** Height of the block that is checked. */
   readonly height: number;
   /** Median time past of the parent in seconds; 0 for the genesis block. */
   readonly parentMedianTimeSec: number;
-  /** States of the deployments for this block. */
+  /** Whether the deployments CSV (BIP68, BIP112, BIP113) and segwit are active for this block. */
   readonly csvActive: boolean;
   readonly segwitActive: boolean;
 }
@@ -49,7 +49,7 @@ export function coinbaseHeightPush(height: number): Buffer {
   return pushNumber(height);
 }
 
-/** BIP34. The push is compared as a prefix: any bytes may follow it. */
+/** Checks BIP34: the coinbase script begins with the push of the height. Any bytes may follow. */
 export function checkCoinbaseHeight(
   coinbaseScript: Bytes,
   height: number,
@@ -61,13 +61,16 @@ export function checkCoinbaseHeight(
   return reject('bad-cb-height', { debug: 'block height mismatch in coinbase' });
 }
 
-/** BIP141. Checked after the commitment, because the coinbase's witness is not covered by the block id. */
+/**
+ * Checks the block weight (BIP141). Must be called after the check of the commitment, because the block id does not cover
+ * the coinbase's witness.
+ */
 export function checkBlockWeight(weight: number): ValidationError | null {
   if (weight <= MAX_BLOCK_WEIGHT) return null;
   return reject('bad-blk-weight', { debug: 'ContextualCheckBlock : weight limit failed' });
 }
 
-/** All contextual rules of a block that passed `checkBlock`, in the reference's order. */
+/** Checks all contextual rules of a block that passed `checkBlock`, in the order in which the reference checks them. */
 export function contextualCheckBlock(
   block: Block,
   context: BlockContext,

@@ -4,15 +4,15 @@
  */
 import { assert } from '../util/assert.js';
 
-/** A header in the tree: a non-negative number assigned by the owner of the tree. Stable for the lifetime of the tree. */
+/** Number of a header in the tree, not negative. The owner of the tree assigns the number, which never changes. */
 export type HeaderId = number;
 
-/** Represents "no header": the parent of genesis. */
+/** Stands for "no header", for example as the parent of the genesis block. */
 export const NO_HEADER = -1;
 
 export interface HeaderTree {
   heightOf(id: HeaderId): number;
-  /** `NO_HEADER` for genesis. */
+  /** Returns the parent of a header; `NO_HEADER` for the genesis block. */
   parentOf(id: HeaderId): HeaderId;
   /** The ancestor (or `id` itself) at `height`; `NO_HEADER` when `height` is negative or above the header's own. */
   ancestorOf(id: HeaderId, height: number): HeaderId;
@@ -27,7 +27,7 @@ export interface HeaderTree {
 /** Number of blocks over which the median time is taken. Source: `CBlockIndex::nMedianTimeSpan`. */
 export const MEDIAN_TIME_SPAN = 11;
 
-/** The upper median of `times` (any order, at least one). Sorts in place. */
+/** Returns the upper median of `times`, which may be in any order and must contain at least one time. Sorts `times` in place. */
 export function medianTime(times: number[]): number {
   assert(times.length > 0, 'a median needs a time');
   return times.sort((a, b) => a - b)[times.length >> 1]!;

@@ -16,14 +16,14 @@ type WalkedHeader = Pick<BlockHeader, 'version' | 'timeSec' | 'bits'>;
 
 export interface WalkContext {
   readonly params: Pick<NetworkParams, keyof WalkParams>;
-  /** The node's clock, adjusted by its peers. */
+  /** Returns the node's clock in seconds, adjusted by the clocks of its peers. */
   readonly adjustedTimeSec: () => number;
   /** See `HeaderContext`. */
   readonly lastCheckpointHeight: number | null;
 }
 
 export class HeaderWalk {
-  /** Height of the last header. */
+  /** Height of the last accepted header. */
   height: number;
   /** Total work of the chain up to the last header. */
   work: bigint;

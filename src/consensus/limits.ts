@@ -8,14 +8,14 @@ export const COIN = 100_000_000n;
 /** 21,000,000,000 coins, a thousand times Bitcoin's. */
 export const MAX_MONEY = 21_000_000_000n * COIN;
 
-/** Size in bytes that limits buffers; the consensus rule itself is the weight. */
+/** Maximum serialized size of a block in bytes. It only limits buffers; the consensus rule is the limit of the weight. */
 export const MAX_BLOCK_SERIALIZED_SIZE = 8_000_000;
-/** BIP141 weight units. */
+/** Maximum weight of a block in weight units (BIP141). */
 export const MAX_BLOCK_WEIGHT = 8_000_000;
 export const MAX_BLOCK_SIGOPS_COST = 80_000;
 /** Number of confirmations from which a coinbase output may be spent. */
 export const COINBASE_MATURITY = 100;
-/** BIP141: weight of a byte outside the witness. A witness byte has weight 1. */
+/** Weight of a byte outside the witness (BIP141). A witness byte has weight 1. */
 export const WITNESS_SCALE_FACTOR = 4;
 /** Weight of 60 bytes, the minimum size of a valid transaction. */
 export const MIN_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 60;
@@ -26,7 +26,7 @@ export const MIN_SERIALIZABLE_TRANSACTION_WEIGHT = WITNESS_SCALE_FACTOR * 10;
 export const MAX_CLAIM_SCRIPT_SIZE = 8192;
 export const MAX_CLAIM_NAME_SIZE = 255;
 
-/** Maximum time by which a header may be ahead of the node's adjusted time. */
+/** Maximum number of seconds by which a header's time may be ahead of the node's adjusted time. */
 export const MAX_FUTURE_BLOCK_TIME_SEC = 2 * 60 * 60;
 
 /** Source: `MoneyRange`. */
@@ -34,7 +34,7 @@ export function isMoneyRange(valueSat: bigint): boolean {
   return valueSat >= 0n && valueSat <= MAX_MONEY;
 }
 
-/** Coins with two to eight decimals, as debug texts show them. Source: `FormatMoney`. */
+/** Formats an amount in coins with two to eight decimals, as debug texts show it. Source: `FormatMoney`. */
 export function formatMoney(valueSat: bigint): string {
   const magnitude = valueSat < 0n ? -valueSat : valueSat;
   const fraction = (magnitude % COIN).toString().padStart(8, '0');

@@ -42,9 +42,9 @@ export function versionHasSequenceLocks(version: number): boolean {
 }
 
 /**
- * The combined locks of all inputs; call it only if BIP68 is active.
- * `coinHeights[i]` is the height of the output that input i spends (the next height for one in the mempool);
- * `medianTimeAt(height)` the median time past of the ancestor at that height.
+ * Computes the combined locks of all inputs. Must be called only if BIP68 is active. `coinHeights[i]` is the height of the
+ * output that input i spends (for an output in the mempool: the next height). `medianTimeAt(height)` returns the median time
+ * past of the ancestor at that height.
  */
 export function calculateSequenceLocks(
   tx: LockedTransaction,

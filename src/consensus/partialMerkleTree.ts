@@ -16,13 +16,13 @@ const MAX_BLOCK_TRANSACTIONS = MAX_BLOCK_WEIGHT / MIN_TRANSACTION_WEIGHT;
 export interface PartialMerkleTree {
   /** Number of transactions in the whole block. */
   txCount: number;
-  /** Hashes in depth-first order, 32 bytes each. */
+  /** Hashes of 32 bytes each, in depth-first order. */
   hashes: Bytes[];
   /** One bit per visited node, least significant first: whether a proved transaction is below it. */
   flags: Bytes;
 }
 
-/** Number of nodes at a height above the leaves. */
+/** Returns the number of nodes at a height above the leaves. */
 function widthAt(txCount: number, height: number): number {
   return Math.ceil(txCount / 2 ** height);
 }
@@ -33,10 +33,10 @@ function treeHeight(txCount: number): number {
   return height;
 }
 
-/** Number of nodes hashed between two yields. */
+/** Number of nodes that are hashed between two yields to the event loop. */
 const HASHED_AT_ONCE = 256;
 
-/** All levels of the tree, the leaves first. */
+/** Computes all levels of the tree, beginning with the leaves. */
 function* levelsOf(txids: readonly Bytes[]): Slices<Bytes[][]> {
   const levels: Bytes[][] = [[...txids]];
   for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
@@ -66,13 +66,13 @@ export function buildPartialMerkleTree(
   return atOnce(buildPartialMerkleTreeInSlices(txids, isMatch));
 }
 
-/** Like `buildPartialMerkleTree`, but yields between slices of work. */
+/** Like `buildPartialMerkleTree`, but yields to the event loop between slices. */
 export function* buildPartialMerkleTreeInSlices(
   txids: readonly Bytes[],
   isMatch: (index: number) => boolean,
 ): Slices<PartialMerkleTree> {
   const levels = yield* levelsOf(txids);
-  /** Whether a match is at or below a node, by level and position. */
+  /** For each node, by level and position: whether a matching transaction is at or below the node. */
   const marks: boolean[][] = [txids.map((_, index) => isMatch(index))];
   for (let height = 1; height < levels.length; height++) {
     const below = marks[height - 1]!;
@@ -112,7 +112,7 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
   let bitsUsed = 0;
   let hashesUsed = 0;
   /**
-   * Computes the hash of a node. Null when bits or hashes run out, or when equal siblings make the tree ambiguous
+   * Computes the hash of a node. Null if not enough bits or hashes remain, or if equal siblings make the tree ambiguous
    * (CVE-2012-2459).
    */
   const walk = (height: number, position: number): Bytes | null => {
@@ -142,8 +142,8 @@ export function provedTransactions(tree: PartialMerkleTree): ProvedTransactions 
 }
 
 /**
- * Throws `ReadError` when the bytes end early. A tree with more hashes than a block can have transactions proves nothing.
- * Its hashes are skipped, and an empty tree is returned.
+ * Parses a partial merkle tree. Throws `ReadError` when the bytes end early. A tree with more hashes than a block can have
+ * transactions proves nothing. Its hashes are skipped, and an empty tree is returned.
  */
 export function parsePartialMerkleTree(reader: Reader): PartialMerkleTree {
   const txCount = reader.u32();

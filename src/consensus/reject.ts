@@ -43,7 +43,7 @@ export interface ValidationError {
   readonly reason: string;
   readonly result: RejectResult;
   readonly rejectCode: number;
-  /** Score added to the peer that sent it (100 bans the peer). */
+  /** Score that is added to the peer that sent the block or transaction. A peer with 100 is banned. */
   readonly dosScore: number;
   /**
    * Whether the bytes may have been modified in transit. If so, the block must not be stored as invalid. Source:
@@ -51,7 +51,7 @@ export interface ValidationError {
    */
   readonly corruption: boolean;
   readonly debug?: string;
-  /** Additional text for the log. */
+  /** Additional text for the log line about the rejection. */
   readonly note?: string;
 }
 
@@ -61,7 +61,7 @@ const { NONE, INVALID, OBSOLETE, DUPLICATE, NONSTANDARD, DUST, INSUFFICIENT_FEE,
   REJECT_CODE;
 
 const CATALOGUE = {
-  // Context-free checks of a transaction: consensus/tx_verify.cpp `CheckTransaction`.
+  // Errors of the context-free checks of a transaction. Source: consensus/tx_verify.cpp `CheckTransaction`.
   'bad-txns-vin-empty': ['consensus', INVALID, 10],
   'bad-txns-vout-empty': ['consensus', INVALID, 10],
   'bad-txns-oversize': ['consensus', INVALID, 100],
@@ -74,7 +74,7 @@ const CATALOGUE = {
   'bad-cb-length': ['consensus', INVALID, 100],
   'bad-txns-prevout-null': ['consensus', INVALID, 10],
 
-  // Checks of a transaction against its inputs: `Consensus::CheckTxInputs`.
+  // Errors of the checks of a transaction against its inputs. Source: `Consensus::CheckTxInputs`.
   'bad-txns-inputs-missingorspent': ['missing-inputs', INVALID, 100],
   'bad-txns-premature-spend-of-coinbase': ['premature-spend', INVALID, 0],
   'bad-txns-inputvalues-outofrange': ['consensus', INVALID, 100],
@@ -85,11 +85,12 @@ const CATALOGUE = {
   'mandatory-script-verify-flag-failed': ['consensus', INVALID, 100],
   'non-mandatory-script-verify-flag': ['policy', NONSTANDARD, 0],
 
-  // Checks of a header: `CheckBlockHeader`, `ContextualCheckBlockHeader`, `AcceptBlockHeader`.
+  // Errors of the checks of a header. Source: `CheckBlockHeader`, `ContextualCheckBlockHeader`, `AcceptBlockHeader`.
   'high-hash': ['invalid-header', INVALID, 50],
   'bad-diffbits': ['invalid-header', INVALID, 100],
   'bad-fork-prior-to-checkpoint': ['checkpoint', CHECKPOINT, 100],
-  // Not in the reference: the hash of the last header in each chunk of a thousand is known, and a header has another hash.
+  // Not in the reference: the node knows the hash of the last header of each chunk of a thousand, and the header at that
+  // height has a different hash.
   'checkpoint mismatch': ['checkpoint', CHECKPOINT, 100],
   'time-too-old': ['invalid-header', INVALID, 0],
   'time-too-new': ['time-future', INVALID, 0],
@@ -98,7 +99,7 @@ const CATALOGUE = {
   'prev-blk-not-found': ['missing-prev', NONE, 10],
   'bad-prevblk': ['invalid-prev', INVALID, 100],
 
-  // Context-free checks of a block: `CheckBlock`.
+  // Errors of the context-free checks of a block. Source: `CheckBlock`.
   'bad-txnmrklroot': ['mutated', INVALID, 100],
   'bad-txns-duplicate': ['mutated', INVALID, 100],
   'bad-blk-length': ['consensus', INVALID, 100],
@@ -106,7 +107,7 @@ const CATALOGUE = {
   'bad-cb-multiple': ['consensus', INVALID, 100],
   'bad-blk-sigops': ['consensus', INVALID, 100],
 
-  // Checks of a block after its parent: `ContextualCheckBlock`.
+  // Errors of the checks of a block that need its parent. Source: `ContextualCheckBlock`.
   'bad-txns-nonfinal': ['consensus', INVALID, 10],
   'bad-cb-height': ['consensus', INVALID, 100],
   'bad-witness-nonce-size': ['mutated', INVALID, 100],
@@ -121,7 +122,7 @@ const CATALOGUE = {
   'bad-cb-amount': ['consensus', INVALID, 100],
   'block-validation-failed': ['consensus', INVALID, 100],
 
-  // Mempool: validation.cpp `AcceptToMemoryPoolWorker`.
+  // Errors of the mempool's checks. Source: validation.cpp `AcceptToMemoryPoolWorker`.
   coinbase: ['consensus', INVALID, 100],
   'non-final': ['policy', NONSTANDARD, 0],
   'txn-already-in-mempool': ['conflict', DUPLICATE, 0],
@@ -141,7 +142,7 @@ const CATALOGUE = {
   'replacement-adds-unconfirmed': ['policy', NONSTANDARD, 0],
   'mempool full': ['policy', INSUFFICIENT_FEE, 0],
 
-  // Standardness: policy/policy.cpp `IsStandardTx`.
+  // Errors of the standardness checks. Source: policy/policy.cpp `IsStandardTx`.
   version: ['policy', NONSTANDARD, 0],
   'tx-size': ['policy', NONSTANDARD, 0],
   'scriptsig-size': ['policy', NONSTANDARD, 0],
@@ -159,7 +160,7 @@ export const REJECT_REASONS = Object.keys(CATALOGUE) as readonly RejectReason[];
 export interface RejectDetail {
   readonly debug?: string;
   readonly note?: string;
-  /** Appended to the reason in parentheses: `bad-version(0x00000001)`, `mandatory-script-verify-flag-failed (…)`. */
+  /** Text that is appended to the reason: `bad-version(0x00000001)`, `mandatory-script-verify-flag-failed (…)`. */
   readonly suffix?: string;
   /** Replaces the catalogue's score where the reference uses another score for the same reason. */
   readonly dosScore?: number;

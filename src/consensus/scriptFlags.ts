@@ -7,7 +7,7 @@ export interface ScriptFlagContext {
   readonly height: number;
   /** Block id, wire order; null for a candidate that has no id yet. */
   readonly blockHash: Bytes | null;
-  /** States of the deployments for this block. */
+  /** Whether the deployments CSV (BIP68, BIP112, BIP113) and segwit are active for this block. */
   readonly csvActive: boolean;
   readonly segwitActive: boolean;
 }

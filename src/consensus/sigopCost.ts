@@ -16,7 +16,10 @@ export function legacySigopCount(tx: Transaction): number {
   return count;
 }
 
-/** The weighted count; `prevScriptOf(i)` is the output script that input i spends (not called for a coinbase). */
+/**
+ * Sum of the transaction's signature operations, weighted as in BIP141. `prevScriptOf(i)` is the output script that input i
+ * spends (not called for a coinbase).
+ */
 export function transactionSigopCost(
   tx: Transaction,
   prevScriptOf: (inputIndex: number) => Bytes,

@@ -11,7 +11,7 @@ const RISING_STEP_BLOCKS = 100;
 const LAST_RISING_HEIGHT = 55000;
 const PEAK_SUBSIDY_COINS = 500;
 
-/** The integer r with r(r+1)/2 <= level < (r+1)(r+2)/2. */
+/** Returns the integer r with r(r+1)/2 <= level < (r+1)(r+2)/2. */
 function reductionAt(level: number): number {
   let reduction = Math.floor((Math.sqrt(8 * level + 1) - 1) / 2);
   while ((reduction * (reduction + 1)) / 2 > level) reduction--;

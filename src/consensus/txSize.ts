@@ -8,7 +8,7 @@ import { hasWitness, type Transaction } from '../primitives/transaction.js';
 import type { Bytes } from '../util/bytes.js';
 import { WITNESS_SCALE_FACTOR } from './limits.js';
 
-/** Size of outpoint and sequence, in bytes. */
+/** Number of bytes of outpoint and sequence. */
 const INPUT_FIXED_SIZE = 36 + 4;
 /** The value. */
 const OUTPUT_FIXED_SIZE = 8;
@@ -17,7 +17,7 @@ const TX_FIXED_SIZE = 4 + 4;
 /** Size of BIP144's marker and flag, in bytes. */
 const WITNESS_MARKER_SIZE = 2;
 
-/** Encoded length of a compact size, in bytes. */
+/** Returns the number of bytes of an encoded compact size. */
 export function compactSizeLength(value: number): number {
   return value < 253 ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9;
 }
@@ -45,7 +45,7 @@ export function witnessSize(tx: Transaction): number {
   return size;
 }
 
-/** Weight of a transaction or block with these sizes. */
+/** Returns the weight of a transaction or block with these sizes. */
 export function weightOf(strippedSizeBytes: number, totalSizeBytes: number): number {
   return strippedSizeBytes * (WITNESS_SCALE_FACTOR - 1) + totalSizeBytes;
 }

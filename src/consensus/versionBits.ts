@@ -16,14 +16,14 @@ export const VERSIONBITS_NUM_BITS = 29;
 /** Number of blocks whose versions are examined for a warning. */
 const UNEXPECTED_VERSION_SPAN = 100;
 
-/** The texts are those of `getblockchaininfo`. */
+/** State of a deployment (soft fork by version bits), as `getblockchaininfo` prints it. */
 export type ThresholdState = 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
 
 export interface DeploymentStatistics {
-  /** Number of blocks in a window, and how many of them must signal. */
+  /** Number of blocks in a window, and number of its blocks that must signal. */
   period: number;
   threshold: number;
-  /** Number of blocks of the current window so far, and how many of them signal. */
+  /** Number of blocks of the current window so far, and number of them that signal. */
   elapsed: number;
   count: number;
   /** Whether the threshold can still be reached in this window. */
@@ -46,7 +46,10 @@ interface Condition {
   signals(id: HeaderId): boolean;
 }
 
-/** States by the last block of the preceding window (`NO_HEADER` for the first window). Valid for one tree and its parameters. */
+/**
+ * States by the last block of the preceding window (`NO_HEADER` for the first window). A cache is valid for one header tree
+ * and its network parameters only.
+ */
 type StateCache = Map<HeaderId, ThresholdState>;
 
 /** Whether the version uses version bits and has this bit set. */
@@ -118,7 +121,7 @@ function stateAfter(tree: Tree, parent: HeaderId, condition: Condition, cache: S
   return state;
 }
 
-/** The first height of a state, by the last block of the window in which it was asked for. */
+/** The first height of a state, by the last block of the window for which the state was requested. */
 type SinceCache = Map<HeaderId, number>;
 
 interface Caches {
@@ -133,7 +136,8 @@ function stateSince(tree: Tree, parent: HeaderId, condition: Condition, { states
   const newest = windowParent(tree, parent, condition.period);
   for (let at = newest; ;) {
     assert(at !== NO_HEADER, 'only the state defined reaches back to genesis');
-    // A window with the same state has begun it at the same height: a long chain is walked once, not at every question.
+    // If the preceding window has the same state, the state began at the same height. So the cache also stores the height
+    // for earlier windows, and a long chain is searched only once.
     let height = since.get(at);
     const before = previousWindow(tree, at, condition.period);
     if (
@@ -150,8 +154,9 @@ function stateSince(tree: Tree, parent: HeaderId, condition: Condition, { states
 }
 
 /**
- * The deployments of one network over one header tree. Pure except for its caches, which never become invalid: a state
- * belongs to a block and all of its ancestors. `parent` is the parent of the block in question, `NO_HEADER` for genesis.
+ * The deployments of one network over one header tree. States are cached; a cached state never becomes invalid, because it
+ * belongs to a block with all its ancestors. `parent` is the parent of the block whose state is requested; `NO_HEADER` for
+ * the genesis block.
  */
 export class VersionBits {
   private readonly tree: Tree;
@@ -231,7 +236,10 @@ export class VersionBits {
     return version;
   }
 
-  /** The state of a bit that is signalled although we would not set it. Source: `WarningBitsConditionChecker`. */
+  /**
+   * The state of a version bit that blocks signal although this program knows no deployment for it. Source:
+   * `WarningBitsConditionChecker`.
+   */
   unknownBitState(bit: number, tip: HeaderId): ThresholdState {
     const condition: Condition = {
       startTimeSec: 0n,
@@ -245,7 +253,10 @@ export class VersionBits {
     return stateAfter(this.tree, tip, condition, this.warningCaches[bit]!);
   }
 
-  /** Number of blocks, among the last hundred up to `tip`, with version bits that we would not set. Source: `UpdateTip`. */
+  /**
+   * Number of blocks, among the last hundred up to `tip`, with version bits that this node would not set. Source:
+   * `UpdateTip`.
+   */
   unexpectedVersions(tip: HeaderId): number {
     const period = this.params.minerConfirmationWindow;
     let count = 0;

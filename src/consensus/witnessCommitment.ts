@@ -38,9 +38,9 @@ export function witnessCommitmentScript(witnessRoot: Bytes, reservedValue: Bytes
 }
 
 /**
- * Checks that a block's witnesses match the commitment of its coinbase, or that there are none without a commitment. All
- * three verdicts concern bytes that the block id does not cover, so they never make the id invalid. `witnessRoot` and
- * `anyWitness` are called only when needed.
+ * Checks that a block's witnesses match the commitment of its coinbase, or that a block without a commitment has no
+ * witnesses. All three possible verdicts concern bytes that the block id does not cover, so they never make the id invalid.
+ * `witnessRoot` and `anyWitness` are called only when needed.
  */
 export function checkWitnessCommitment(
   coinbase: Pick<Transaction, 'inputs' | 'outputs'>,

@@ -4,10 +4,13 @@ import type { Bytes } from '../util/bytes.js';
 
 /** Reflected polynomial. */
 const POLYNOMIAL = 0x82f63b78;
-/** Constant that LevelDB adds to a rotated checksum before storing it, since the data may contain checksums itself. */
+/**
+ * Constant that LevelDB adds to a rotated checksum before storing it, because the checksummed data may itself contain
+ * checksums.
+ */
 const MASK_DELTA = 0xa282ead8;
 
-/** Eight tables of 256 entries: the effect of a byte followed by 0 to 7 other bytes. */
+/** Eight tables of 256 entries. An entry is the effect of a byte that 0 to 7 other bytes follow. */
 const TABLES = makeTables();
 
 function makeTables(): Int32Array {
@@ -24,12 +27,12 @@ function makeTables(): Int32Array {
   return tables;
 }
 
-/** The checksum as an unsigned 32-bit number. */
+/** Returns the checksum as an unsigned 32-bit number. */
 export function crc32c(bytes: Bytes): number {
   return loadNative()?.crc32c(bytes) ?? crc32cFallback(bytes);
 }
 
-/** Readable fallback of the addon's `crc32c`: processes eight bytes per step. */
+/** Implementation without the addon, which processes eight bytes per step. */
 export function crc32cFallback(bytes: Bytes): number {
   const t = TABLES;
   let crc = -1;

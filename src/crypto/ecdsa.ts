@@ -1,7 +1,7 @@
 /**
  * ECDSA over secp256k1 as the chain uses it: verifying as Core's CPubKey, signing as its CKey.
- * Chooses between the backends (`ecdsaBackend.ts`) and contains the code common to both. Independent of scripts, addresses
- * and wallets. Source: Core 0.17 pubkey.cpp, key.cpp.
+ * Chooses between two implementations (`ecdsaBackend.ts`) and contains the code that both share. Independent of scripts,
+ * addresses and wallets. Source: Core 0.17 pubkey.cpp, key.cpp.
  */
 import { randomBytes } from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -13,14 +13,17 @@ import { fallbackEcdsa } from './ecdsaFallback.js';
 
 export type { EcdsaBackend, RecoverableSignature, SignatureVerifier } from './ecdsaBackend.js';
 
-/** libsecp256k1 in the addon, or @noble/secp256k1 if no addon is loaded. Both give the same results. */
+/**
+ * Returns the curve arithmetic: libsecp256k1 in the addon, or @noble/secp256k1 if no addon is loaded. Both give the same
+ * results.
+ */
 export function ecdsaBackend(): EcdsaBackend {
   return loadNative()?.ecdsa ?? fallbackEcdsa;
 }
 
 /**
- * A verifier that bypasses the addon's signature cache. For the scripts of blocks, because their signatures are not verified
- * again.
+ * Returns a verifier that does not use the addon's signature cache. Meant for the scripts of blocks, because their
+ * signatures are not verified again.
  */
 export function uncachedVerifier(): SignatureVerifier {
   const ecdsa = loadNative()?.ecdsa;
@@ -30,7 +33,7 @@ export function uncachedVerifier(): SignatureVerifier {
   };
 }
 
-/** 32 random bytes that are a valid private key. Source: `CKey::MakeNewKey`. */
+/** Creates 32 random bytes that are a valid private key. Source: `CKey::MakeNewKey`. */
 export function generatePrivateKey(): Buffer {
   for (;;) {
     const key = randomBytes(PRIVATE_KEY_SIZE);
@@ -39,8 +42,8 @@ export function generatePrivateKey(): Buffer {
 }
 
 /**
- * Deterministic DER signature without hash type byte. With `grind` (Core's default) nonces are tried, with a counter as
- * extra entropy, until R is below 2^255: the signature has at most 70 bytes and verifies as usual. Source: `CKey::Sign`.
+ * Deterministic DER signature without hash type byte. With `grind` (Core's default) a counter is added to the nonce until R
+ * is below 2^255, so that the signature has at most 70 bytes. Source: `CKey::Sign`.
  */
 export function signHash(
   hash: Bytes,
@@ -57,7 +60,10 @@ export function signHash(
   return formatDer(compact);
 }
 
-/** 65 bytes: 27 plus recovery id, plus 4 for a compressed key; R; S. Source: `CKey::SignCompact`. */
+/**
+ * Signature of 65 bytes from which the public key can be recovered: 27 plus recovery id, plus 4 for a compressed key; R; S.
+ * Source: `CKey::SignCompact`.
+ */
 export function signRecoverable(
   hash: Bytes,
   privateKey: Bytes,
@@ -68,7 +74,7 @@ export function signRecoverable(
   return Buffer.concat([Buffer.of(27 + recoveryId + (compressed ? 4 : 0)), compact]);
 }
 
-/** The public key recovered from a 65-byte signature, or null. Source: `CPubKey::RecoverCompact`. */
+/** Recovers the public key from a 65-byte signature; null if this is not possible. Source: `CPubKey::RecoverCompact`. */
 export function recoverPublicKey(
   hash: Bytes,
   signature: Bytes,

@@ -1,5 +1,5 @@
 /**
- * The encodings of secp256k1 signatures and keys: DER, low S, key sizes, scalar range. No curve arithmetic.
+ * The encodings of secp256k1 signatures and keys: DER, low S, key sizes, scalar range. Curve arithmetic is in the backends.
  * Source: Core pubkey.cpp `ecdsa_signature_parse_der_lax`, `CPubKey::CheckLowS`, pubkey.h `GetLen`/`ValidSize`.
  */
 import { isZero, type Bytes } from '../util/bytes.js';
@@ -9,12 +9,15 @@ export const COMPRESSED_KEY_SIZE = 33;
 export const UNCOMPRESSED_KEY_SIZE = 65;
 export const PRIVATE_KEY_SIZE = 32;
 
-/** Number of points of the curve, big endian. */
+/** Number of points of the curve, in big-endian order. */
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 /** The order halved, rounded down: the largest low S. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 
-/** Whether the first byte matches the length: 2, 3 compressed; 4 and the hybrids 6, 7 uncompressed. */
+/**
+ * Whether the first byte matches the length of the key: 2 and 3 for compressed keys; 4 for uncompressed and 6 and 7 for
+ * hybrid keys.
+ */
 export function hasPublicKeySize(key: Bytes): boolean {
   const head = key[0];
   if (head === 2 || head === 3) return key.length === COMPRESSED_KEY_SIZE;
@@ -30,7 +33,7 @@ function isOverflow(compact: Bytes, at: number): boolean {
   return ORDER.compare(compact, at, at + 32) <= 0;
 }
 
-/** Whether S is in the upper half of the range. */
+/** Whether S is in the upper half of the range from 1 to the group order. */
 function isHighS(compact: Bytes): boolean {
   return HALF_ORDER.compare(compact, 32, 64) < 0;
 }
@@ -38,7 +41,10 @@ function isHighS(compact: Bytes): boolean {
 /** Factor by which a position and a length are packed into one number. A length has at most three bytes. */
 const LENGTH_BASE = 0x1000000;
 
-/** Position and length of the contents of the integer at `at`, as `begin * LENGTH_BASE + length`; -1 if malformed. */
+/**
+ * Returns position and length of the content of the DER integer at `at`, as `begin * LENGTH_BASE + length`; -1 if it is
+ * malformed.
+ */
 function parseInteger(input: Bytes, at: number): number {
   let pos = at;
   if (pos === input.length || input[pos] !== 0x02) return -1;
@@ -60,7 +66,7 @@ function parseInteger(input: Bytes, at: number): number {
   return pos * LENGTH_BASE + length;
 }
 
-/** Right-aligns the integer in the 32 bytes at `outAt`; false when it has more than 32 significant bytes. */
+/** Copies an integer right-aligned into the 32 bytes at `outAt`. Returns false if it has more than 32 significant bytes. */
 function placeInteger(input: Bytes, packed: number, out: Bytes, outAt: number): boolean {
   let pos = Math.floor(packed / LENGTH_BASE);
   let length = packed % LENGTH_BASE;
@@ -88,7 +94,7 @@ export function parseDerLax(input: Bytes, out: Bytes): boolean {
   if (pos === input.length) return false;
   const sequenceLength = input[pos++]!;
   if (sequenceLength & 0x80) {
-    // The bytes of the length are skipped without being read.
+    // The bytes that encode the length are skipped without being read.
     if (sequenceLength - 0x80 > input.length - pos) return false;
     pos += sequenceLength - 0x80;
   }
@@ -131,7 +137,7 @@ function derInteger(compact: Bytes, at: number): Buffer {
   return out;
 }
 
-/** Strict DER of a compact signature: at most 72 bytes, 71 with a low S, 70 with a low R too. */
+/** Encodes a compact signature as strict DER: at most 72 bytes; 71 with a low S; 70 with a low S and a low R. */
 export function formatDer(compact: Bytes): Buffer {
   const r = derInteger(compact, 0);
   const s = derInteger(compact, 32);

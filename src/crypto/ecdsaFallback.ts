@@ -18,8 +18,9 @@ type Point = InstanceType<typeof secp.Point>;
 const ORDER = secp.Point.CURVE().n;
 
 /**
- * The point of a serialized key or null. A hybrid key (first byte 6 or 7) is an uncompressed key whose first byte also
- * encodes whether Y is odd; it is rejected if the byte is wrong. Source: `secp256k1_eckey_pubkey_parse`.
+ * Parses a serialized key to a point; null if the key is invalid. A hybrid key (first byte 6 or 7) is an uncompressed key
+ * whose first byte also encodes whether Y is odd; it is rejected if the byte is wrong. Source:
+ * `secp256k1_eckey_pubkey_parse`.
  */
 function parsePoint(publicKey: Bytes): Point | null {
   if (!hasPublicKeySize(publicKey)) return null;

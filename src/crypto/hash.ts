@@ -1,7 +1,6 @@
 /**
- * The hash functions of the chain over byte arrays, synchronously.
- * OpenSSL (node:crypto) computes the hashes; for double SHA-256 of small inputs the addon does, if it is loaded.
- * Differential tests compare the results with @noble/hashes.
+ * Hash functions of the chain, synchronous. OpenSSL (node:crypto) computes the hashes, except that the addon, if loaded,
+ * computes the double SHA-256 of small inputs. Differential tests compare the results with @noble/hashes.
  */
 import * as nodeCrypto from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -22,7 +21,7 @@ export function sha256(data: Bytes): Buffer {
   return digest('sha256', data);
 }
 
-/** SHA-256 of a text in UTF-8, as a string of one code unit per byte. */
+/** SHA-256 of a text in UTF-8. The result is a string with one character for each byte. */
 export const sha256OfText: (text: string) => string =
   typeof nodeCrypto.hash === 'function'
     ? (text) => nodeCrypto.hash('sha256', text, 'binary')
@@ -30,13 +29,13 @@ export const sha256OfText: (text: string) => string =
 
 /**
  * Maximum size of data that the addon hashes. Larger data goes to OpenSSL, which has fast code for more processors.
- * Arbitrary: for smaller data the cost of the call dominates.
+ * Arbitrary: for smaller data most of the time is spent on the call.
  */
 const SMALL_BYTES = 4096;
 /** Buffer to which the addon writes a hash. Allocating a buffer for each hash would take longer than hashing. */
 const written = Buffer.alloc(32);
 
-/** Double SHA-256, 32 bytes in wire order. */
+/** Returns the double SHA-256 of the data, 32 bytes in wire order. */
 export function sha256d(data: Bytes): Buffer {
   const native = data.length <= SMALL_BYTES ? loadNative() : null;
   if (native === null) return sha256dFallback(data);
@@ -44,17 +43,17 @@ export function sha256d(data: Bytes): Buffer {
   return Buffer.from(written);
 }
 
-/** Double SHA-256 without the addon, by OpenSSL only. */
+/** Computes the double SHA-256 by OpenSSL only, without the addon. */
 export function sha256dFallback(data: Bytes): Buffer {
   return sha256(sha256(data));
 }
 
-/** Buffer for two adjacent hashes, which are the message of every step of a hash tree. */
+/** Buffer for two adjacent hashes, which are hashed in every step of a hash tree. */
 const pair = Buffer.alloc(64);
 /** Buffer for two other small byte arrays. */
 const joined = Buffer.alloc(SMALL_BYTES);
 
-/** Double SHA-256 of two concatenated byte arrays; long ones are not copied. */
+/** Double SHA-256 of two concatenated byte arrays. Long arrays are not copied. */
 export function sha256dPair(left: Bytes, right: Bytes): Buffer {
   const length = left.length + right.length;
   if (length > SMALL_BYTES) return sha256(createHash('sha256').update(left).update(right).digest());
@@ -76,7 +75,7 @@ export function ripemd160(data: Bytes): Buffer {
   return digest('ripemd160', data);
 }
 
-/** RIPEMD-160 of SHA-256, 20 bytes. */
+/** Hash160: RIPEMD-160 of the SHA-256 of the data, 20 bytes. */
 export function hash160(data: Bytes): Buffer {
   return ripemd160(sha256(data));
 }

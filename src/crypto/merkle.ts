@@ -1,7 +1,7 @@
 /**
  * Bitcoin's merkle tree over 32-byte hashes: root, path of one leaf, root from a path.
- * Independent of blocks and claims: their rules choose the leaves.
- * Source: Core consensus/merkle.cpp `ComputeMerkleRoot`; test/merkle_tests.cpp `ComputeMerkleBranch`, `ComputeMerkleRootFromBranch`.
+ * Independent of blocks and claims; the callers choose the leaves. Source: Core consensus/merkle.cpp `ComputeMerkleRoot`;
+ * test/merkle_tests.cpp `ComputeMerkleBranch`, `ComputeMerkleRootFromBranch`.
  */
 import { loadNative } from '../native/binding.js';
 import { assert } from '../util/assert.js';
@@ -11,7 +11,7 @@ import { sha256d, sha256dPair } from './hash.js';
 const HASH_SIZE = 32;
 
 export interface MerkleRoot {
-  /** 32 bytes; zeros for no leaves. */
+  /** The merkle root, 32 bytes; zeros if there are no leaves. */
   root: Buffer;
   /**
    * Whether two equal siblings were hashed together. If so, another list of leaves has the same root. QUIRK: an odd level
@@ -21,7 +21,10 @@ export interface MerkleRoot {
   mutated: boolean;
 }
 
-/** Copies the leaves into one flat array with space for a repeated last hash. The levels are folded in place. */
+/**
+ * Copies the leaves into one flat array with space for a repeated last hash. Each level of the tree is then computed in
+ * place.
+ */
 function flatten(hashes: readonly Bytes[]): Buffer {
   const flat = Buffer.allocUnsafe((hashes.length + 1) * HASH_SIZE);
   for (let i = 0; i < hashes.length; i++) flat.set(hashes[i]!, i * HASH_SIZE);
@@ -32,7 +35,10 @@ function samePair(flat: Buffer, at: number): boolean {
   return flat.compare(flat, at, at + HASH_SIZE, at + HASH_SIZE, at + 2 * HASH_SIZE) === 0;
 }
 
-/** Folds a level of `count` hashes into the next one; returns its count. */
+/**
+ * Combines the `count` hashes of one tree level pairwise to the next level, in place. Returns the number of hashes of the
+ * next level.
+ */
 function foldLevel(flat: Buffer, count: number): number {
   if (count & 1) flat.copyWithin(count * HASH_SIZE, (count - 1) * HASH_SIZE, count * HASH_SIZE);
   const half = (count + 1) >> 1;
@@ -43,7 +49,7 @@ function foldLevel(flat: Buffer, count: number): number {
   return half;
 }
 
-/** Root of the leaves in order. The result is a new buffer, never one of the leaves. */
+/** Returns the merkle root of the leaves, in a new buffer. */
 export function merkleRoot(hashes: readonly Bytes[]): MerkleRoot {
   if (hashes.length === 0) return { root: Buffer.alloc(HASH_SIZE), mutated: false };
   const flat = flatten(hashes);
@@ -63,8 +69,8 @@ const MAX_LEVELS = 32;
 const NATIVE_PATH_LEAVES = 3;
 
 /**
- * The siblings of leaf `index`, from the leaves upward; empty for a single leaf. `leaves` are the concatenated hashes; the
- * index must exist.
+ * Siblings of leaf `index`, from the leaves upward; empty if there is only one leaf. `leaves` are the concatenated hashes.
+ * `index` must be less than the number of leaves.
  */
 export function merklePath(leaves: Bytes, index: number): Buffer[] {
   const count = leaves.length / HASH_SIZE;
@@ -77,7 +83,7 @@ export function merklePath(leaves: Bytes, index: number): Buffer[] {
   return siblings;
 }
 
-/** Fallback of the addon's `merklePath`. */
+/** TypeScript fallback of the addon's `merklePath`. */
 export function merklePathFallback(leaves: Bytes, index: number, path: Bytes): number {
   const flat = Buffer.alloc(leaves.length + HASH_SIZE);
   flat.set(leaves);

@@ -6,9 +6,9 @@ import { asBuffer, type Bytes } from '../util/bytes.js';
 
 export const SIP_KEY_SIZE_BYTES = 16;
 
-/** The hash under one key. `update` stores the result in `low` and `high`, to avoid an object per hash. */
+/** SipHash with a fixed key. `update` stores the hash in `low` and `high`, so that no object per hash is created. */
 export class SipHash {
-  /** Halves of the last hash, unsigned 32-bit. */
+  /** Lower and upper half of the last hash, as unsigned 32-bit numbers. */
   low = 0;
   high = 0;
   private readonly k0Low: number;
@@ -16,7 +16,7 @@ export class SipHash {
   private readonly k1Low: number;
   private readonly k1High: number;
 
-  /** `key` has 16 bytes: two 64-bit numbers, little endian. */
+  /** Sets the key of 16 bytes: two 64-bit numbers, little-endian. */
   constructor(key: Bytes) {
     const bytes = asBuffer(key);
     this.k0Low = bytes.readInt32LE(0);
@@ -35,7 +35,8 @@ export class SipHash {
     let cHigh = this.k0High ^ 0x6c796765;
     let dLow = this.k1Low ^ 0x79746573;
     let dHigh = this.k1High ^ 0x74656462;
-    // The words of the data, one word with the remaining bytes and the length, and a final empty step that ends the hash.
+    // Iterates over the words of the data, a word with the remaining bytes and the length, and a final empty step that
+    // ends the hash.
     for (let word = 0; word <= words + 1; word++) {
       let mLow = 0;
       let mHigh = 0;
@@ -94,14 +95,14 @@ export class SipHash {
     this.high = (aHigh ^ bHigh ^ cHigh ^ dHigh) >>> 0;
   }
 
-  /** The hash as an unsigned 64-bit number. */
+  /** Returns the hash of the data as an unsigned 64-bit number. */
   hash(data: Bytes): bigint {
     this.update(data);
     return (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 }
 
-/** One hash under a key of 16 bytes; unsigned 64-bit. */
+/** Computes a hash with a key of 16 bytes, as an unsigned 64-bit number. */
 export function sipHash(key: Bytes, data: Bytes): bigint {
   return new SipHash(key).hash(data);
 }

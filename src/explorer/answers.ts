@@ -1,6 +1,5 @@
 /**
- * Types of the methods' results, limited to the fields that pages read. Their declarations in `src/rpc/methods` are the
- * contract.
+ * Types of those fields of the methods' results that pages read. The declarations in `src/rpc/methods` are authoritative.
  */
 
 export interface NamePieces {
@@ -245,7 +244,7 @@ export interface ClaimAnswer {
   readonly amount: number;
   readonly creation_height: number;
   readonly creation_timestamp: number;
-  /** Whether the claim's latest output is in the mempool. The heights of activation and expiration are 0 then. */
+  /** Whether the claim's latest output is in the mempool. In this case the heights of activation and expiration are 0. */
   readonly is_waiting?: boolean;
   readonly activation_height: number;
   readonly expiration_height: number;

@@ -1,6 +1,7 @@
 /**
- * The web explorer's part on the node's thread: starts the explorer's thread, runs the RPC methods that it requests and may
- * use, and reports the chain's tip to it. Sockets, templates and limits are in the other thread.
+ * The web explorer's part on the node's thread: starts the explorer's thread, runs the RPC methods that the explorer's
+ * thread requests and may use, and reports the chain's tip to that thread. Sockets, templates and limits are in the
+ * explorer's thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { ChainReader } from '../chain/chainReader.js';
@@ -28,20 +29,20 @@ import {
 
 type ExplorerLink = ThreadLink<NodeCalls, ExplorerCalls, ToExplorer, FromExplorer>;
 
-/** Interval at which state is polled that has no change event: the progress of the node's start, and the mempool. */
+/** Milliseconds between reads of the state that has no change event: the progress of the node's start, and the mempool. */
 const STATUS_MS = 500;
-/** Delay before the explorer's thread is restarted after it ended. */
+/** Delay in ms before the explorer's thread is restarted after it ended. */
 const RESTART_MS = 1000;
 /** Maximum number of claim events of a disconnected block that are sent to the explorer's thread. */
 const MAX_TAKEN_EVENTS = 1000;
-/** Maximum number of disconnected blocks that are remembered, to detect that they are connected again. */
+/** Maximum number of disconnected blocks that are stored, to detect when they are connected again. */
 const MAX_TAKEN_BLOCKS = 100;
 
 export interface ExplorerDeps {
   readonly dispatcher: Pick<RpcDispatcher, 'handle' | 'warmup'>;
   readonly table: Pick<MethodTable, 'find'>;
   readonly logger: Logger;
-  /** Aborted when the node begins to stop. */
+  /** Signal that aborts when the node begins to stop. */
   readonly stopping: AbortSignal;
   /** A number that changes with every change of the mempool. */
   readonly mempoolChanges: () => number;
@@ -53,7 +54,7 @@ export class Explorer {
   private link: ExplorerLink;
   private readonly stopping = new AbortController();
   private readonly offs: (() => void)[] = [];
-  /** Timer of the polling; null while no polled state can matter, so that an explorer without visitors uses no CPU time. */
+  /** Timer for reading the state; null while no page shows it, so that an explorer without visitors uses no CPU time. */
   private timer: NodeJS.Timeout | null = null;
   /** Whether a page is open that shows the mempool, so that its changes must be reported. */
   private isWatched = false;
@@ -61,15 +62,15 @@ export class Explorer {
   private toldStatus: string | null | undefined;
   private toldChanges = 0;
   /**
-   * Whether a changed tip must be reported at the next poll. During the sync tips are not reported one by one, because
-   * blocks follow each other quickly.
+   * Whether a changed tip must be reported at the next poll. During the sync, tips are not reported one by one, because
+   * blocks are connected in quick succession.
    */
   private isTipDue = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
   /** Counters since the start of the explorer's thread, for metrics. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
-  /** Port that the explorer listens on; 0 while it does not listen. */
+  /** Port on which the explorer listens; 0 while it does not listen. */
   port = 0;
   /** Reason why the explorer's thread ended; null while it runs. */
   failure: string | null = null;
@@ -97,7 +98,7 @@ export class Explorer {
     return explorer;
   }
 
-  /** Starts polling, if there is state that can change without an event. */
+  /** Starts polling, if the node has state that can change without an event. */
   private watch(): void {
     if (this.timer === null && this.mustLook)
       this.timer = setInterval(() => this.tellStatus(), STATUS_MS).unref();
@@ -146,7 +147,7 @@ export class Explorer {
     }
   }
 
-  /** Called when the thread ended. Restarts it on the same port, unless the node is stopping. */
+  /** Called when the explorer's thread has ended. Restarts it on the same port, unless the node is stopping. */
   private ended(): void {
     if (this.stopping.signal.aborted || this.port === 0) return;
     this.deps.logger.warn('The explorer is being restarted.');
@@ -204,7 +205,7 @@ export class Explorer {
     }
   }
 
-  /** Starts reporting the chain's tip. */
+  /** Starts reporting the tip of the chain to the explorer's thread. */
   follow(reader: ChainReader): void {
     this.reader = reader;
     const { chain } = reader;
@@ -244,8 +245,8 @@ export class Explorer {
   }
 
   /**
-   * Progress of the sync; null if the node is in sync. On regtest the initial download ends only with a recent block, so
-   * there the node counts as syncing only during an import or while blocks of known headers are missing.
+   * Progress of the sync; null if the node is in sync. On regtest the initial download ends only with a recent block. So a
+   * regtest node counts as syncing only during an import, or while blocks of known headers are missing.
    */
   private syncState(reader: ChainReader): SyncState | null {
     const { chain, headers } = reader;

@@ -1,6 +1,7 @@
 /**
- * Sends requests to the node's thread. Only a few are sent at the same time, so that under heavy load visitors wait here and
- * do not slow the node's thread. Identical pending requests are sent once.
+ * Sends requests to the node's thread. Only a few requests are sent at the same time, so that under heavy load requests of
+ * visitors wait in the explorer's thread and do not slow the node's thread. If the same request is already pending, it is
+ * not sent a second time.
  */
 import type { NodeCalls } from './messages.js';
 import { TimeBudget } from './timeBudget.js';
@@ -10,9 +11,9 @@ const AT_A_TIME = 2;
 /** Maximum number of requests that wait to be sent. */
 const MOST_WAITING = 64;
 const TIMEOUT_MS = 10_000;
-/** Share of the node thread's time that requests may use during the sync, so that heavy load does not slow the sync. */
+/** Share of the node thread's time that requests may use during the sync, so that many requests do not slow the sync. */
 const SYNC_SHARE = 0.05;
-/** Maximum time that requests may use at once during the sync, in milliseconds. Enough for the pages of one visitor. */
+/** Maximum time in milliseconds that requests may use in one burst during the sync. It is enough for the pages of one visitor. */
 const SYNC_BURST_MS = 2000;
 
 /** Error: the RPC method returned an error. */
@@ -26,7 +27,7 @@ export class AskError extends Error {
   }
 }
 
-/** Error: too many requests are waiting, or a request took too long. */
+/** Error: too many requests wait, or a request took too long. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
@@ -48,7 +49,7 @@ export class ExplorerRpcStub {
   private readonly nowMs: () => number;
   private readonly budget: TimeBudget;
   private pause: NodeJS.Timeout | null = null;
-  /** Whether the node is syncing. Requests are then sent one by one, and only within `SYNC_SHARE` of the time. */
+  /** Whether the node is syncing. If so, requests are sent one by one, and may use only the share `SYNC_SHARE` of the time. */
   isSyncing = false;
 
   constructor(send: NodeCalls['rpc'], nowMs: () => number = () => performance.now()) {

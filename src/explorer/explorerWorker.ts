@@ -20,7 +20,7 @@ import { reportMemory } from '../util/threadMemory.js';
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
 const MAX_CONNECTIONS = 512;
 const COUNT_MS = 1000;
-/** Maximum time that the stop of the thread waits for pending responses. */
+/** Maximum milliseconds that the stop of the thread waits for pending responses. */
 const CLOSE_MS = 2000;
 
 const port = parentPort!;
@@ -80,7 +80,7 @@ async function close(): Promise<void> {
   server.closeIdleConnections();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
-  // After the answer to the call.
+  // The port is closed after the answer to this call was sent.
   setImmediate(() => port.close());
 }
 

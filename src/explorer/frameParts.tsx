@@ -11,7 +11,7 @@ interface SyncStripProps {
   readonly etaSec: number | null;
 }
 
-/** Banner that shows the progress of the chain download. */
+/** Formats a banner with the progress of the chain download. */
 export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
   const share = headers === 0 ? 0 : Math.min(100, (tip.height / headers) * 100);
   return (
@@ -31,7 +31,7 @@ export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
 
 interface ErrorBodyProps {
   readonly error: PageError;
-  /** Path of the page to reload later, for an error that passes; null for other errors. */
+  /** Path of the page that should be loaded again later, for a temporary error; null for other errors. */
   readonly again: string | null;
 }
 

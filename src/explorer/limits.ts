@@ -1,4 +1,4 @@
-/** Rate limit per visitor: a token bucket for each address; for IPv6 for each /64. */
+/** Rate limit per visitor: a token bucket for each IPv4 address and each /64 network of IPv6. */
 import { isIPv6 } from 'node:net';
 
 /** Maximum number of visitor addresses whose request counts are kept in memory. */
@@ -7,7 +7,7 @@ const MAX_ADDRESSES = 10_000;
 export interface LimitOptions {
   /** Average number of requests per second that a visitor may send. */
   readonly rate: number;
-  /** Number of requests that a visitor may send at once. */
+  /** Number of requests that a visitor may send in one burst. */
   readonly burst: number;
 }
 

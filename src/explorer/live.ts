@@ -12,7 +12,7 @@ const MAX_TOPICS = 16;
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_SOCKETS = 4096;
 const MAX_SOCKETS_A_VISITOR = 8;
-/** Minimum time between two hints on the same topic. */
+/** Minimum time in ms between two hints on the same topic. */
 const TIP_MS = 1000;
 const MEMPOOL_MS = 5000;
 const PING_MS = 30_000;
@@ -24,7 +24,7 @@ interface Client {
 }
 
 export interface LiveDeps {
-  /** Whether the `Origin` header of the request names a page of this host. */
+  /** Returns whether the `Origin` header of the request contains a page of this host. */
   readonly allows: (request: IncomingMessage) => boolean;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly tipHash: () => string | null;
@@ -39,7 +39,7 @@ export class Live {
   private readonly byVisitor = new Map<string, number>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
   private readonly lastMs = new Map<string, number>();
-  /** Timer of the pings; null while no socket is open. */
+  /** Timer of the pings; null if no socket is open. */
   private pinging: NodeJS.Timeout | null = null;
 
   constructor(deps: LiveDeps) {
@@ -105,7 +105,10 @@ export class Live {
     }
   }
 
-  /** Reports a change of a topic. Hints are sent now, or after the minimum time since the last hint. */
+  /**
+   * Reports a change of a topic. Pages are notified immediately, or when the minimum time since the last notification has
+   * passed.
+   */
   changed(topic: 'tip' | 'mempool'): void {
     if (this.waiting.has(topic)) return;
     const least = topic === 'tip' ? TIP_MS : MEMPOOL_MS;

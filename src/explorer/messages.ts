@@ -1,4 +1,4 @@
-/** What crosses between the explorer's thread and the node's thread. */
+/** Messages between the explorer's thread and the node's thread. */
 import { CrossingErrors } from '../threads/crossingErrors.js';
 
 /** A method that visitors may call in the console. */
@@ -10,7 +10,7 @@ export interface OpenMethod {
     readonly name: string;
     readonly description: string;
     readonly isRequired: boolean;
-    /** How the command line parses an argument of this parameter. */
+    /** How the command line client parses an argument for this parameter. */
     readonly cli: 'string' | 'json' | 'auto' | 'text';
   }[];
 }
@@ -27,9 +27,9 @@ export interface ExplorerStart {
   readonly proxies: readonly string[];
   readonly showsImages: boolean;
   readonly isIndexable: boolean;
-  /** Whether visitors who are not on this machine also see the addresses of peers. */
+  /** Whether visitors from other machines may also see the addresses of peers. */
   readonly showsPeers: boolean;
-  /** Node options that are off. Pages mention them when data is unavailable without them. */
+  /** Node options that are off. If data is not available without such an option, the page says so. */
   readonly lacking: readonly string[];
   /**
    * The command that calls methods of this node, as its log prints it: the installed program, or a path with options. Shown to
@@ -49,7 +49,7 @@ export interface Tip {
 
 /** State while the node downloads the chain. */
 export interface SyncState {
-  /** Height of the best header. */
+  /** Height of the best known header. */
   readonly headers: number;
 }
 
@@ -58,7 +58,7 @@ export interface TakenEvent {
   readonly event: string;
   /** Normalized name of the claim, as bytes in hex. */
   readonly nameHex: string;
-  /** Claim id; for a takeover, that of the new owner. */
+  /** Claim id; for a takeover, the id of the new owner. */
   readonly claimId?: string | undefined;
   readonly formerClaimId?: string | undefined;
   readonly isSupport?: boolean | undefined;
@@ -73,40 +73,43 @@ export interface TakenBlock {
   readonly events: readonly TakenEvent[];
 }
 
-/** What the node's thread calls in the explorer's. */
+/** Functions of the explorer's thread that the node's thread calls. */
 export interface ExplorerCalls {
-  /** Listens, and resolves to the port. */
+  /** Starts to listen. Resolves to the port. */
   open(): Promise<number>;
-  /** Ends the connections, and then the thread. */
+  /** Closes the connections and then ends the thread. */
   close(): Promise<void>;
 }
 
-/** What the explorer's thread calls in the node's. */
+/** Functions of the node's thread that the explorer's thread calls. */
 export interface NodeCalls {
-  /** The JSON-RPC response as text. A method that is not open is unknown. */
+  /**
+   * Calls an RPC method. Resolves to the JSON-RPC response as text. A method that visitors may not call gives the error for
+   * an unknown method.
+   */
   rpc(method: string, params: readonly unknown[]): Promise<string>;
 }
 
-/** Items to the explorer's thread, beside answers and calls (`threads/protocol.ts`). */
+/** Items that are sent to the explorer's thread, besides answers and calls (`threads/protocol.ts`). */
 export type ToExplorer =
-  /** `sync` is null when the node is in sync with the chain. */
+  /** The tip has changed. `sync` is null when the node is in sync with the chain. */
   | readonly ['tip', tip: Tip | null, sync: SyncState | null]
   | readonly ['disconnected', TakenBlock]
   /** A block was connected that a reorg had disconnected before. */
   | readonly ['reconnected', hash: string]
   /** Startup or shutdown status of the node; null while it runs normally. */
   | readonly ['status', string | null]
-  /** The mempool changed. */
+  /** Reports that the mempool has changed. */
   | readonly ['mempool'];
 
-/** Items from the explorer's thread, beside answers and calls. */
+/** Messages from the explorer's thread that are neither answers nor calls. */
 export type FromExplorer =
   | readonly ['log', text: string]
   | readonly ['counters', ExplorerCounters]
   /** Whether at least one page with a live connection is open. */
   | readonly ['watched', isWatched: boolean];
 
-/** Errors cross as their message. */
+/** Errors are sent to the other thread only with their messages. */
 export const EXPLORER_ERRORS = new CrossingErrors([]);
 
 export interface ExplorerCounters {
@@ -114,6 +117,6 @@ export interface ExplorerCounters {
   readonly rendered: number;
   readonly refused: number;
   readonly failed: number;
-  /** Number of pages with a live connection that are open. */
+  /** Number of open pages with a live connection. */
   readonly viewers: number;
 }

@@ -1,4 +1,4 @@
-/** The request for a page, and its response. */
+/** Data and functions for building a page: the request, and the response to it. */
 import type { ComponentChildren } from 'preact';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { Lru } from '../util/lru.js';
@@ -10,9 +10,9 @@ export interface PageContext {
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
   readonly tip: Tip;
-  /** Whether the node is still downloading the chain. Upcoming events and the mempool are not known then. */
+  /** Whether the node is still downloading the chain. During that time upcoming events and the mempool are not known. */
   readonly isSyncing: boolean;
-  /** Answers that never change, such as the size of a block, by what they are about. They stay for later pages. */
+  /** Cache of answers that never change, such as the size of a block, by their subject. Later pages use it too. */
   readonly fixed: Lru<string, object>;
   /** Blocks that a reorg disconnected recently. */
   readonly taken: readonly TakenBlock[];
@@ -25,7 +25,7 @@ export interface PageContext {
   readonly wantsImages: boolean;
   readonly showsImages: boolean;
   readonly showsPeers: boolean;
-  /** Node options that are off, for which pages show a hint. */
+  /** Names of node options that are off and for which pages show a hint. */
   readonly lacking: readonly string[];
   /** The command that calls methods of this node, as the visitor can type it. */
   readonly command: string;
@@ -37,7 +37,7 @@ export interface PageResult {
   readonly status?: number;
   readonly title: string;
   readonly description: string;
-  /** Topics whose changes make the page outdated: `tip` and `mempool`. No page changes for another reason. */
+  /** Topics whose changes make the page outdated: `tip` and `mempool`. */
   readonly topics: readonly string[];
   readonly body: ComponentChildren;
   /** Text that the search field of the page contains. */
@@ -58,7 +58,7 @@ export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number;
   readonly title: string;
-  /** Links for a visitor who probably meant another page, each with path and text. */
+  /** Links to other pages that the visitor may have meant, each with path and text. */
   readonly near: readonly (readonly [href: string, text: string])[];
 
   constructor(

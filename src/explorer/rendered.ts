@@ -4,11 +4,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 export type Encoding = '' | 'br' | 'gzip';
 
-/** Responses with fewer bytes are not compressed. */
+/** Minimum size in bytes of a response that is compressed. */
 const PACK_FROM_BYTES = 1024;
 /**
- * Brotli quality of pages and of files. Pages are compressed once per block; files are compressed once per start, so more
- * time is spent on them.
+ * Brotli quality of pages and of files. A page is compressed once per block. A file is compressed once per start, so that
+ * more time can be spent.
  */
 const PAGE_QUALITY = 4;
 const FILE_QUALITY = 11;
@@ -19,7 +19,7 @@ export interface Rendered {
   readonly body: Buffer;
   readonly etag: string;
   readonly type: string;
-  /** Whether the response stays valid for the lifetime of the process, so that it gets the better compression. */
+  /** Whether the response never changes while the process runs. If so, it is compressed with the higher quality. */
   readonly isFile: boolean;
   /** Compressed forms, created on first request. */
   readonly packed: Map<Encoding, Buffer>;
@@ -61,7 +61,7 @@ export function packed({ body, packed: known, isFile }: Rendered, encoding: Enco
   return made;
 }
 
-/** Keeps the most recently used responses, limited by total bytes. */
+/** Cache of the most recently used responses, limited by the sum of their sizes. */
 export class RenderedCache {
   private readonly entries = new Map<string, Rendered>();
   private readonly maxBytes: number;

@@ -22,16 +22,16 @@ import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './
 const MAX_URL_CHARS = 4096;
 /** The client program's options for networks other than `main`. */
 const NETWORK_OPTIONS: Readonly<Record<string, string>> = { test: ' -testnet', regtest: ' -regtest' };
-/** Memory limit for rendered pages. */
+/** Maximum memory in bytes for rendered pages. */
 const CACHE_BYTES = 32 << 20;
 /** Maximum number of cached answers that never change, of about 300 bytes each. */
 const KEPT_ANSWERS = 1000;
-/** Time for which a rendered page is reused if its content also changes between blocks. */
+/** Time in ms for which a rendered page is reused if its content also changes between blocks. */
 const LIVELY_MS = 2000;
-/** First path segments of pages that need more work. An additional rate limit applies to them. */
+/** First path segments of pages that need more work than others. An additional rate limit applies to these pages. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
 const STARTING_AGAIN_SEC = 3;
-/** If more requests than this are pending, error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
+/** Number of pending requests above which error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
 /**
@@ -44,9 +44,9 @@ const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
   tip: Tip | null;
-  /** Progress of the sync; null if the node is in sync. */
+  /** Progress of the sync; null when the node is in sync with the chain. */
   sync: { readonly headers: number; readonly etaSec: number | null } | null;
-  /** Blocks that a reorg disconnected recently, the latest first. */
+  /** Blocks that a reorg disconnected recently, sorted from the latest. */
   taken: readonly TakenBlock[];
   /** Startup or shutdown status of the node; null while it runs normally. */
   status: string | null;
@@ -55,7 +55,7 @@ export interface SiteState {
 export interface SiteDeps {
   readonly node: Pick<ExplorerRpcStub, 'ask'>;
   readonly state: SiteState;
-  /** Folder of the compiled style sheet and script. */
+  /** Folder that contains the compiled style sheet and script. */
   readonly assetFolder: string;
   readonly log: (text: string) => void;
   /** Called when the number of open pages with a live connection changes, with that number. */
@@ -75,7 +75,7 @@ const isLoopback = (address: string): boolean =>
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M12 2 22 7v10l-10 5L2 17V7z" fill="#0b6e5f"/><path d="m2 7 10 5 10-5M12 12v10" fill="none" stroke="#fff" stroke-width="1.6"/></svg>';
 
-/** Security headers, which every response has. */
+/** Returns the security headers that every response has. */
 function securityHeaders(showsPictures: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
@@ -235,7 +235,7 @@ export class Site {
     const { method = 'GET', url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      // The connection is closed, because the body of the request is not read.
+      // The connection is closed, because the request's body was not read.
       response.setHeader('Connection', 'close');
       return this.sendError(request, response, new PageError(405, 'Pages are only read', 'Use GET or HEAD.'));
     }
@@ -531,7 +531,7 @@ export class Site {
 }
 
 /**
- * Decoded segments of a path. An empty last segment is dropped, except for the root. Throws `PageError` for a malformed
+ * Decodes the segments of a path. An empty last segment is removed, except for the root. Throws `PageError` for a malformed
  * segment.
  */
 export function partsOf(path: string): string[] {

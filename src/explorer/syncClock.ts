@@ -1,7 +1,7 @@
-/** Estimates the remaining time of a sync, from the blocks of the last minute. */
+/** Estimates the remaining time of a sync from the blocks of the last minute. */
 
 const WINDOW_MS = 60_000;
-/** Minimum time of observation before an estimate is made. */
+/** Minimum number of milliseconds before an estimate is made. */
 const LEAST_MS = 5000;
 
 interface Sample {
@@ -12,7 +12,7 @@ interface Sample {
 export class SyncClock {
   private samples: Sample[] = [];
 
-  /** Records a height; returns the seconds until the height `target`, null while unknown. */
+  /** Records the current height. Returns the seconds until the height `target`; null while unknown. */
   note(height: number, target: number, nowMs: number): number | null {
     const [last] = this.samples.slice(-1);
     if (last && height < last.height) this.samples = [];

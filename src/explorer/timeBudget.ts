@@ -1,11 +1,11 @@
-/** Limits work to a share of the time. */
+/** Limits a kind of work to a share of the time. */
 
-/** The maximum debt is the burst divided by this number. */
+/** The maximum debt of the budget is its burst divided by this number. */
 const MOST_DEBT = 10;
 
 /**
- * Time budget for work that must not delay other work. Work spends time from the budget; the budget is refilled with a fixed
- * share of real time.
+ * Time budget for work that must not delay other work. The time of the work is subtracted from the budget, which grows by a
+ * fixed share of the elapsed time.
  */
 export class TimeBudget {
   private readonly share: number;
@@ -14,7 +14,7 @@ export class TimeBudget {
   private leftMs: number;
   private atMs: number;
 
-  /** The budget never exceeds `burstMs`. */
+  /** `share`: part of the time that work may use. `burstMs`: maximum of the budget. */
   constructor(share: number, burstMs: number, nowMs: () => number) {
     this.share = share;
     this.burstMs = burstMs;
@@ -29,7 +29,7 @@ export class TimeBudget {
     this.atMs = now;
   }
 
-  /** Milliseconds to wait until work may start; 0 if the budget is not used up. */
+  /** Time in milliseconds to wait until work may start; 0 if the budget is not used up. */
   waitMs(): number {
     this.refill();
     return this.leftMs > 0 ? 0 : Math.ceil(-this.leftMs / this.share) + 1;
@@ -37,7 +37,7 @@ export class TimeBudget {
 
   spend(ms: number): void {
     this.refill();
-    // Limits the debt, so that one long piece of work does not block for minutes.
+    // The debt is limited, so that one long piece of work does not block later work for minutes.
     this.leftMs = Math.max(-this.burstMs / MOST_DEBT, this.leftMs - ms);
   }
 }

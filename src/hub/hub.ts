@@ -32,11 +32,11 @@ import { StatusPort } from './session/statusPort.js';
 import { StatusCache } from './history/statusCache.js';
 import { TouchWatch } from './history/touchWatch.js';
 
-/** Interval of the check whether the node is ready. */
+/** Milliseconds between checks whether the node is ready. */
 const READY_LOOK_MS = 500;
 /**
- * Pause before the hub's thread is restarted after a failure. The pause doubles with each failure up to `LONGEST_PAUSE_MS`,
- * and is reset after a thread has run for longer than that. Arbitrary.
+ * Milliseconds before the hub's thread is restarted after a failure. The pause doubles with each failure up to
+ * `LONGEST_PAUSE_MS`, and is reset when a thread has run longer than this. Arbitrary.
  */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -51,11 +51,11 @@ export interface HubOptions {
   readonly maxSessions: number;
   readonly sessionTimeoutSec: number;
   readonly facts: OperatorFacts;
-  /** Other hubs that are announced to clients, as `host:port`. */
+  /** Other hubs that this hub announces to clients, as `host:port`. */
   readonly peers: readonly string[];
   /** Ids (wire order) of the channels whose reposts block claims. */
   readonly blockingChannels: readonly Bytes[];
-  /** Time after which a client that does not read is disconnected; tests set it. */
+  /** Time in ms after which a client that does not read is disconnected. Only tests set it. */
   readonly stallMs?: number;
 }
 
@@ -74,7 +74,7 @@ export interface HubDeps {
   readonly log: Logger;
   /** Whether the node has caught up with the chain. Clients are accepted from then on. */
   readonly isReady: () => boolean;
-  /** Called for a broken invariant or database: the node must stop. */
+  /** Called if data is inconsistent or the database is broken, after which the node must stop. */
   readonly onException: (error: unknown, method: string) => void;
 }
 
@@ -99,7 +99,7 @@ export class Hub implements HubService {
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
   private readonly told = new Map<string, number>();
-  /** Thread of the hub and watch of changes; null until clients are accepted. */
+  /** Thread of the hub, and the watch of changes; null until clients are accepted. */
   private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
   private restartTimer: NodeJS.Timeout | null = null;
@@ -156,7 +156,7 @@ export class Hub implements HubService {
     );
   }
 
-  /** Data that the hub's thread reads directly; null without a claim index. */
+  /** Data in shared memory that the hub's thread reads itself; null without a claim index. */
   private sharing(): { readonly start: HubClaimsStart; readonly sharing: HubThreadSharing } | null {
     const { node, claims } = this.deps;
     if (claims === null) return null;
@@ -355,7 +355,10 @@ export class Hub implements HubService {
     };
   }
 
-  /** Height that clients see completely: the lowest of the notified tip's height and the heights of the needed indexes. */
+  /**
+   * Height up to which clients can see all data: the lowest of the notified tip's height and the heights of the needed
+   * indexes.
+   */
   private get servedHeight(): number {
     const { node } = this.deps;
     const heights = node

@@ -1,9 +1,9 @@
 /**
  * The address index (`-addressindex`): for each script its transactions, its unspent outputs, and sums. Once it is filled up
- * to the tip, its rows are written in the commit of each block, and reverted when the block is disconnected. It owns the
- * rows with the prefixes `A`, `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large
- * block this call runs on another thread, while the scripts of the block are verified. The stored sums of each script are
- * then added to those of the block.
+ * to the tip, its rows are written in the commit of each block, and reverted when the block is disconnected. Its rows have
+ * the prefixes `A`, `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large block this
+ * call runs on another thread, while the scripts of the block are verified. The stored sums of each script are then added to
+ * those of the block.
  */
 import type { BegunBlock } from '../chain/connect/contributor.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -26,8 +26,8 @@ import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
 
 /**
- * Number of inputs and outputs from which the rows of a block are built on another thread. For fewer, the transfer to the
- * thread costs more than building the rows.
+ * Minimum number of inputs and outputs of a block whose rows are built on another thread. For fewer, the transfer takes
+ * longer than building the rows.
  */
 const ROWS_ASIDE = 200;
 /** Number of scripts whose stored sums are read in one call. Arbitrary: about a millisecond of work. */
@@ -119,7 +119,7 @@ async function connect(
   return put(rows, block, made);
 }
 
-/** Adds the stored sums to `totals`, in place. The row transaction must not contain new values of these rows yet. */
+/** Adds the stored sums to `totals`, in place. The row transaction must not contain new values of the sums yet. */
 async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {

@@ -1,7 +1,7 @@
 /**
  * Reads the address index: sums, history and unspent outputs of several scripts together, in chain order and in pages. Each
- * entry has a mark, a key by which entries are sorted. A page starts after the last mark of the previous page, so new blocks
- * do not shift the pages. Memory use depends on the size of a page, not on the length of the history.
+ * entry has a mark, a key by which entries are sorted. A page starts after the mark of the last entry on the previous page,
+ * so that new blocks do not shift the pages. Memory use depends on the size of a page, not on the length of the history.
  */
 import { u32Key } from '../store/rows/keys.js';
 import { prefixEnd, type RowReader } from '../store/rows/rows.js';
@@ -30,7 +30,7 @@ export interface PageRequest {
   after?: Bytes | undefined;
   /** Whether the order is descending. `after` is then the mark of the lowest entry of the previous page. */
   descending?: boolean;
-  /** Range of heights, both inclusive. */
+  /** Lowest and highest height of the range, both inclusive. Absent: no limit. */
   startHeight?: number | undefined;
   endHeight?: number | undefined;
 }
@@ -50,7 +50,7 @@ export interface HistoryEntry extends ScriptMove {
 }
 
 export interface UnspentEntry {
-  /** 36 bytes: txid in wire order, output number little endian. */
+  /** Outpoint of 36 bytes: txid in wire order, output number little-endian. */
   outPoint: Buffer;
   height: number;
   amountSat: bigint;
@@ -71,7 +71,7 @@ export class AddressQueries {
     this.rows = rows;
   }
 
-  /** Sums of the scripts, in order. */
+  /** Returns the sums of the scripts, in the order of the keys. */
   async totals(scriptKeys: readonly string[]): Promise<ScriptTotals[]> {
     const rows = await this.rows.getMany(scriptKeys.map(totalsKey));
     // Rows that do not exist are holes in the array, which `rows.map` would skip.
@@ -94,7 +94,7 @@ export class AddressQueries {
     return pageOf(marked, request.limit);
   }
 
-  /** Outputs of the scripts that are unspent at the tip, the oldest first. `scriptKeys` must be distinct. */
+  /** Unspent outputs of the scripts at the tip, sorted from the oldest. `scriptKeys` must be distinct. */
   async unspent(scriptKeys: readonly string[], request: PageRequest): Promise<Page<UnspentEntry>> {
     const marked = new Map<string, UnspentEntry>();
     for (const { mark, scriptKey, value } of await this.collect(scriptKeys, unspentPrefix, request)) {
@@ -144,7 +144,7 @@ function positionOf(mark: string): number {
   return fromLatin1(mark.slice(4)).readUInt32BE();
 }
 
-/** Mark of a history entry. */
+/** Returns the mark (sortable position in the chain) of a history entry. */
 export function historyMark({ height, position }: Pick<HistoryEntry, 'height' | 'position'>): Buffer {
   const mark = Buffer.alloc(HISTORY_MARK_BYTES);
   mark.writeUInt32BE(height);

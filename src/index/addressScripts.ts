@@ -15,13 +15,13 @@ import { toLatin1, type Bytes } from '../util/bytes.js';
  */
 export const SCRIPT_KEY_BYTES = 16;
 
-/** A key of 16 bytes as a latin1 string; null for unspendable outputs. */
+/** Computes the key of a script, 16 bytes as a latin1 string; null for an unspendable script. */
 export function scriptKeyOf(script: Bytes): string | null {
   const native = loadNative();
   return native ? native.scriptKey(script) : scriptKeyFallback(script);
 }
 
-/** Fallback of the addon's function. */
+/** JavaScript fallback of the addon's `scriptKey`. Null for a script that is not indexed. */
 export function scriptKeyFallback(script: Bytes): string | null {
   const payment = stripClaimPrefix(script);
   if (payment[0] === OP.OP_RETURN) return null;

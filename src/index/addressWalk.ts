@@ -32,20 +32,20 @@ import {
 } from './addressRows.js';
 import { scriptKeyFallback } from './addressScripts.js';
 
-/** Number of rows that are written between two checks whether to yield and to spill the row transaction. */
+/** Number of rows that are written between two checks whether to yield to the event loop and to write pending rows to disk. */
 const ROWS_A_LOOK = 2000;
 
 /** Effect of one transaction on a script, with the numbers of outputs that it created and spent. */
 type CountedMove = ScriptMove & Pick<ScriptTotals, 'outputCount' | 'spentCount'>;
 
-/** The fields of a coin that the index needs. */
+/** Fields of a coin that the address index needs. */
 interface Coin {
   amountSat: bigint;
   height: number;
   script: Bytes;
 }
 
-/** The coin that input number `input` of a block spends. */
+/** Returns the coin that input number `input` of a block spends. */
 type SpentCoins = (input: number) => Coin;
 
 export function spentBy(resolved: ResolvedInputs): SpentCoins {

@@ -34,7 +34,7 @@ export interface FillDeps {
   readonly log: Logger;
   /** Shows a warning to the operator and writes it to the log. */
   readonly warn: (message: string) => void;
-  /** Maximum number of blocks read ahead. Tests use fewer. */
+  /** Maximum number of blocks that are read ahead. Tests set fewer. */
   readonly mostBlocks?: number;
 }
 
@@ -58,7 +58,7 @@ export class BackgroundFill {
   private readonly mostBlocks: number;
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
-  /** Receives unexpected errors. Set by `start`. */
+  /** Receives unexpected errors. Set by `start`, null before. */
   private onBug: ((error: unknown) => void) | null = null;
 
   constructor(deps: FillDeps, indexes: readonly TrackedIndex[]) {
@@ -69,9 +69,9 @@ export class BackgroundFill {
   }
 
   /**
-   * Must be called after the chain is opened and before block files are pruned. Marks the indexes that are at the tip, and
-   * drops the rows of those that cannot continue from their position. Throws `FolderError` when the files lack blocks that
-   * an index needs.
+   * Must be called after the chain is opened and before block files are pruned. Marks the indexes that are at the tip as in
+   * sync. Drops the rows of indexes that cannot continue from their position. Throws `FolderError` when the files lack
+   * blocks that an index needs.
    */
   async prepare(): Promise<void> {
     const { chain, flusher } = this.deps;
@@ -87,7 +87,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Status of each index, in order. */
+  /** Returns the status of each index, in the order of the indexes. */
   statuses(): IndexStatus[] {
     return this.indexes.map((tracked) => ({
       name: tracked.index.name,
@@ -124,7 +124,7 @@ export class BackgroundFill {
     this.running = this.running.then(() => this.run()).catch(onBug);
   }
 
-  /** Stops the fill. Resolves when the last write has finished. */
+  /** Stops filling indexes. Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running;
@@ -138,7 +138,7 @@ export class BackgroundFill {
     }
   }
 
-  /** Reads some blocks and writes their rows. Returns whether there may be more blocks. */
+  /** Reads some blocks and writes the index rows of these blocks. Returns whether there may be more blocks. */
   async round(): Promise<boolean> {
     for (const tracked of this.indexes) if (tracked.isLost) await this.dropLost(tracked);
     const steps = this.nextSteps();
@@ -167,7 +167,7 @@ export class BackgroundFill {
   private async dropLost(tracked: TrackedIndex): Promise<void> {
     const { chain, flusher, log } = this.deps;
     log.info(`${tracked.index.name} cannot follow a reorganisation of this depth, and is rebuilt`);
-    // Rows are dropped in several steps. If the node stops before the last one, the next start drops the remaining rows.
+    // Rows are deleted in several steps. If the node stops before the last one, the next start deletes the remaining rows.
     for (let isDone = false; !isDone && !this.stopping;) {
       const began = performance.now();
       await chain.change(async () => {
@@ -182,7 +182,7 @@ export class BackgroundFill {
     return this.indexes.filter(({ synced, failure }) => !synced && failure === null);
   }
 
-  /** Unfinished indexes whose blocks are available. */
+  /** Unfinished indexes (behind the tip) whose blocks are available. */
   private behind(): TrackedIndex[] {
     return this.unfinished().filter((tracked) => !this.waits(tracked));
   }
@@ -200,7 +200,7 @@ export class BackgroundFill {
     );
   }
 
-  /** Continues the indexes that waited for the blocks below a snapshot. Must be called when these blocks are available. */
+  /** Continues to fill the indexes that waited for the blocks below a snapshot. Must be called when these blocks are on disk. */
   resume(): void {
     this.goOn();
   }
@@ -222,7 +222,7 @@ export class BackgroundFill {
     log.info(`${tracked.index.name} is enabled at height ${chain.height}`);
   }
 
-  /** Next blocks for the index that is furthest behind. Other indexes process a block too once it follows their position. */
+  /** Next blocks for the index that is furthest behind. Other indexes also process a block if it follows their position. */
   private nextSteps(): Step[] {
     const { active } = this.deps.chain.index;
     const behind = this.behind();
@@ -248,7 +248,8 @@ export class BackgroundFill {
       try {
         blocks.push(await this.readOne(step));
       } catch (error) {
-        // The blocks that were read before are written first. The next round reports the error.
+        // The blocks that were read before the error are written first. The next round meets the error again and reports
+        // it.
         if (error instanceof BlockFileError && blocks.length > 0) break;
         throw error;
       }
@@ -270,15 +271,15 @@ export class BackgroundFill {
   }
 
   /**
-   * Writes blocks and removes them from the list, until the time of one step is used up. Runs in the queue that serializes
-   * changes of the chain.
+   * Writes the index rows of blocks and removes the blocks from the list, until the time of one step is used up. Runs in the
+   * queue that serializes changes of the chain.
    */
   private async write(blocks: ReadBlock[]): Promise<void> {
     const { chain, flusher } = this.deps;
     const began = performance.now();
     do {
       const next = blocks.shift()!;
-      // A reorg may have happened since the block was chosen; the block is skipped then.
+      // A reorg may have happened since the block was chosen. In that case the block is skipped.
       if (chain.index.active.contains(next.id) !== next.isForward) continue;
       await this.writeBlock(next);
       await flusher.afterBlock();
@@ -308,7 +309,7 @@ export class BackgroundFill {
     onPoint('fill:block-written');
   }
 
-  /** Reports the progress of the index that is furthest behind. */
+  /** Reports the progress of the index with the lowest height. */
   private tellProgress(): void {
     const { chain } = this.deps;
     const behind = this.behind();
@@ -332,8 +333,8 @@ export class BackgroundFill {
   }
 
   /**
-   * Whether the blocks and undo data for disconnecting an index from a stale branch are available. True for an index on the
-   * active chain.
+   * Whether an index can return to the active chain: it is on the active chain, or the blocks and undo data to be
+   * disconnected are on disk.
    */
   private canReturn(tracked: TrackedIndex): boolean {
     const { active, headers } = this.deps.chain.index;

@@ -24,18 +24,18 @@ import { equalBytes, type Bytes } from '../util/bytes.js';
 export interface ChainIndex extends BlockContributor {
   /** Name of the index in `getindexinfo`. */
   readonly name: string;
-  /** Version of the rows, 1 to 255. If the version on disk differs, the rows are dropped and rebuilt. */
+  /** Version of the rows, from 1 to 255. If the version on disk differs, the rows are deleted and built again. */
   readonly version: number;
   /** Prefixes of the index's rows. Other indexes must not use them. */
   readonly prefixes: readonly string[];
   /**
-   * Whether the last block of the index can be disconnected; `height` is its height. If the function is absent, every block
+   * Whether the last block of the index, at `height`, can be disconnected. If the function is absent, every block
    * can.
    */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
 }
 
-/** Status of an index. */
+/** Status of an index, as `getindexinfo` shows it. */
 export interface IndexStatus {
   readonly name: string;
   /** Whether the index has reached the tip and is updated with every block. */
@@ -49,9 +49,12 @@ export interface IndexStatus {
 const HASH_BYTES = 32;
 /** Block id that stands for "no block" in the position of an index. */
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
-/** Version that stands for "rows are being dropped" in the position of an index. */
+/** Version number by which the stored position of an index says that the rows are being deleted. */
 const DROPPING = 0;
-/** Number of rows dropped in one step, during which the chain cannot change. Arbitrary: some hundredths of a second. */
+/**
+ * Number of rows that are deleted in one step, during which the chain cannot change. Arbitrary: takes some hundredths of a
+ * second.
+ */
 const DROPPED_AT_ONCE = 5000;
 
 /**
@@ -61,12 +64,15 @@ const DROPPED_AT_ONCE = 5000;
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
   private last: Bytes = NO_BLOCK;
-  /** Key below which all rows have been dropped; null if the rows are not being dropped. */
+  /** Key below which all rows have been deleted; null if the rows are not being deleted. */
   private droppedTo: string | null = null;
   /** Whether the index has reached the tip. */
   synced = false;
   failure: string | null = null;
-  /** True after the last block could not be disconnected. The rows are invalid then, and must be dropped and rebuilt. */
+  /**
+   * True after the last block could not be disconnected. In this case the rows are invalid and must be deleted and built
+   * again.
+   */
   isLost = false;
   /** Called when `isLost` becomes true, within the change of the chain that caused it. */
   onLost: () => void = () => undefined;
@@ -88,12 +94,12 @@ export class TrackedIndex implements OpenedContributor {
     else this.last = Buffer.from(row.subarray(1));
   }
 
-  /** Drops all rows. If the process is killed meanwhile, `open` continues the drop. */
+  /** Deletes all rows of the index. If the process is killed during the deletion, `open` continues it. */
   async drop(store: RowStore, flush: () => Promise<void>): Promise<void> {
     while (!(await this.dropSome(store, flush)));
   }
 
-  /** Drops some rows. Returns true when no rows are left. Until then the index ignores all blocks. */
+  /** Deletes some rows of the index. Returns true when all rows are deleted. Until then the index ignores all blocks. */
   async dropSome(store: RowStore, flush: () => Promise<void>): Promise<boolean> {
     if (this.droppedTo === null) {
       this.last = NO_BLOCK;
@@ -170,7 +176,7 @@ export class TrackedIndex implements OpenedContributor {
     this.moveTo(rows, block.header.prevHash);
   }
 
-  /** Marks the rows as invalid. They are dropped later, outside the commit of a block; at the latest by the next start. */
+  /** Marks the rows as invalid. They are deleted later, at the latest at the next start, and not in the commit of a block. */
   private lose(rows: RowTransaction): void {
     this.last = NO_BLOCK;
     this.synced = false;

@@ -1,6 +1,6 @@
 /**
  * Compact block filters of the basic type (BIP158): the scripts that a block pays to and spends from as a set of hashes in
- * Golomb-Rice coding. A light client can match its own scripts against the set without revealing them. Pure.
+ * Golomb-Rice coding. A light client can match its own scripts against the set without revealing them to the server.
  */
 import { sha256d } from '../crypto/hash.js';
 import { SipHash, SIP_KEY_SIZE_BYTES } from '../crypto/sipHash.js';
@@ -33,7 +33,7 @@ export class FilterElements {
   }
 }
 
-/** Maps each script to a number below `count` · M, by a hash that is keyed with the block's id. */
+/** Maps each script to a number below `count` · M. The hash function is keyed with the block's id. */
 function hashedSet(scripts: readonly Bytes[], blockHash: Bytes, count: number): BigUint64Array {
   const sip = new SipHash(blockHash.subarray(0, SIP_KEY_SIZE_BYTES));
   const range = BigInt(count) * INVERSE_FALSE_RATE;
@@ -57,7 +57,7 @@ export function buildFilter(scripts: readonly Bytes[], blockHash: Bytes): Buffer
   return writer.raw(bits.finish()).finish();
 }
 
-/** Hash of a filter (BIP157). */
+/** Hash of a filter: double SHA-256 (BIP157). */
 export function filterHash(filter: Bytes): Buffer {
   return sha256d(filter);
 }

@@ -1,7 +1,7 @@
 /**
  * The index of compact block filters (`-blockfilterindex`): the basic filter of each block of the active chain, its hash and
  * its header. Once the index is filled up to the tip, its rows are written in the commit of each block, and deleted when the
- * block is disconnected. It owns the rows with the prefixes `F` and `G`.
+ * block is disconnected. Its rows have the prefixes `F` and `G`.
  */
 import type { ActiveChain } from '../chain/index/activeChain.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -19,7 +19,7 @@ import { buildFilter, FilterElements, filterHash, filterHeader } from './compact
 export const FILTER_INDEX_NAME = 'basic block filter index';
 
 const HASH_BYTES = 32;
-/** The header before that of the genesis block: zeros. */
+/** Filter header that precedes that of the genesis block: zeros. */
 const NO_HEADER = Buffer.alloc(HASH_BYTES);
 
 const filterKey = (height: number): string => PREFIX.blockFilter + u32Key(height);
@@ -71,7 +71,10 @@ export const filterIndex: ChainIndex = {
   },
 };
 
-/** Queries of the index. They resolve to null if the block is not on the active chain, or is disconnected during the query. */
+/**
+ * Queries of the filter index. They resolve to null if the block is not on the active chain, or is disconnected during the
+ * query.
+ */
 export class BlockFilters {
   private readonly rows: RowReader;
   private readonly active: Pick<ActiveChain, 'at' | 'disconnects'>;
@@ -99,8 +102,8 @@ export class BlockFilters {
   }
 
   /**
-   * Filter headers of the blocks at these heights. `id` is the block at `height`. The heights end with that block or its
-   * parent.
+   * Filter headers of the blocks at these heights. `id` is the block at `height`. The last of the heights is that of this
+   * block or of its parent.
    */
   headersAt(id: number, height: number, heights: readonly number[]): Promise<Buffer[] | null> {
     return this.read(id, height, async () => {

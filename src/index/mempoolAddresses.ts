@@ -1,7 +1,7 @@
 /**
  * Address index of the mempool: which unconfirmed transactions pay to or spend from a script. It is updated by the events of
  * the mempool. It stores only txids, about a hundred bytes for each script of a transaction; amounts are read from the
- * transactions on request. `-maxmempool` does not include this memory.
+ * transactions on request. The limit `-maxmempool` does not count this memory.
  */
 import type { Transaction } from '../primitives/transaction.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';

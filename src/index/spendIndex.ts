@@ -2,7 +2,7 @@
  * The index of spends (`-spendindex`): which transaction of the active chain spent an output. A key has the first eight
  * bytes of the spent txid, the output index, and the position of the spender: the height of its block and the offset in the
  * bytes of the block. The value holds the first bytes of the spender's txid, to verify the transaction that is read later.
- * Two outputs with equal key bytes are distinguished when the spender is read. The index owns the rows with the prefix `P`.
+ * Two outputs with equal key bytes are distinguished when the spender is read. The rows of the index have the prefix `P`.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import {
@@ -26,7 +26,7 @@ export const SPEND_INDEX_NAME = 'spendindex';
 const KEY_BYTES = 8;
 /** Number of bytes of the spender's txid that a value contains. */
 const CHECK_BYTES = 8;
-/** Number of rows that are written between two checks whether to spill the row transaction. */
+/** Number of rows that are written between two checks whether to write pending rows to disk. */
 const ROWS_A_LOOK = 2000;
 
 /** Position of a transaction that may have spent an output. */
@@ -78,8 +78,8 @@ export const spendIndex: ChainIndex = {
 };
 
 /**
- * Positions of transactions that may have spent the output. The caller must verify them, because only a part of the txid is
- * compared. There is very rarely more than one.
+ * Finds transactions that may have spent the output, as positions in the chain. The caller must verify each one, because the
+ * index compares only a part of the txid. More than one result is very rare.
  */
 export async function findSpenders(rows: RowReader, txid: Bytes, n: number): Promise<SpenderPlace[]> {
   const prefix = spendPrefix(txid, n);

@@ -2,7 +2,7 @@
  * The transaction index (`-txindex`): the position of each transaction of the active chain. A key holds the first eight
  * bytes of the txid, the height and the offset within the block. Two transactions with equal key bytes are distinguished
  * when they are read. The value of a transaction with witness is the first bytes of its wtxid, to verify the transaction
- * that is read later; other transactions have an empty value. The index owns the rows with the prefix `X`. QUIRK: the
+ * that is read later; other transactions have an empty value. The rows of the index have the prefix `X`. QUIRK: the
  * reference deletes no rows when a block is disconnected, so transactions of stale blocks stay available. Here such a row
  * gets the id of the block as its value. Test: test/unit/rpc/methods/rawtransactions/getRawTransaction.test.ts.
  */
@@ -28,7 +28,7 @@ export interface TxLocation {
    * active chain.
    */
   staleBlock: Bytes | null;
-  /** First bytes of the wtxid; null if the transaction has no witness, or for a row that does not have them. */
+  /** First bytes of the wtxid. Null if the transaction has no witness or the row does not contain these bytes. */
   witness: Bytes | null;
 }
 
@@ -64,7 +64,7 @@ export const txIndex: ChainIndex = {
 };
 
 /**
- * Positions of transactions whose txid starts with the same bytes: first those on the active chain, then those in
+ * Finds transactions whose txid starts with the same bytes as `txid`. Returns positions: first on the active chain, then in
  * disconnected blocks by descending height. The caller must verify the txid.
  */
 export function findTransaction(rows: RowReader, txid: Bytes): MaybePromise<TxLocation[]> {

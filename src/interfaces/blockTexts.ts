@@ -12,12 +12,12 @@ export interface BlockText {
 }
 
 export interface BlockTextCache {
-  /** Maximum and present memory use of the texts, in bytes. */
+  /** Maximum and current memory use of the texts, in bytes. */
   readonly maxBytes: number;
   readonly sizeBytes: number;
   /** Maximum number of characters of a text that is stored. */
   readonly maxChars: number;
-  /** `block` is the id of the block's header. */
+  /** Returns the cached text; undefined if there is none. `block` is the id of the block's header. */
   find(block: number): BlockText | undefined;
   keep(block: number, text: BlockText): void;
 }

@@ -1,7 +1,7 @@
 /**
  * Queries of the claim trie for RPC methods, for the state after any block of the active chain. Names, ids and txids are raw
- * bytes in wire order; formatters convert them to text. A result belongs to the requested block, even if further blocks are
- * connected meanwhile. The caller must detect a reorg that disconnects the requested block
+ * bytes in wire order; formatters convert them to text. A result belongs to the requested block, even if more blocks are
+ * connected during the query. The caller must detect a reorg that disconnects the requested block
  * (`rpc/methods/claimtrie/atBlock.ts`).
  */
 import { type Foreseen } from '../claimtrie/forecast.js';
@@ -38,19 +38,22 @@ export interface ClaimReader {
   /** States in the claim trie of a transaction's outputs after a block; null for an output that the trie does not contain. */
   standings(query: StandingsQuery): MaybePromise<(Standing | null)[]>;
   /**
-   * Later states of the claims and supports that a transaction of the active chain created; null for outputs that never
+   * Later states of the claims and supports that a transaction of the active chain created; null for an output that never
    * became part of the claim trie.
    */
   outputStates(query: OutputStatesQuery): MaybePromise<readonly (OutputState | null)[]>;
-  /** Latest outputs of these claims under a name at the tip, by claim id (latin1). Claims under another name are omitted. */
+  /** Latest outputs of these claims under a name at the tip, by claim id (latin1). Claims with another name are omitted. */
   outputsOf(name: Bytes, claimIds: readonly Bytes[]): Promise<Map<string, PresentOutput>>;
-  /** State of the name in lbcd after block `height`; null if lbcd has no state of the name then. */
+  /** State of the name in lbcd after block `height`; null if the name has no state in lbcd. */
   lbcdNameAt(name: Bytes, height: number): Promise<NameInfo | null>;
   /** Names with an active claim after block `height`, in byte order. */
   namesAt(height: number): AsyncIterable<Bytes>;
-  /** The live claim that the reference finds for the beginning of a claim id; null if there is none. */
+  /** Claim that the reference finds for the first digits of a claim id; null if there is none. */
   findClaim(idDigits: string): MaybePromise<ClaimLocation | null>;
-  /** Names (as in the scripts) of the claims with these ids that are live at the tip; null for other ids. */
+  /**
+   * Returns for each id the name (as spelled in the script) of the claim with this id; null if no claim with this id is live
+   * at the tip.
+   */
   aliveNames(claimIds: readonly Bytes[]): MaybePromise<(Bytes | null)[]>;
   /** Proof for a name. Throws `ProofUnavailableError` for a block that is older than the window of proofs. */
   proofAt(query: ProofQuery): MaybePromise<NameProof>;
@@ -65,13 +68,13 @@ export interface ClaimReader {
   listNames(query: NamesQuery): Promise<NamesPage>;
   /** The history of a name, block by block. */
   historyOf(name: Bytes, span: HistorySpan): Promise<NameHistoryPage & { readonly name: Bytes }>;
-  /** The latest events of a name, the latest first. */
+  /** The latest events of a name, sorted from the latest. */
   latestHistoryOf(name: Bytes, span: LatestSpan): Promise<LatestHistoryPage & { readonly name: Bytes }>;
   /** Height of the oldest block for which upcoming events can be computed. */
   oldestForeseeing(): Promise<number>;
   /**
    * Upcoming events of a name after block `height`, as far as a claim of the next block can be delayed, computed from the
-   * name's state `info`. Null for a block older than `oldestForeseeing`.
+   * state `info` of the name. Null for a block older than `oldestForeseeing`.
    */
   foresee(info: NameInfo, height: number): Promise<Foreseen | null>;
   /**
@@ -83,7 +86,7 @@ export interface ClaimReader {
 
 export interface NamesQuery {
   readonly height: number;
-  /** Prefix as the caller gave it. It is normalized like names. */
+  /** Prefix as the caller gave it. It is normalized in the same way as names. */
   readonly prefix: Bytes;
   /** Stored name after which the page starts; null for the first page. */
   readonly after: Bytes | null;

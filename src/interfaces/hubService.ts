@@ -3,15 +3,15 @@
 export interface HubService {
   readonly status: HubStatus;
   /**
-   * Adds another hub, which is announced to clients from now on. `peer` is `host:port`, or a host for the default port.
-   * Resolves to false if the hub is already known.
+   * Adds another hub, which is announced to clients after the call. `peer` is `host:port`, or a host for the default port.
+   * Resolves to false if the hub was added before.
    */
   addPeer(peer: string): Promise<boolean>;
-  /** Removes another hub, which is then not announced to clients. Resolves to false if the hub is not known. */
+  /** Removes another hub from the list that is announced to clients. Resolves to false if the list does not contain it. */
   removePeer(peer: string): Promise<boolean>;
 }
 
-/** Status of the hub. */
+/** Status of the hub, as `gethubinfo` shows it. */
 export interface HubStatus {
   /** Whether clients can connect. */
   readonly listening: boolean;
@@ -23,7 +23,7 @@ export interface HubStatus {
   readonly port: number;
   /** UDP port for status requests; null without a status port. */
   readonly udpPort: number | null;
-  /** Height up to which clients see the chain completely: they were notified of its block, and the needed indexes contain it. */
+  /** Highest height at which clients see the whole chain: they were notified of the block, and the needed indexes contain it. */
   readonly height: number;
   readonly sessions: number;
   readonly maxSessions: number;

@@ -8,9 +8,9 @@ import type { Bytes } from '../util/bytes.js';
 export interface PeerSnapshot {
   readonly id: number;
   readonly address: string;
-  /** Our end of the connection; null if unknown. */
+  /** Address of this node's end of the connection; null if unknown. */
   readonly boundAddress: string | null;
-  /** Our address as the peer reported it; null if the peer reported no usable address. */
+  /** Address of this node as the peer reported it; null if the peer reported no usable address. */
   readonly localAddress: string | null;
   readonly services: bigint;
   readonly relaysTransactions: boolean;
@@ -29,11 +29,11 @@ export interface PeerSnapshot {
   readonly protocolVersion: number;
   readonly userAgent: string;
   readonly inbound: boolean;
-  /** Whether the operator added the peer. */
+  /** Whether the operator added the peer (`-addnode`, `addnode`). */
   readonly manual: boolean;
   readonly startHeight: number;
   readonly banScore: number;
-  /** Height of the last header or block that we have in common with the peer; −1 if none is known. */
+  /** Height of the last header or block that this node and the peer have in common; −1 if none is known. */
   readonly syncedHeaders: number;
   readonly syncedBlocks: number;
   readonly inFlightHeights: readonly number[];
@@ -50,7 +50,7 @@ export interface NetTotals {
   /** `-maxuploadtarget`. */
   readonly upload: {
     readonly timeframeSec: number;
-    /** Upload target in bytes per timeframe; 0 without a target. */
+    /** Upload target in bytes per timeframe; 0 if there is none. */
     readonly target: number;
     readonly targetReached: boolean;
     readonly servesHistoricalBlocks: boolean;

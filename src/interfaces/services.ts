@@ -1,6 +1,7 @@
 /**
  * The node's services for RPC methods: a narrow interface that the node's start code implements. Each member has only the
- * functions that a group of methods needs; a method uses it as `ctx.services.<member>`. A new need gets a new member.
+ * functions that a group of methods needs; a method uses it as `ctx.services.<member>`. If a method needs another function,
+ * a member is added.
  */
 import type { ChainReader } from '../chain/chainReader.js';
 import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
@@ -43,23 +44,23 @@ export interface RpcServices {
   readonly params: NetworkParams;
   readonly chain: ChainReader;
   readonly claims: ClaimReader;
-  /** Transaction index; null without `-txindex`. */
+  /** The transaction index; null without `-txindex`. */
   readonly txIndex: TransactionFinder | null;
-  /** Index of spends; null without `-spendindex`. */
+  /** The index of spent outputs; null without `-spendindex`. */
   readonly spends: SpendFinder | null;
   /** Index of compact block filters; null without `-blockfilterindex`. */
   readonly blockFilters: Pick<BlockFilters, 'filter' | 'headers'> | null;
-  /** Address index; null without `-addressindex`. */
+  /** The address index; null without `-addressindex`. */
   readonly addresses: AddressService | null;
-  /** Claim index; null without `-claimindex`. */
+  /** The claim index; null without `-claimindex`. */
   readonly claimIndex: ClaimIndexQueries | null;
-  /** Search of claims; null without `-claimsearch`. */
+  /** The claim search; null without `-claimsearch`. */
   readonly claimSearch: ClaimSearch | null;
-  /** The hub; null without `-hub` and until the hub is opened. */
+  /** The hub; null without `-hub`, or before the hub is opened. */
   readonly hub: HubService | null;
   /** Status of each enabled index. */
   indexes(): readonly IndexStatus[];
-  /** Cache of the transactions of blocks as text; null without `-rpccache`. */
+  /** Cache of the transactions of blocks as JSON text; null without `-rpccache`. */
   readonly blockTexts: BlockTextCache | null;
   readonly mempool: MempoolReader;
   /** Statistics and claim operations of the mempool, updated with each change. */
@@ -69,7 +70,7 @@ export interface RpcServices {
     /** Source of the claims in the mempool; null without `-claimindex`. */
     readonly feed: WaitingFeed | null;
   };
-  /** Claims combined with their mempool state; null without `-claimindex`. */
+  /** Claims in the state that includes the mempool; null without `-claimindex`. */
   readonly shownClaims: WaitingClaimIndex | null;
   readonly mempoolGate: MempoolGate;
   /** Estimates of the fee rates with which transactions confirm in time. */
@@ -88,7 +89,7 @@ export interface RpcServices {
   readonly options: RpcNodeOptions;
   /** Wallets of the node; null without wallets (`-disablewallet`). */
   readonly wallets: Wallets | null;
-  /** The topics that ZeroMQ publishes, with their addresses. */
+  /** Returns the topics that ZeroMQ publishes, with their addresses. */
   zmqNotifiers(): readonly { readonly type: string; readonly address: string }[];
   /** Warnings about network, chain or build, for results that contain warnings; empty if there are none. */
   warnings(): string;
@@ -96,11 +97,11 @@ export interface RpcServices {
 
 /** Memory use of the process, for `getmemoryinfo`. */
 export interface MemoryService {
-  /** The caches of the main thread. */
+  /** Returns the caches of the main thread, with their sizes. */
   caches(): Promise<readonly CacheUsage[]>;
   /** Heap and cache usage of each worker thread. */
   threads(): Promise<readonly ThreadUsage[]>;
-  /** Usage of the C library's heap; null if the platform does not report it. */
+  /** Returns the usage of the C library's heap; null if the platform does not report it. */
   nativeHeap(): NativeHeapUsage | null;
 }
 
@@ -126,20 +127,20 @@ export interface SnapshotService {
   resolve(name: string): string;
 }
 
-/** Start time and stop of the node. */
+/** The start time of the node, and the request to stop it. */
 export interface LifecycleService {
   /** Start time of the process, in seconds since 1970 by the system clock. */
   readonly startTimeSec: number;
-  /** Requests a clean stop. Returns immediately, so that the response can still be sent. */
+  /** Requests a clean stop of the node. Returns immediately, so that the response to the caller can still be sent. */
   requestStop(): void;
 }
 
-/** Finds possible positions of a transaction on the active chain. The caller verifies the txid. */
+/** Finds possible positions of a transaction on the active chain. The caller must compare the txid. */
 export interface TransactionFinder {
   find(txid: Bytes): MaybePromise<TxLocation[]>;
 }
 
-/** Finds positions of transactions on the active chain that may have spent an output. The caller verifies them. */
+/** Finds positions of transactions on the active chain that may have spent an output. The caller must check the transactions. */
 export interface SpendFinder {
   find(txid: Bytes, n: number): Promise<SpenderPlace[]>;
 }
@@ -174,7 +175,7 @@ export interface ClockService {
 export interface NetworkService {
   /** Version of the node as a number (Core's `CLIENT_VERSION`). */
   readonly version: number;
-  /** User agent sent to peers, such as `/lbcnode:0.1.0/`. */
+  /** User agent that is sent to peers, such as `/lbcnode:0.1.0/`. */
   readonly userAgent: string;
   readonly protocolVersion: number;
   /** Whether transactions are requested from peers. */
@@ -184,11 +185,11 @@ export interface NetworkService {
   /** Services that the node offers to peers, as the bits of Core's `ServiceFlags`. */
   localServices(): bigint;
   connectionCount(): number;
-  /** Offset of the peers' clocks from the clock of this node, in seconds. */
+  /** Difference in seconds between the clocks of the peers and of this node. */
   timeOffsetSec(): number;
   /** The networks `ipv4`, `ipv6` and `onion`, in this order. */
   networks(): readonly ReachableNetwork[];
-  /** Known addresses of this node. */
+  /** Addresses at which peers may reach this node. */
   localAddresses(): readonly LocalAddress[];
 }
 
@@ -221,7 +222,7 @@ export interface RpcNodeOptions {
   readonly serializeWitness: boolean;
   /** Whether decoded claim values are included in results (`-claimmetadata`). */
   readonly claimMetadata: boolean;
-  /** Defaults of `verifychain` (`-checklevel`, `-checkblocks`). */
+  /** Default values for the parameters of `verifychain` (`-checklevel`, `-checkblocks`). */
   readonly checkLevel: number;
   readonly checkBlocks: number;
 }

@@ -1,7 +1,7 @@
 /**
- * Accepts a transaction to the mempool: the checks in the reference's order, and the insertion. The rules themselves are in
- * the module `consensus` and in this folder. The tip must not change during the call, so callers run it within a task of
- * `chain/chainTurns.ts`. Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
+ * Accepts a transaction to the mempool: runs the checks in the order of the reference, and inserts the transaction. The
+ * rules themselves are in the module `consensus` and in this folder. The tip must not change during the call, so callers run
+ * it within a task of `chain/chainTurns.ts`. Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTransaction } from '../consensus/checkTransaction.js';
@@ -37,13 +37,13 @@ import { verifyTransaction } from './verifyTransaction.js';
 export interface AcceptOptions {
   /** Whether to ignore minimum fees and the size limit of the mempool, as for transactions of disconnected blocks. */
   readonly bypassLimits?: boolean;
-  /** Maximum fee; a higher fee is treated as a mistake. No limit if 0 or absent. */
+  /** Maximum fee in satoshis. A higher fee is treated as a mistake. No limit if 0 or absent. */
   readonly maxFeeSat?: bigint;
-  /** Whether only the verdict is needed, and nothing is added to the mempool. */
+  /** Whether only the verdict is needed. In this case nothing is added to the mempool. */
   readonly testOnly?: boolean;
-  /** Time of arrival in seconds since 1970; by default the present time. */
+  /** Time of arrival in seconds since 1970; by default the current time. */
   readonly acceptTimeSec?: number;
-  /** Whether a transaction, by its key, is refused since a block that is being connected has it. */
+  /** Returns whether a transaction (by its key) must be refused, because the block that is being connected contains it. */
   readonly except?: (key: string) => boolean;
 }
 
@@ -67,9 +67,9 @@ export interface AcceptanceDeps {
   readonly options: MempoolOptions;
   readonly fees: FeeEstimator;
   readonly nowSec: () => number;
-  /** Minimum fee rate, in satoshis per 1,000 virtual bytes, that is raised after the mempool was full. */
+  /** Minimum fee rate, in satoshis per 1,000 virtual bytes, which rises when transactions are removed from a full mempool. */
   readonly rollingFeeRatePerKb: () => bigint;
-  /** Removes expired transactions, and further ones until the mempool is within its size limit. */
+  /** Removes expired transactions, and then the lowest-paying ones until the mempool is within its size limit. */
   readonly limitSize: () => void;
   /** Called with the entry of an accepted transaction that stays in the mempool. */
   /** `coins` are the coins that the transaction spends, in the order of its inputs. */
@@ -94,7 +94,7 @@ export function prepare(tx: Transaction): Newcomer {
   return { tx, bytes, key, wtxKey, weight: weightOf(stripped, size) };
 }
 
-/** Prepares a transaction of any size, in slices. */
+/** Prepares a transaction of any size, and yields to the event loop in between. */
 export function* prepareInSlices(tx: Transaction): Slices<Newcomer> {
   const stripped = strippedSize(tx);
   const bytes = ownMemory(yield* formatTransactionInSlices(tx));
@@ -109,7 +109,7 @@ function serialize(tx: Transaction, sizeBytes: number, withWitness: boolean): Bu
   return writer.finish();
 }
 
-/** Copies the bytes to a buffer of their own. A stored view would keep the whole underlying buffer in memory. */
+/** Copies the bytes to a new buffer. A view would keep the whole underlying buffer in memory. */
 function ownMemory(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   own.set(bytes);
@@ -145,7 +145,7 @@ export async function acceptTransaction(
   const isLarge = partsOf(tx) > PARTS_AT_ONCE;
   if (isLarge) await nextTurn();
   const newcomer = isLarge ? await inSlices(prepareInSlices(tx)) : prepare(tx);
-  // It must not count as a new one for the fee estimates.
+  // A transaction of the block that is being connected must not count as a new transaction for the fee estimates.
   if (accept.except?.(newcomer.key) === true) return refused(reject('txn-already-known'));
   if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
   if (isLarge) await nextTurn();
@@ -205,7 +205,8 @@ export async function acceptTransaction(
 }
 
 /**
- * Whether the chain already has the transaction. As in the reference, only the coin cache is searched, which is synchronous.
+ * Whether the transaction is known to be in the chain. As in the reference, only the coin cache is searched, which is
+ * synchronous.
  */
 function isKnown(view: ChainView, { key, tx }: Newcomer): boolean {
   const outPoint = fromLatin1(`${key}\0\0\0\0`);
@@ -257,7 +258,7 @@ function makeEntry(
   return { entry };
 }
 
-/** Checks that the fee is high enough, and not absurdly high. */
+/** Checks that the fee is high enough and not so high that it must be a mistake. */
 function checkFees(
   { pool, options, rollingFeeRatePerKb }: AcceptanceDeps,
   entry: PoolEntry,

@@ -22,13 +22,16 @@ import {
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** If the block is nearly full, the search ends after this number of consecutive packages that do not fit. */
+/** Number of consecutive packages that do not fit into a nearly full block after which the search ends. */
 const MAX_CONSECUTIVE_FAILURES = 1000;
-/** A block counts as nearly full if less weight than this remains. */
+/** Remaining weight below which a block counts as nearly full. */
 const NEARLY_FULL_WEIGHT = 4000;
-/** Number of packages processed between two possible yields to the event loop: a fraction of a millisecond. */
+/**
+ * Number of packages that are processed between two checks whether to yield to the event loop, which takes a fraction of a
+ * millisecond.
+ */
 const PACKAGES_AT_ONCE = 16;
-/** Number of attempts, each aborted by a change of the mempool, after which the selection runs without yields. Arbitrary. */
+/** Number of attempts that a change of the mempool may abort. A further attempt runs without yielding. Arbitrary. */
 const MAX_ATTEMPTS = 3;
 
 /** A package: an entry, with the sums over the entry and its ancestors that are not chosen yet. */
@@ -48,7 +51,7 @@ function wholePackage(entry: PoolEntry): Package {
   };
 }
 
-/** The package after one of its ancestors was chosen: the ancestor is subtracted from the sums. */
+/** Returns a package after one of its ancestors was chosen: the chosen entry is subtracted from the sums. */
 function without(item: Package, chosen: PoolEntry): Package {
   const sizeBytes = item.sizeBytes - chosen.sizeBytes;
   const feesSat = item.feesSat - chosen.modifiedFeeSat;
@@ -115,7 +118,7 @@ class Selection {
   private readonly limits: BlockLimits;
   private readonly waiting: PackageWalk;
   private readonly included = new Set<PoolEntry>();
-  /** Packages of the entries that have some chosen ancestors, with up-to-date sums. */
+  /** Packages of those entries that have chosen ancestors, with current sums. */
   private readonly modified = new Map<PoolEntry, Package>();
   private readonly heap = new PackageHeap();
   private weight = 0;
@@ -158,7 +161,10 @@ class Selection {
     return score * 1000 < Number(minFeeRatePerKb) && feesSat < feeAtRate(minFeeRatePerKb, sizeBytes);
   }
 
-  /** Best remaining package: the better one of the ordered packages without chosen ancestors and of the modified packages. */
+  /**
+   * Returns the best remaining package: either the first of the ordered packages without chosen ancestors, or the best of
+   * the packages that lost ancestors to the block.
+   */
   private takeBest(): Package | undefined {
     const { waiting, heap, modified, included } = this;
     while (waiting.best && (included.has(waiting.best.entry) || modified.has(waiting.best.entry))) {
@@ -186,7 +192,7 @@ class Selection {
     );
   }
 
-  /** The ancestors of the entry that are not chosen yet, followed by the entry. */
+  /** Ancestors of the entry that are not chosen yet, and finally the entry itself. */
   private missingMembers(entry: PoolEntry): PoolEntry[] {
     if (entry.parents.length === 0) return [entry];
     const members = [...this.pool.ancestorsOf(entry)].filter((ancestor) => !this.included.has(ancestor));
@@ -232,14 +238,14 @@ export class BlockSelector {
     this.order = new PackageOrder(pool);
   }
 
-  /** Sorts the packages in advance, in slices, which is most of the preparation for `select`. */
+  /** Sorts the packages before `select` is called. The sorting is most of the work of `select`, and yields to the event loop. */
   prepare(): Promise<void> {
     return this.order.prepare();
   }
 
   /**
-   * Selects the best transactions within the limits, each after those that it spends. The result belongs to the mempool at
-   * the end of the call. The work is done in slices, and starts over if the mempool changes in between.
+   * Selects the best transactions within the limits, each after those that it spends. The result matches the mempool at the
+   * end of the call: the work is done in slices, and starts over if the mempool changes between two slices.
    */
   async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
     for (let attempt = 1; ; attempt++) {

@@ -22,10 +22,10 @@ import type { TxPool } from './txPool.js';
 /** Height that stands for "in the mempool" in a coin created by a mempool transaction. Source: `MEMPOOL_HEIGHT`. */
 const MEMPOOL_HEIGHT = 0x7fffffff;
 
-/** Maximum age of the tip, in seconds, at which transactions are used for fee estimates. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
+/** Maximum age of the tip in seconds at which transactions are used for fee estimates. Source: `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_FEE_ESTIMATION_TIP_AGE_SEC = 3 * 60 * 60;
 
-/** A coin of the chain, or of a mempool transaction. */
+/** An unspent output of the chain, or of a mempool transaction. */
 export interface SeenCoin extends SpentCoin {
   readonly script: CoinValue['script'];
   readonly amount: bigint;
@@ -45,7 +45,7 @@ export class ChainView {
     return this.reader.chain.height + 1;
   }
 
-  /** Median time past of the tip. */
+  /** Median time past of the tip, in seconds since 1970. */
   get medianTimeSec(): number {
     const { active } = this.reader.chain.index;
     return active.medianTimeOf(active.tip);
@@ -73,7 +73,7 @@ export class ChainView {
     return Promise.all(found);
   }
 
-  /** Coin of the chain; null if missing. The result is synchronous if the coin is cached. */
+  /** Unspent output of the chain; null if there is none. The result is synchronous if the output is cached. */
   private chainCoin(key: string): MaybePromise<SeenCoin | null> {
     const outPoint = fromLatin1(key);
     const cached = this.reader.cachedCoin(outPoint);
@@ -86,7 +86,10 @@ export class ChainView {
     return lockTime < (lockTime < LOCKTIME_THRESHOLD ? this.nextHeight : this.medianTimeSec);
   }
 
-  /** Height and time until which relative lock times lock the transaction. `coins` are the outputs that its inputs spend. */
+  /**
+   * Computes the height and the time until which relative lock times lock the transaction. `coins` are the outputs that its
+   * inputs spend.
+   */
   lockPoints(tx: Transaction, coins: readonly SpentCoin[]): LockPoints {
     const isLocked = versionHasSequenceLocks(tx.version);
     if (!isLocked || tx.inputs.every((input) => (input.sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0)) {
@@ -94,7 +97,7 @@ export class ChainView {
     }
     const { active } = this.reader.chain.index;
     const { nextHeight } = this;
-    // A coin of the mempool counts as if it were confirmed in the next block.
+    // A coin that a mempool transaction created counts as if it were confirmed in the next block.
     const heights = coins.map(({ height }) => (height === MEMPOOL_HEIGHT ? nextHeight : height));
     const locks = calculateSequenceLocks(tx, heights, (height) => active.medianTimeOf(active.at(height)));
     const highest = heights.reduce((max, height) => (height < nextHeight ? Math.max(max, height) : max), 0);

@@ -1,7 +1,7 @@
 /**
  * Checks the consistency of the whole mempool (`-checkmempool`, and the property test): no output is spent twice, every
- * parent and every input exists, every sum is right. An inconsistency is a bug and throws. Source: Core txmempool.cpp
- * `CTxMemPool::check`.
+ * parent and every input exists, every sum is right. An inconsistency is a bug and throws an error. Source: Core
+ * txmempool.cpp `CTxMemPool::check`.
  */
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { assert } from '../util/assert.js';

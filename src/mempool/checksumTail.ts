@@ -1,6 +1,7 @@
 /**
- * A checksum at the end of `mempool.dat` and `fee_estimates.dat`: a mark, and the SHA-256 of all bytes before it. It is not
- * in the reference's format. The reference stops reading before it; files without it are accepted.
+ * A checksum at the end of `mempool.dat` and `fee_estimates.dat`: a mark, and the SHA-256 of all bytes before it. The
+ * checksum is an addition to the reference's format. The reference stops reading before the checksum. This node also accepts
+ * files without it.
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,14 +9,14 @@ import { ReadError } from '../util/reader.js';
 
 const MARK = Buffer.from('lbcsum01', 'latin1');
 const TAIL_BYTES = MARK.length + 32;
-/** Number of bytes read at a time. Arbitrary. */
+/** Number of bytes that are read in one step. Arbitrary. */
 const PIECE_BYTES = 1 << 20;
 
 function mismatch(): ReadError {
   return new ReadError('its checksum does not match');
 }
 
-/** Checksum tail of a file. All content bytes must have been passed to `hash` before. */
+/** Checksum that is appended to a file. All content must have been passed to `hash` before. */
 export function checksumTail(hash: ReturnType<typeof createHash>): Buffer {
   return Buffer.concat([MARK, hash.digest()]);
 }

@@ -1,6 +1,6 @@
 /**
  * The transactions of disconnected blocks, stored until the new branch is connected. Their memory is limited: above the
- * limit, those disconnected first (the latest of the old branch) are dropped. Source: Core txmempool.h
+ * limit, the transactions that were disconnected first (the latest of the old branch) are removed. Source: Core txmempool.h
  * `DisconnectedBlockTransactions`.
  */
 import { txBytes, txidAt } from '../primitives/blockView.js';
@@ -9,7 +9,7 @@ import { toLatin1 } from '../util/bytes.js';
 
 /** Source: `MAX_DISCONNECTED_TX_POOL_SIZE`. */
 const MAX_BYTES = 20_000_000;
-/** Estimated memory of a stored transaction in addition to its bytes. */
+/** Estimated memory in bytes of a stored transaction in addition to its serialized bytes. */
 const OVERHEAD_BYTES = 400;
 
 export interface DisconnectedTransaction {
@@ -18,7 +18,7 @@ export interface DisconnectedTransaction {
 }
 
 export class DisconnectedTransactions {
-  /** Serialized transactions by txid, in the order of disconnection. The earliest transaction of the chain is last. */
+  /** Serialized transactions by txid, in the order of disconnection. The last one is the earliest in the chain. */
   private readonly queue = new Map<string, Buffer>();
   private readonly maxBytes: number;
   private usageBytes = 0;
@@ -31,7 +31,7 @@ export class DisconnectedTransactions {
     return this.queue.size;
   }
 
-  /** Adds the transactions of a disconnected block. Returns the transactions that were dropped because of the memory limit. */
+  /** Adds the transactions of a disconnected block. Returns the transactions that were removed because of the memory limit. */
   add({ raw, parsed }: Pick<ConnectedBlock, 'raw' | 'parsed'>): DisconnectedTransaction[] {
     for (let tx = parsed.txCount - 1; tx >= 0; tx--) {
       const key = toLatin1(txidAt(parsed, tx));
@@ -59,7 +59,7 @@ export class DisconnectedTransactions {
     }
   }
 
-  /** Returns all transactions and clears the queue. The earliest transaction of the chain is first. */
+  /** Returns all transactions and clears the queue. The first one is the earliest in the chain. */
   take(): DisconnectedTransaction[] {
     const all = [...this.queue].map(([key, bytes]) => ({ key, bytes })).reverse();
     this.queue.clear();

@@ -17,9 +17,9 @@ import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */
 const DUMP_VERSION = 1n;
-/** Number of bytes written and read at a time. Arbitrary. */
+/** Number of bytes that are written or read in one step. Arbitrary. */
 const PIECE_BYTES = 1 << 20;
-/** Maximum size of a record. A transaction is not larger than a block. */
+/** Maximum size of a record in bytes, above the size of a transaction as large as a block. */
 const LARGEST_RECORD_BYTES = 9 << 20;
 
 export interface DumpedTransaction {
@@ -94,13 +94,13 @@ export interface DumpReader {
 /** Reads records of unknown length from a file, with at most one record and one piece in memory. */
 class RecordFile {
   private readonly file: FileHandle;
-  /** Number of bytes of the file that are not read yet. */
+  /** Number of bytes of the file that have not been read. */
   private left: number;
   private piece = Buffer.alloc(0);
   private offset = 0;
   private ended = false;
 
-  /** Reads the first `length` bytes of the file. */
+  /** Prepares to read the first `length` bytes of the file. */
   constructor(file: FileHandle, length: number) {
     this.file = file;
     this.left = length;

@@ -1,6 +1,7 @@
 /**
  * Finds the transaction to evict from a full mempool: the one whose package pays least. It is a binary heap, and each entry
- * stores its position in the heap. The heap is built on first use. Source: Core's `descendant_score` index of the pool.
+ * stores its position in the heap. The heap is built when it is first needed. Source: Core's `descendant_score` index of the
+ * pool.
  */
 import type { PoolEntry } from './poolEntry.js';
 
@@ -25,8 +26,8 @@ export class EvictionQueue {
   private heap: PoolEntry[] | null = null;
 
   /**
-   * Entry to evict first; undefined without any entries. `entries` must be all entries of the mempool; they are needed
-   * only to build the heap.
+   * Entry to evict first; undefined without any entries. `entries` must be all entries of the mempool. It is read only to
+   * build the heap.
    */
   first(entries: Iterable<PoolEntry>): PoolEntry | undefined {
     if (!this.heap) {
@@ -48,7 +49,7 @@ export class EvictionQueue {
     this.rise(this.heap, entry.evictionIndex);
   }
 
-  /** Moves an entry to its place in the heap. Must be called after the fee or the descendants of the entry changed. */
+  /** Moves an entry to its position in the heap. Must be called after the fee or the descendants of the entry have changed. */
   update(entry: PoolEntry): void {
     if (!this.heap || entry.evictionIndex < 0) return;
     const score = scoreOf(entry);

@@ -54,15 +54,15 @@ export interface MempoolDeps {
   readonly log: Logger;
   /** Shows a warning to the operator and writes it to the log. Without this function the warning is only logged. */
   readonly warn?: (message: string) => void;
-  /** Fee data of earlier runs. */
+  /** Fee data that earlier runs of the node stored. */
   readonly feeHistory?: FeeHistory | undefined;
 }
 
 /** Receiver of changes. `bytes` is the transaction serialized with witness; the listener must not modify it. */
 export interface MempoolListener {
   /**
-   * Called when a transaction was accepted and kept; `spentScripts` and `spentAmountsSat` are those of the outputs that its
-   * inputs spend, in order.
+   * Called when a transaction was accepted and stays in the mempool; `spentScripts` and `spentAmountsSat` are those of the
+   * outputs that its inputs spend, in order.
    */
   added?(
     entry: MempoolEntry,
@@ -135,8 +135,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 
   /**
-   * Registers a listener for every transaction added or removed, in order; the returned function removes the listener. The
-   * listener must not throw.
+   * Adds a listener for every transaction that is added or removed, in order. The returned function removes the listener.
+   * The listener must not throw.
    */
   listen(listener: MempoolListener): () => void {
     this.listeners.add(listener);
@@ -145,7 +145,8 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
 
   /**
    * While a block is being checked, a transaction that may follow its parent is accepted at once; the block then removes what
-   * conflicts with it, as if the transaction had come before. All other verdicts are those of the tip after the block.
+   * conflicts with it, as if the transaction had come before. A transaction that is not accepted is checked again after the
+   * block, and that verdict is returned.
    */
   async acceptToMempool(tx: Transaction, accept: AcceptOptions = {}): Promise<AcceptVerdict> {
     const { chain } = this.deps.reader;
@@ -224,7 +225,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     }
   }
 
-  /** Called by the chain after each complete step (connection or disconnection of blocks), within the chain's queue. */
+  /** Called by the chain in its queue after each complete step, in which blocks were connected or disconnected. */
   private async chainMoved(disconnected: boolean): Promise<void> {
     if (disconnected) {
       const returned = await returnDisconnected(this.acceptance, this.disconnected.take());
@@ -266,7 +267,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.estimator;
   }
 
-  /** Returns the fee data to store at shutdown. Afterwards transactions do not count for estimates any more. */
+  /** Returns the fee data to store at shutdown. After the call no transaction counts for estimates. */
   finishFees(): FeeHistory {
     return this.estimator.finish(this.pool.entries());
   }
@@ -290,7 +291,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
     return this.options.minRelayFeeRatePerKb;
   }
 
-  /** Maximum weight of a transaction. Heavier transactions are always rejected. */
+  /** Maximum weight of a transaction that the mempool accepts. */
   get maxTransactionWeight(): number {
     return this.options.requireStandard ? MAX_STANDARD_TX_WEIGHT : MAX_BLOCK_WEIGHT;
   }
@@ -388,7 +389,7 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
   }
 }
 
-/** Sorts entries by txid bytes in wire order, ascending, like the reference's sets. */
+/** Sorts entries by the bytes of the txid in wire order, ascending, as the reference's sets do. */
 function inOrder(entries: Iterable<PoolEntry>): PoolEntry[] {
   return [...entries].sort(compareByKey);
 }

@@ -1,7 +1,8 @@
 /**
- * The claim operations of the transactions in the mempool: claims and supports created, claims updated, and items abandoned;
- * by name and by claim id. They are updated by the mempool's events, and use about 400 bytes for each operation, which
- * `-maxmempool` does not count. The claim trie decides the effect of an operation when its block is connected.
+ * The claim operations of the transactions in the mempool, by name and by claim id: claims and supports that are created or
+ * abandoned, and claims that are updated. They are updated by the mempool's events, and use about 400 bytes for each
+ * operation, which `-maxmempool` does not count. The claim trie decides the effect of an operation when its block is
+ * connected.
  */
 import { claimIdAtPoint, pointKey } from '../claimtrie/item.js';
 import { normalizeKey } from '../claimtrie/nameKey.js';
@@ -16,7 +17,7 @@ export interface WaitingClaim {
   readonly kind: WaitingKind;
   /** Name as spelled in the script. */
   readonly name: Bytes;
-  /** Id of the claim or of the supported claim, in wire order. */
+  /** Id of the created, updated or supported claim, in wire order. */
   readonly claimId: Bytes;
   /** Outpoint of the created output; for `abandon`, of the spent output. */
   readonly txid: Bytes;

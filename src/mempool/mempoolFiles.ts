@@ -1,7 +1,7 @@
 /**
  * The mempool's files. `mempool.dat` has the whole mempool, written at shutdown and on request. `mempool-returned.dat` has
  * the transactions returned by reorgs. It is written before the new tip can be used, since after a crash no peer would send
- * them again. These transactions are read without fee checks, because reorgs also return transactions without fee checks.
+ * them again. When the file is read, fees are not checked, because a reorg also returns transactions without fee checks.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -19,8 +19,8 @@ import type { TxPool } from './txPool.js';
 import type { Unbroadcast } from './unbroadcast.js';
 
 /**
- * A dump up to this size is read before RPC calls are served. A larger dump is read while calls are served. Arbitrary: about
- * a second.
+ * Maximum size in bytes of a dump that is read before RPC calls are served. A larger dump is read while calls are served.
+ * Arbitrary: about a second.
  */
 const QUICK_DUMP_BYTES = 2 << 20;
 
@@ -38,7 +38,7 @@ export class MempoolFiles {
   private readonly unbroadcast: Unbroadcast;
   private readonly deps: MempoolFilesDeps;
   private readonly returnedPath: string;
-  /** Keys of the transactions returned by reorgs since the last complete dump. */
+  /** Keys of the transactions that reorgs have returned to the mempool since the last complete dump. */
   private readonly returned = new Set<string>();
   /** Whether the file of the last run has been read. Until then it must not be overwritten. */
   private returnedAreRead = false;
@@ -54,7 +54,10 @@ export class MempoolFiles {
     this.returnedPath = join(dirname(options.dumpPath), 'mempool-returned.dat');
   }
 
-  /** Reads the files. Resolves when all are read, or when only a long file remains; `finished` resolves when that is read too. */
+  /**
+   * Reads the files. Resolves when all files are read, or when only a long one remains; `finished` resolves when that file
+   * is read too.
+   */
   async load(signal: AbortSignal): Promise<{ finished: Promise<void> }> {
     if (!this.options.persist) {
       this.isLoaded = true;

@@ -1,9 +1,9 @@
-/** Settings of the mempool by the operator, in internal units. */
+/** Settings of the mempool from the operator's options, in the units that the mempool uses. */
 import type { PackageLimits } from './packageLimits.js';
 import type { StandardRules } from './policy.js';
 
 export interface MempoolOptions {
-  /** `-maxmempool`: maximum memory use in bytes. */
+  /** Maximum memory use of the mempool in bytes (`-maxmempool`). */
   readonly maxUsageBytes: number;
   /** `-mempoolexpiry`: maximum age of a transaction in seconds. */
   readonly expirySec: number;
@@ -18,7 +18,7 @@ export interface MempoolOptions {
   /** `-bytespersigop`. */
   readonly bytesPerSigop: number;
   readonly limits: PackageLimits;
-  /** `-checkmempool`: the consistency is checked once in this number of tip changes; 0 for never. */
+  /** Interval, in tip changes, at which the consistency of the mempool is checked (`-checkmempool`); 0 for never. */
   readonly checkEvery: number;
   /** `mempool.dat`. */
   readonly dumpPath: string;

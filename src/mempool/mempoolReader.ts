@@ -40,12 +40,12 @@ export interface MempoolReader {
   /** Memory use and its limit (`-maxmempool`), in bytes. */
   readonly usageBytes: number;
   readonly maxUsageBytes: number;
-  /** Minimum fee rates in satoshis per 1,000 virtual bytes: for relay, and for acceptance at present. */
+  /** Minimum fee rates in satoshis per 1,000 virtual bytes: for relay, and currently for acceptance. */
   readonly minRelayFeeRatePerKb: bigint;
   readonly minFeeRatePerKb: bigint;
-  /** Incremented with every transaction added or removed (Core's `GetTransactionsUpdated`). */
+  /** Number that is incremented when a transaction is added or removed (Core's `GetTransactionsUpdated`). */
   readonly changeCount: number;
-  /** Number of transactions sent by callers of this node that no peer has requested yet. */
+  /** Number of transactions that callers of this node sent and that no peer has requested yet. */
   readonly unbroadcastCount: number;
   /** Whether the files of the last run have been read. */
   readonly isLoaded: boolean;
@@ -87,7 +87,7 @@ export interface RelayEntry {
  * per byte.
  */
 export interface RelaySource {
-  /** Number that grows with every added or removed transaction. */
+  /** Number that is incremented when a transaction is added or removed. */
   readonly changeCount: number;
   hasKey(key: string): boolean;
   relayEntry(key: string): RelayEntry | null;
@@ -102,26 +102,26 @@ export interface RelaySource {
 /** Transactions sent by callers of this node that no peer has requested yet. They are announced again. */
 export interface UnbroadcastSource {
   readonly unbroadcastCount: number;
-  /** Keys of these transactions (see `RelaySource`), the earliest first. */
+  /** Keys (see `RelaySource`) of the local transactions that no peer has requested, sorted from the earliest. */
   unbroadcastKeys(): readonly string[];
   /** Called when a peer requested and received the transaction. */
   noteRequested(key: string): void;
 }
 
-/** Acceptance of transactions to the mempool. */
+/** Interface for adding transactions to the mempool. */
 export interface MempoolGate {
   /**
    * Adds a transaction if it passes all checks. The promise rejects only for failures of the environment, such as a disk
    * error.
    */
   acceptToMempool(tx: Transaction, options?: AcceptOptions): Promise<AcceptVerdict>;
-  /** Adds a fee delta to a transaction, which may arrive later. */
+  /** Adds a fee delta to a transaction. The transaction need not be in the mempool yet. */
   prioritise(txid: Bytes, deltaSat: bigint): void;
   /** Announces a mempool transaction again until a peer requests it. */
   keepAnnouncing(txid: Bytes): void;
 }
 
-/** Candidate transaction for a block. It is the same object as long as the transaction is in the mempool. */
+/** Candidate transaction for a block. Each call returns the same object as long as the transaction is in the mempool. */
 export interface BlockCandidate {
   /** Txid and wtxid in wire order, one character per byte. */
   readonly key: string;
@@ -135,16 +135,16 @@ export interface BlockCandidate {
   readonly feeSat: bigint;
   /** Fee including the delta of `prioritisetransaction`. */
   readonly modifiedFeeSat: bigint;
-  /** Virtual size by which the mempool computes fee rates (see `virtualSize`). */
+  /** Virtual size with which the mempool computes fee rates (`virtualSize`). */
   readonly sizeBytes: number;
   readonly sigopsCost: number;
   readonly weight: number;
 }
 
-/** Limits of a block that is assembled. */
+/** Limits for the block to assemble. */
 export interface BlockLimits {
   readonly height: number;
-  /** Time by which transactions must be final: the median time past of the block's parent. */
+  /** Time at which transactions must be final, in seconds: the median time past of the block's parent. */
   readonly lockTimeCutoffSec: number;
   readonly includeWitness: boolean;
   readonly maxWeight: number;
@@ -154,9 +154,9 @@ export interface BlockLimits {
 }
 
 export interface BlockSource {
-  /** Incremented with every transaction added or removed, and with every change of a fee delta. */
+  /** Number that is incremented when a transaction is added or removed, or a fee delta is changed. */
   readonly changeCount: number;
-  /** Sorts new transactions in slices, so that a later `selectForBlock` takes less time. */
+  /** Sorts new transactions and yields to the event loop in between, so that a later `selectForBlock` takes less time. */
   prepareForBlock(): Promise<void>;
   /** Selects the best transactions within the limits, each after those that it spends. The work is done in slices. */
   selectForBlock(limits: BlockLimits): Promise<readonly BlockCandidate[]>;

@@ -1,6 +1,6 @@
 /**
- * Statistics of the mempool that are updated with each change, so that no query walks over it: the number of transactions by
- * fee rate, and the transactions that arrived last. They are updated by the mempool's events.
+ * Statistics of the mempool that are updated with each change, so that no query iterates over it: the number of transactions
+ * by fee rate, and the transactions that arrived last.
  */
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
@@ -33,7 +33,7 @@ export interface ArrivedTransaction {
 
 interface Link extends ArrivedTransaction {
   readonly bucket: number;
-  /** Neighbours in the list in order of arrival. */
+  /** Previous and next item of the list, in order of arrival. */
   before: Link | null;
   after: Link | null;
 }
@@ -44,7 +44,7 @@ interface Bucket {
   feesSat: bigint;
 }
 
-/** Number of the bucket of a rate. */
+/** Number of the bucket for a fee rate. */
 function bucketOf(ratePerKb: bigint): number {
   let low = 0;
   let high = BOUNDS.length;
@@ -96,14 +96,14 @@ export class MempoolSummary {
     filled.feesSat += BigInt(sign) * feeSat;
   }
 
-  /** Buckets with transactions, the lowest rate first. */
+  /** Buckets that contain transactions, sorted from the lowest rate. */
   buckets(): FeeBucket[] {
     return this.filled.flatMap((bucket, i) =>
       bucket.count === 0 ? [] : [{ fromRatePerKb: BOUNDS[i]!, ...bucket }],
     );
   }
 
-  /** The `count` latest transactions, the newest first. */
+  /** The `count` latest transactions, sorted from the newest. */
   newest(count: number): ArrivedTransaction[] {
     const found: ArrivedTransaction[] = [];
     for (let link = this.last; link !== null && found.length < count; link = link.before) found.push(link);

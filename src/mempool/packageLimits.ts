@@ -1,5 +1,5 @@
 /**
- * The limits for a chain of unconfirmed transactions, checked for a new transaction. Source: Core txmempool.cpp
+ * Checks the limits for chains of unconfirmed transactions for a new transaction. Source: Core txmempool.cpp
  * `CalculateMemPoolAncestors`.
  */
 import { hashToHex } from '../util/bytes.js';
@@ -9,11 +9,11 @@ import { compareByKey, type PoolEntry } from './poolEntry.js';
 export interface PackageLimits {
   /** `-limitancestorcount`. */
   readonly ancestorCount: number;
-  /** `-limitancestorsize`, in bytes. */
+  /** Maximum size in bytes of a transaction with its ancestors (`-limitancestorsize`). */
   readonly ancestorSizeBytes: number;
   /** `-limitdescendantcount`. */
   readonly descendantCount: number;
-  /** `-limitdescendantsize`, in bytes. */
+  /** Maximum size in bytes of a transaction with its descendants (`-limitdescendantsize`). */
   readonly descendantSizeBytes: number;
 }
 

@@ -7,7 +7,10 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { compareByKey, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Number of entries that are sorted between two possible yields to the event loop. Arbitrary: a few milliseconds. */
+/**
+ * Number of entries that are sorted between two checks whether to yield to the event loop. Arbitrary: takes a few
+ * milliseconds.
+ */
 const ENTRIES_AT_ONCE = 4000;
 /** The lists are merged again if more than one of this number of entries is outdated or outside the longest list. Arbitrary. */
 const LOOSE_SHARE = 16;
@@ -28,12 +31,12 @@ export function comparePackages(a: Scored, b: Scored): number {
   return b.score - a.score || compareByKey(a.entry, b.entry);
 }
 
-/** Whether the item is still the present item of its entry. It is not after the entry changed or left the mempool. */
+/** Whether the item is still the current item of its entry. It is outdated if the entry changed or left the mempool. */
 function isValid(item: Scored): boolean {
   return item.entry.package === item;
 }
 
-/** Iterates over all packages, the best first. Valid until the pool changes. */
+/** Iterates over all packages, from the best. Valid until the pool changes. */
 export interface PackageWalk {
   readonly best: Scored | undefined;
   /** Advances to the next package. */
@@ -42,14 +45,14 @@ export interface PackageWalk {
 
 export class PackageOrder {
   private readonly pool: TxPool;
-  /** Sorted lists that together contain every sorted entry. The longest list is first. The lists may contain outdated items. */
+  /** Sorted lists that together contain every sorted entry. The first list is the longest. A list may contain outdated items. */
   private lists: Scored[][] = [];
 
   constructor(pool: TxPool) {
     this.pool = pool;
   }
 
-  /** Sorts new entries in slices, so that a later `walk` takes less time. */
+  /** Sorts new entries and yields to the event loop in between, so that a later `walk` takes less time. */
   async prepare(): Promise<void> {
     let since = performance.now();
     while (this.place(ENTRIES_AT_ONCE)) since = await yieldIfDue(since);
@@ -67,7 +70,7 @@ export class PackageOrder {
     return new TwoLists(longest, recent);
   }
 
-  /** Whether so many items are outdated or outside the longest list that the lists must be merged. */
+  /** Whether the lists must be merged, because many items are outdated or outside the longest list. */
   private isLoose(): boolean {
     let items = 0;
     for (const list of this.lists) items += list.length;

@@ -1,5 +1,5 @@
 /**
- * The node's relay and mining policy beyond the consensus rules: types of outputs and inputs, sizes, dust. Pure. Fees,
+ * The node's relay and mining policy beyond the consensus rules: types of outputs and inputs, sizes, dust. Fees,
  * replacement and packages are in separate files. Source: lbrycrd policy/policy.cpp, policy/policy.h.
  */
 import { MAX_BLOCK_SIGOPS_COST, WITNESS_SCALE_FACTOR } from '../consensus/limits.js';
@@ -31,9 +31,9 @@ export const MAX_STANDARD_TX_WEIGHT = 400_000;
 const MAX_STANDARD_SCRIPTSIG_SIZE = 1650;
 /** Maximum number of keys of a bare multisig output. */
 const MAX_BARE_MULTISIG_KEYS = 3;
-/** Maximum signature operations of a redeem script. */
+/** Maximum number of signature operations in a redeem script. */
 const MAX_P2SH_SIGOPS = 15;
-/** Maximum signature operation cost of a standard transaction: a fifth of the limit of a block. */
+/** Maximum cost of the signature operations of a standard transaction: a fifth of the limit of a block. */
 export const MAX_STANDARD_TX_SIGOPS_COST = MAX_BLOCK_SIGOPS_COST / 5;
 const MAX_STANDARD_P2WSH_STACK_ITEMS = 100;
 const MAX_STANDARD_P2WSH_STACK_ITEM_SIZE = 80;
@@ -45,13 +45,13 @@ const BARE_INPUT_SIZE = 32 + 4 + 1 + 4;
 
 export interface StandardRules {
   /**
-   * `-datacarrier` and `-datacarriersize`: maximum size of a data output's script in bytes; null if data outputs are not
+   * Maximum size in bytes of the script of a data output (`-datacarrier`, `-datacarriersize`); null if data outputs are not
    * relayed.
    */
   readonly maxDataCarrierBytes: number | null;
   /** `-permitbaremultisig`. */
   readonly permitBareMultisig: boolean;
-  /** `-dustrelayfee`, in satoshis per 1,000 bytes. */
+  /** Fee rate for the dust limit, in satoshis per 1,000 bytes (`-dustrelayfee`). */
   readonly dustFeeRatePerKb: bigint;
 }
 
@@ -80,7 +80,7 @@ export function dustThreshold(output: TxOutput, dustFeeRatePerKb: bigint): bigin
 
 type OutputKind = 'payment' | 'data' | 'multisig';
 
-/** The type of the output script; null for a type that is not relayed. Source: `IsStandard`. */
+/** Type of the output script; null for a type that nodes do not relay. Source: `IsStandard`. */
 function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
   const bare = stripClaimPrefix(script);
   const template = solveScript(bare);
@@ -101,8 +101,8 @@ function outputKind(script: Bytes, rules: StandardRules): OutputKind | null {
 }
 
 /**
- * Checks whether the transaction itself is standard, without its inputs' coins. Returns null if it is. Source:
- * `IsStandardTx`.
+ * Checks whether the transaction itself is standard. The coins of its inputs are not checked. Returns null if it is
+ * standard. Source: `IsStandardTx`.
  */
 export function checkStandard(tx: Transaction, rules: StandardRules): ValidationError | null {
   if (tx.version > MAX_STANDARD_VERSION || tx.version < 1) return reject('version');

@@ -20,14 +20,14 @@ const SPEND_USAGE_BYTES = 140;
 /** Memory in bytes of a link to a parent or child, with its share of the array. */
 export const LINK_USAGE_BYTES = 40;
 
-/** Height and time until which relative lock times lock a transaction. Source: `LockPoints`. */
+/** Height and time up to which the relative lock times of a transaction lock it. Source: `LockPoints`. */
 export interface LockPoints {
   /** Last height and last median time past at which the transaction is still locked; -1 if it is not locked. */
   readonly minHeight: number;
   readonly minTimeSec: number;
   /**
-   * Block that both values depend on: they are valid while this block is in the active chain. `NO_HEADER` if they depend on
-   * no block.
+   * Block on which both values depend. The values are valid while this block is in the active chain. `NO_HEADER` if they
+   * depend on no block.
    */
   readonly block: number;
 }
@@ -70,7 +70,7 @@ export class PoolEntry {
   readonly hasFinalSequences: boolean;
   readonly inputCount: number;
   locks: LockPoints;
-  /** Fee delta of `prioritisetransaction`. */
+  /** Change of the fee by `prioritisetransaction`, in satoshis. */
   feeDeltaSat = 0n;
   /** Unconfirmed parents and children, without duplicates, in no particular order. */
   parents: readonly PoolEntry[] = NONE;
@@ -187,7 +187,7 @@ export function txKeyOf(outPointKey: string): string {
   return outPointKey.slice(0, 32);
 }
 
-/** Ascending by txid bytes in wire order: the order of the reference's sets of transactions. */
+/** Compares two entries by the bytes of the txid in wire order, as the reference's sets of transactions do. */
 export function compareByKey(a: Pick<PoolEntry, 'key'>, b: Pick<PoolEntry, 'key'>): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }

@@ -23,8 +23,8 @@ export function removeRecursive(pool: TxPool, key: string, outputCount: number, 
 }
 
 /**
- * Returns the transactions of disconnected blocks to the mempool, the earliest first. Resolves to the entries that are in
- * the mempool afterwards.
+ * Returns the transactions of disconnected blocks to the mempool, beginning with the earliest. Resolves to those of their
+ * entries that are in the mempool at the end.
  */
 export async function returnDisconnected(
   deps: AcceptanceDeps,
@@ -45,8 +45,8 @@ export async function returnDisconnected(
     }
     since = await yieldIfDue(since);
   }
-  // A returned transaction may be gone again: another one may have replaced it, or it was removed with an ancestor that
-  // could not return.
+  // A returned transaction may have left the mempool again: another transaction may have replaced it, or it was removed
+  // with an ancestor that could not return.
   const here = returned.filter((entry) => pool.get(entry.key) === entry);
   pool.linkChildren(here, (entry) => outputCounts.get(entry)!);
   return here;

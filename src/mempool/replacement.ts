@@ -10,7 +10,7 @@ import { feeAtRate, feeRateOf, formatFeeRate } from './feeRate.js';
 import { compareByKey, txKeyOf, type PoolEntry } from './poolEntry.js';
 import type { TxPool } from './txPool.js';
 
-/** Maximum sequence that allows replacement. Source: `MAX_BIP125_RBF_SEQUENCE`. */
+/** Maximum sequence number that signals replaceability. Source: `MAX_BIP125_RBF_SEQUENCE`. */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 /** Maximum number of transactions that one transaction may replace. A descendant counts each time that it is reached. */
 const MAX_REPLACED = 100;
@@ -21,8 +21,8 @@ export function signalsReplacement(tx: Transaction): boolean {
 }
 
 /**
- * Finds the unconfirmed transactions that spend one of the outpoints, sorted by txid. Returns an error if one of them may
- * not be replaced.
+ * Finds the unconfirmed transactions that spend one of the outpoints, sorted by txid. Returns an error if one of these
+ * transactions may not be replaced.
  */
 export function findConflicts(
   pool: TxPool,
@@ -60,7 +60,10 @@ function insufficientFee(debug: string): ReplacementVerdict {
   return refused(reject('insufficient fee', { debug }));
 }
 
-/** Checks that the new transaction pays enough for the transactions that it replaces. Returns these with their descendants. */
+/**
+ * Checks that the new transaction pays enough for the transactions that it replaces. Returns the replaced transactions with
+ * their descendants.
+ */
 export function checkReplacement(
   pool: TxPool,
   tx: Replacement,
@@ -82,7 +85,7 @@ export function checkReplacement(
     count += conflict.descendantCount;
   }
   if (count > MAX_REPLACED) {
-    // The text ends with a line break, as in the reference.
+    // The error text ends with a line break, as in the reference.
     const debug = `rejecting replacement ${hash}; too many potential replacements (${count} > ${MAX_REPLACED})\n`;
     return refused(reject('too many potential replacements', { debug }));
   }

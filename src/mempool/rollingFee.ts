@@ -5,7 +5,7 @@
 
 /** Half-life of the rate, in seconds, while the mempool is at least half full. Source: `ROLLING_FEE_HALFLIFE`. */
 const HALF_LIFE_SEC = 60 * 60 * 12;
-/** Minimum interval between updates of the rate. */
+/** Minimum number of seconds between two updates of the rate. */
 const UPDATE_INTERVAL_SEC = 10;
 
 export class RollingFee {
@@ -19,20 +19,23 @@ export class RollingFee {
     this.updatedSec = nowSec;
   }
 
-  /** Called when a package was evicted. `ratePerKb` is its fee rate plus the incremental rate. */
+  /**
+   * Raises the minimum fee rate after the eviction of a package. `ratePerKb` is the fee rate of the package plus the
+   * incremental rate.
+   */
   raise(ratePerKb: bigint): void {
     if (Number(ratePerKb) <= this.rate) return;
     this.rate = Number(ratePerKb);
     this.blockSinceRaise = false;
   }
 
-  /** Called when a block was connected: from now on the rate decays. */
+  /** Called when a block was connected. The rate decays only after a block. */
   noteBlock(nowSec: number): void {
     this.updatedSec = nowSec;
     this.blockSinceRaise = true;
   }
 
-  /** Present minimum fee rate in satoshis per 1,000 virtual bytes; 0 if the mempool was not full recently. */
+  /** Current minimum fee rate in satoshis per 1,000 virtual bytes; 0 if the mempool was not full recently. */
   current(nowSec: number, usageBytes: number, maxUsageBytes: number): bigint {
     if (!this.blockSinceRaise || this.rate === 0) return BigInt(Math.round(this.rate));
     if (nowSec > this.updatedSec + UPDATE_INTERVAL_SEC) {

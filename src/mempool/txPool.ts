@@ -1,7 +1,7 @@
 /**
- * The transactions themselves: indexed by id and by spent outpoints, linked to parents and children, with up-to-date sums
- * over ancestors and descendants. This class does not decide about acceptance. Each change is synchronous and leaves a
- * consistent state. Source: Core txmempool.cpp `CTxMemPool`.
+ * The transactions of the mempool, indexed by id and by spent outpoints, linked to parents and children, with current sums
+ * over ancestors and descendants. Other modules decide which transactions are accepted. Each change is synchronous and
+ * leaves a consistent state. Source: Core txmempool.cpp `CTxMemPool`.
  */
 import { assert } from '../util/assert.js';
 import { toLatin1 } from '../util/bytes.js';
@@ -12,9 +12,9 @@ import { compareByKey, LINK_USAGE_BYTES, txKeyOf, type PoolEntry } from './poolE
 /** Reason for the removal of a transaction. Source: `MemPoolRemovalReason`. */
 export type RemovalReason = 'expiry' | 'sizelimit' | 'reorg' | 'block' | 'conflict' | 'replaced';
 
-/** Memory of a stored fee delta in bytes. */
+/** Number of bytes of memory that a stored fee delta uses. */
 const DELTA_USAGE_BYTES = 150;
-/** Number of entries that are sorted without a yield to the event loop, in a few milliseconds. */
+/** Number of entries that are sorted without yielding to the event loop, which takes a few milliseconds. */
 const SORTED_AT_ONCE = 2000;
 
 export class TxPool {
@@ -28,7 +28,7 @@ export class TxPool {
   private links = 0;
   /** Lower bound of the arrival times of all entries, so that `expire` need not search them each time. */
   private oldestTimeSec = Infinity;
-  /** Cached result of `inMiningOrder`. It is dropped at the next change, because it would keep removed entries in memory. */
+  /** Cached result of `inMiningOrder`. It is deleted at the next change, because it would keep removed entries in memory. */
   private ordered: readonly PoolEntry[] | null = null;
   /** Sum of the virtual sizes of all entries. */
   totalSizeBytes = 0;
@@ -53,7 +53,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** Whether the mempool has neither transactions nor fee deltas, so that a block cannot change it. */
+  /** Whether the mempool has neither transactions nor fee deltas, so that connecting a block cannot change it. */
   get isIdle(): boolean {
     return this.byKey.size === 0 && this.deltas.size === 0;
   }
@@ -85,8 +85,8 @@ export class TxPool {
   }
 
   /**
-   * Like `inMiningOrder`, but sorted in slices. The result has the entries that exist at the start; entries that change
-   * during the sort may be at a wrong position.
+   * Like `inMiningOrder`, but yields to the event loop while it sorts. The result contains the entries that exist at the
+   * start. An entry that changes during the sort may be at a wrong position.
    */
   *inMiningOrderInSlices(): Slices<readonly PoolEntry[]> {
     if (this.ordered !== null || this.byKey.size <= SORTED_AT_ONCE) return this.inMiningOrder();
@@ -119,7 +119,7 @@ export class TxPool {
     return found;
   }
 
-  /** The unconfirmed transactions that created the spent outpoints, without duplicates. */
+  /** Unconfirmed transactions that created the spent outputs, without duplicates. */
   parentsOf(spentKeys: readonly string[]): PoolEntry[] {
     const parents: PoolEntry[] = [];
     for (const outPoint of spentKeys) {
@@ -229,7 +229,7 @@ export class TxPool {
    */
   linkChildren(returned: readonly PoolEntry[], outputCountOf: (entry: PoolEntry) => number): void {
     const counted = new Set(returned);
-    // The order is reversed, so that the descendants of an entry are complete when the entry is processed.
+    // The order is reversed, so that the descendants of an entry are processed before the entry.
     for (const entry of returned.toReversed()) {
       for (const child of this.spendersOf(entry.key, outputCountOf(entry))) {
         if (!counted.has(child)) this.link(entry, child);
@@ -243,7 +243,7 @@ export class TxPool {
     this.ordered = null;
   }
 
-  /** Fee delta of a transaction, in the pool or not. */
+  /** Fee delta of a transaction, which need not be in the pool; 0 if there is none. */
   deltaOf(key: string): bigint {
     return this.deltas.get(key) ?? 0n;
   }

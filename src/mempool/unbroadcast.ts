@@ -5,8 +5,8 @@
  */
 
 /**
- * Maximum number of these transactions. Above it the oldest are dropped. Source: the maximum number that is announced to one
- * peer.
+ * Maximum number of listed transactions. Above it the oldest ones are removed. Source: the maximum number of transactions
+ * that are announced to one peer.
  */
 const MAX_UNBROADCAST = 50_000;
 
@@ -35,7 +35,7 @@ export class Unbroadcast {
     this.waiting.delete(key);
   }
 
-  /** Keys of the transactions, the earliest first. */
+  /** Keys of the transactions, sorted from the earliest. */
   keys(): readonly string[] {
     return [...this.waiting];
   }

@@ -1,7 +1,7 @@
 /**
  * Verifies the scripts of a new transaction. The addon verifies standard forms, and caches their signatures for the block.
- * With many inputs or signatures it uses its threads; with few it runs synchronously, since switching threads would cost
- * more. Inputs that the addon does not find valid are verified by the interpreter. Source: lbrycrd validation.cpp
+ * With many inputs or signatures it uses its threads; with few inputs it runs synchronously, since switching threads would
+ * cost more. Inputs that the addon does not find valid are verified by the interpreter. Source: lbrycrd validation.cpp
  * `CheckInputs` as `AcceptToMemoryPoolWorker` calls it.
  *
  * Unlike the reference, the scripts are not run again under the flags of the tip. The reference fills its cache of
@@ -27,12 +27,15 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
-/** Minimum number of inputs for verification on threads. */
+/** Minimum number of inputs of a transaction that is verified on other threads. */
 const THREADED_INPUTS = 5;
-/** Minimum signature operation cost from which verification uses threads. Each operation may take a tenth of a millisecond. */
+/**
+ * Minimum signature operation cost of a transaction that is verified on other threads. Each operation may take a tenth of a
+ * millisecond.
+ */
 const THREADED_SIGOPS_COST = 80;
 
-/** Output that an input spends. */
+/** Data of an output that an input of the transaction spends. */
 export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {

@@ -1,5 +1,5 @@
 /**
- * Amounts of LBC in the text form of the API of LBRY's daemon. Source: lbry-sdk lbry/wallet/util.py, dewies.py.
+ * Amounts of LBC as texts in the format of the API of LBRY's daemon. Source: lbry-sdk lbry/wallet/util.py, dewies.py.
  */
 import { MetadataError } from './metadataError.js';
 

@@ -1,4 +1,4 @@
-/** Extracts values from the JSON arguments of commands. An error for an invalid argument contains the argument's name. */
+/** Takes typed values from the JSON arguments of commands. The error for an invalid argument contains the argument's name. */
 import { isHex } from '../util/bytes.js';
 import { isJsonNumber, numberText, type JsonObject, type JsonValue } from '../util/json/json.js';
 import { decimalOfDouble, parseDecimal, type Decimal } from './decimal.js';
@@ -7,7 +7,7 @@ import { MetadataError } from './metadataError.js';
 export const MAX_UINT32 = (1n << 32n) - 1n;
 export const MAX_UINT64 = (1n << 64n) - 1n;
 
-/** Throws `MetadataError` for null, which no argument of a command may be. */
+/** Throws `MetadataError` for null, which is not allowed as the value of an argument. */
 export function requireGiven(value: JsonValue, name: string): void {
   if (value === null) throw new MetadataError(`None or null is not valid value for argument '${name}'.`);
 }
@@ -29,7 +29,7 @@ export function hexOf(value: JsonValue, name: string): Buffer {
 /** Parses an integer. Throws `MetadataError` if it is not within `min` and `max`. */
 export function integerOf(value: JsonValue, name: string, min: bigint, max: bigint): bigint {
   const text = isJsonNumber(value) ? numberText(value) : '';
-  // Longer texts are out of every range, and converting many digits takes long.
+  // A longer text is out of every range, and the conversion of many digits takes long.
   if (!/^-?[0-9]{1,100}$/.test(text)) throw new MetadataError(`${name} must be an integer`);
   const integer = BigInt(text);
   checkRange(integer, min, max);
@@ -55,7 +55,7 @@ export function decimalOf(value: JsonValue, name: string): Decimal {
   return decimal;
 }
 
-/** Arguments of a command that are not used yet. An argument is removed when it is taken. */
+/** Arguments of a command that have not been read yet. Reading an argument removes it. */
 export class Arguments {
   private readonly values: Map<string, JsonValue>;
 
@@ -70,12 +70,12 @@ export class Arguments {
     return value;
   }
 
-  /** Removes a switch. Returns whether the switch was given and is on. */
+  /** Removes a switch from the arguments. Returns whether the switch was given and is on. */
   takeFlag(name: string): boolean {
     return isTruthy(this.take(name));
   }
 
-  /** Returns and removes the arguments whose names start with the prefix. */
+  /** Removes the arguments whose names start with the prefix, and returns them. */
   takeAll(prefix: string): [string, JsonValue][] {
     const found = [...this.values].filter(([name]) => name.startsWith(prefix));
     for (const [name] of found) this.values.delete(name);

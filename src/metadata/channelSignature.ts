@@ -13,8 +13,8 @@ import { readPublicKeyInfo } from './publicKeyInfo.js';
 import { decodeSupport, type DecodedSupport } from './support.js';
 
 /**
- * The public key of a channel in 33 bytes, null if there is none or it is unreadable. A key of 33 bytes is returned
- * unchanged; an invalid point is detected only during verification.
+ * The public key of a channel in 33 bytes; null if the channel has no key or the key is unreadable. A key of 33 bytes is
+ * returned unchanged; an invalid point is detected only during verification.
  */
 export function channelPublicKey(key: Bytes): Bytes | null {
   if (key.length === COMPRESSED_KEY_SIZE) return key;
@@ -56,7 +56,7 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
- * Digest that the signature of a claim's value signs; null if the value is not signed or cannot be decoded.
+ * Digest over which the signature of a claim's value is computed; null if the value is not signed or cannot be decoded.
  * `firstInputOutPoint` is the outpoint (36 bytes) of the transaction's first input. `address25` returns the address of the
  * claim's output with version byte and checksum. Only claims of 2017 need the address; if it is null, the digest of such a
  * claim is null.
@@ -72,7 +72,7 @@ export function claimSignatureDigest(
   });
 }
 
-/** Digest that the signature of a support's data signs; null if the data is not signed or cannot be decoded. */
+/** Digest over which the signature of a support's data is computed; null if the data is not signed or cannot be decoded. */
 export function supportSignatureDigest(data: Bytes, firstInputOutPoint: Bytes): Bytes | null {
   return nullIfUndecodable(() => decodedSupportDigest(decodeSupport(data), firstInputOutPoint));
 }

@@ -34,17 +34,19 @@ const ID_BYTES = 20;
 /** First byte of a value in the current format: `UNSIGNED`, or `SIGNED` by a channel. */
 const UNSIGNED = 0;
 const SIGNED = 1;
-/** First byte of a value in the JSON format of 2016, `{`. */
+/** First byte of a value in the JSON format of 2016: the character `{`. */
 const BRACE = 0x7b;
-/** Offsets in a signed value. Its envelope has the first byte, the channel's id and the signature; the message follows. */
+/**
+ * Offsets in a signed value. Its envelope consists of the first byte, the channel's id and the signature; the message
+ * follows.
+ */
 const SIGNATURE_AT = 1 + ID_BYTES;
 const MESSAGE_AT = SIGNATURE_AT + 64;
 /** Maximum depth of nested messages. Deeper ones are rejected, as by protobuf's own libraries. */
 const MAX_DEPTH = 100;
 
 /**
- * Maximum length in bytes of an encoded number (`NUMBER_BYTES`), and of an encoded tag or length, which has 32 bits
- * (`TAG_BYTES`).
+ * Maximum length in bytes of an encoded number (`NUMBER_BYTES`), and of an encoded tag or length of 32 bits (`TAG_BYTES`).
  */
 const NUMBER_BYTES = 10;
 const TAG_BYTES = 5;
@@ -122,7 +124,7 @@ const KINDS: Readonly<Record<number, ClaimKind>> = {
  */
 type OnField = (field: number, value: number, from: number, to: number) => void;
 
-/** Checks messages within a value, at a position that advances. */
+/** Checks the messages within a value at an offset, which advances. */
 class Walk {
   private readonly bytes: Bytes;
   private at = 0;
@@ -181,7 +183,7 @@ class Walk {
       if (wire === WIRE.groupEnd) return inner === field;
       if (wire === WIRE.varint) this.varint(to);
       else if (wire === WIRE.bytes) {
-        // The length is read in a statement of its own, because reading it also advances the position.
+        // The length is read in a separate statement, because reading it also advances the position.
         const length = this.varint(to, TAG_BYTES);
         this.at += length;
       } else if (!this.skip(wire, inner, to, depth)) return false;
@@ -261,7 +263,7 @@ function readJson(value: Bytes): ClaimFacts {
   }
 }
 
-/** The format of 2017: a claim is a certificate or a stream. */
+/** Reads a value in the format of 2017, whose message is either a certificate or a stream. */
 function readOldMessage(value: Bytes): ClaimFacts {
   let type: number | null = null;
   let certificate: Bytes | null = null;

@@ -25,8 +25,8 @@ import { setStreamFields } from './streamFields.js';
 import { normalizeTag } from './tags.js';
 
 /**
- * Sets a list field. Clears the list first if `clear_<name>` is given. Then calls `add` for a given text, or for each item
- * of a given list.
+ * Sets a list field. Clears the list first if `clear_<name>` is given. Then calls `add` for the given text or, if a list is
+ * given, for each item.
  */
 function setList(args: Arguments, name: string, clear: () => void, add: (item: JsonValue) => void): void {
   if (args.takeFlag(`clear_${name}`)) clear();
@@ -110,13 +110,13 @@ function typeOf(kind: DecodedKind): Claim['type'] {
   }
 }
 
-/** Creates a claim of a kind, with no field set. */
+/** Creates a claim of a kind without fields. */
 export function newClaim(kind: DecodedKind): Claim {
   return create(ClaimSchema, { type: typeOf(kind) });
 }
 
 export interface SetFieldsOptions {
-  /** File extension detected from the content of the stream's file; null if unknown. */
+  /** File extension that was detected from the content of the stream's file; null if unknown. */
   readonly contentExtension?: string | null;
 }
 

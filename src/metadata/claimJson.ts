@@ -26,7 +26,7 @@ import {
 } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** JSON object whose members are own properties in a defined order. */
+/** JSON object with own properties in a defined order. */
 type Json = Record<string, JsonOut>;
 
 const idsOf = (references: readonly ClaimReference[]): string[] =>
@@ -103,7 +103,7 @@ export function claimToJson(
   return json;
 }
 
-/** The data of a support as JSON. */
+/** Converts the data of a support to JSON. */
 export function supportToJson(support: Support): Record<string, JsonOut> {
   return toJson(SupportSchema, support) as Json;
 }

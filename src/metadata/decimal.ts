@@ -5,15 +5,15 @@
  */
 import { MetadataError } from './metadataError.js';
 
-/** A decimal number: the digits times ten to the exponent. */
+/** A decimal number: `digits` times ten to the power of `exponent`. */
 export interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
 }
 
-/** Number of significant digits to which results are rounded, ties to even. Source: `decimal.DefaultContext.prec`. */
+/** Number of significant digits to which results are rounded, half to even. Source: `decimal.DefaultContext.prec`. */
 const PRECISION = 28;
-/** Maximum length of a number's text. Arbitrary: more digits than any meaningful number has. */
+/** Maximum length in characters of a number's text. Arbitrary: more digits than any meaningful number has. */
 const MAX_TEXT_CHARS = 1000;
 /** Maximum number of digits of an integer result. A 64-bit number has fewer digits. */
 const MAX_INTEGER_DIGITS = 30;
@@ -36,7 +36,7 @@ const MANTISSA_BITS = 52n;
 /** Difference between a double's biased exponent and the exponent of its lowest bit. */
 const EXPONENT_BIAS = 1075;
 
-/** The exact value of a double; null for NaN and infinities. */
+/** Exact value of a double; null for NaN and infinities. */
 export function decimalOfDouble(value: number): Decimal | null {
   if (!Number.isFinite(value)) return null;
   const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!;
@@ -63,8 +63,8 @@ function round({ digits, exponent }: Decimal): Decimal {
 }
 
 /**
- * Multiplies the number by ten to the power `power` and drops the fraction. Throws `MetadataError` if the result has too
- * many digits.
+ * Multiplies the number by ten to the power of `power` and removes the fraction. Throws `MetadataError` if the result has
+ * too many digits.
  */
 export function scaleToInteger(number: Decimal, power: number): bigint {
   const { digits, exponent } = round(number);
@@ -74,7 +74,7 @@ export function scaleToInteger(number: Decimal, power: number): bigint {
   return shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
 }
 
-/** Rounds to this number of decimal places, away from zero. Throws `MetadataError` if the result has too many digits. */
+/** Rounds to `places` decimal places, away from zero. Throws `MetadataError` if the result has too many digits. */
 export function roundUp(number: Decimal, places: number): Decimal {
   const { digits, exponent } = number;
   const size = digitCount(digits) + exponent + places;
@@ -94,8 +94,8 @@ export function roundUp(number: Decimal, places: number): Decimal {
 export function compareToInteger({ digits, exponent }: Decimal, integer: number): number {
   if (digits === 0n) return -Math.sign(integer);
   const size = digitCount(digits) + exponent;
-  // The integers in comparisons are small. If the magnitudes differ by more than `PRECISION` digits, the result is known
-  // without computing a power of ten.
+  // The integers in comparisons should stay small. If the magnitudes differ by more than `PRECISION` digits, the result is
+  // known without computing a power of ten.
   if (size > PRECISION) return digits < 0n ? -1 : 1;
   if (size < -PRECISION) return integer === 0 ? (digits < 0n ? -1 : 1) : -Math.sign(integer);
   const [left, right] =

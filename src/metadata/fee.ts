@@ -19,13 +19,16 @@ const PLACES: ReadonlyMap<string, number> = new Map([
  * point becomes an exponent: ten dollars are `1E+1`.
  */
 const USD_IDEAL_EXPONENT = 1;
-/** QUIRK: the reference shows this text for an amount without a currency. */
+/** QUIRK: for an amount without a currency the reference returns this text. */
 const NO_AMOUNT = 'None';
 const MAX_AMOUNT = (1n << 64n) - 1n;
-/** Maximum length of an address that is converted to or from text, which takes quadratic time. A real address has 25 bytes. */
+/**
+ * Maximum length in bytes of an address that is converted to or from text. The conversion takes quadratic time. A real
+ * address has 25 bytes.
+ */
 const MAX_ADDRESS_SIZE = 1024;
 
-/** Base58 text of a fee address. Throws `MetadataError` if the address is too long. */
+/** Formats a fee address as base58. Throws `MetadataError` if the address is too long. */
 export function formatFeeAddress(address: Uint8Array): string {
   if (address.length > MAX_ADDRESS_SIZE) throw new MetadataError('The address of the fee is too long');
   return encodeBase58(address);
@@ -47,7 +50,7 @@ export function formatFeeAmount({ currency, amount }: Fee): string {
 
 /**
  * Sets the currency (by its name in capitals) and the amount of a fee. Fractions of a cent are rounded up; fractions of a
- * dewie or satoshi are dropped.
+ * dewie or satoshi are cut off.
  */
 export function setFeeAmount(fee: Fee, currency: string, amount: Decimal): void {
   const places = PLACES.get(currency);

@@ -29,7 +29,7 @@ export function formatLanguage({ language, script, region }: Language): string {
   return parts.join('-');
 }
 
-/** Sets the parts of the tag that are known. Then throws `MetadataError` if another part is unknown. */
+/** Sets those parts of the tag that are known. Afterwards throws `MetadataError` if another part is unknown. */
 export function setLanguage(message: Language, tag: string): void {
   const parts = tag.split('-');
   message.language = languages.numberOf(parts.shift()!);

@@ -78,8 +78,8 @@ function openSignature(old: LegacyClaim): Pick<Envelope, 'channelId' | 'signatur
 }
 
 /**
- * Converts a claim of these formats. `message` in the result is the signed data, or the whole value if there is no
- * signature. Only streams are ever signed. Throws `MetadataError`.
+ * Converts a claim in a format of 2016 or 2017. `message` in the result is the signed data, or the whole value if there is
+ * no signature. Only streams are ever signed. Throws `MetadataError`.
  */
 export function convertLegacyClaim(value: Bytes): Envelope & { claim: Claim } {
   const old = readPartialMessage(LegacyClaimSchema, value);

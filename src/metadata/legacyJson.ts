@@ -20,7 +20,7 @@ import { MetadataError } from './metadataError.js';
 import { MATURE_TAG } from './tags.js';
 
 const OPENING_BRACE = 0x7b;
-/** Maximum number of values in the JSON. Arbitrary: far more than fit in a claim script. */
+/** Maximum number of values in the JSON. Arbitrary: far more than a claim script can contain. */
 const MAX_VALUES = 10_000;
 
 /** Whether the value starts like a claim of 2016. */
@@ -37,7 +37,7 @@ function parse(value: Bytes): JsonObject {
   throw new MetadataError('The value is not valid JSON');
 }
 
-/** Value of a member. If an object has several members with the name, the last one counts. Undefined without one. */
+/** Value of a member. If several members have the name, the last one counts. Undefined if no member has it. */
 function last(object: JsonObject, name: string): JsonValue | undefined {
   return object.entries.findLast(([key]) => key === name)?.[1];
 }

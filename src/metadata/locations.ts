@@ -15,7 +15,7 @@ import { MetadataError } from './metadataError.js';
 const DEGREE_PLACES = 7;
 const MAX_LATITUDE = 90;
 const MAX_LONGITUDE = 180;
-/** Parts of the text of a location, in order. `COORDINATES_FROM` is the index of the first coordinate. */
+/** Parts of the text of a location, in order. `COORDINATES_FROM` is the index of the first coordinate, the latitude. */
 const PARTS = ['country', 'state', 'city', 'code', 'latitude', 'longitude'] as const;
 const COORDINATES_FROM = 4;
 
@@ -97,7 +97,7 @@ function countryName(number: number): string {
 
 /**
  * Key by which locations are compared: `country:state:city:code@latitude,longitude`. Empty parts at the end and zero
- * coordinates are omitted. The coordinates are degrees times 10,000,000. Empty for an empty location.
+ * coordinates are omitted. The coordinates are degrees times 10,000,000. The key of an empty location is empty.
  */
 export function placeName({ country, state, city, code, latitude, longitude }: Location): string {
   const parts = [countryName(country), state, city, code].map((part) => part.replace(SEPARATORS, ' ').trim());
@@ -107,8 +107,8 @@ export function placeName({ country, state, city, code, latitude, longitude }: L
 }
 
 /**
- * Keys of a location and of the larger locations that contain it. A location with coordinates also gets a key with only the
- * coordinates.
+ * Keys of a location and of the larger locations that contain it. A location with coordinates also has a key that consists
+ * only of the coordinates.
  */
 export function placesAround(name: string): string[] {
   const [path = '', point] = name.split('@');

@@ -1,4 +1,4 @@
-/** Media types by file extension and the kinds of streams. Source: lbry-sdk lbry/schema/mime_types.py. */
+/** Kinds of streams, and media types by file extension. Source: lbry-sdk lbry/schema/mime_types.py. */
 
 export type StreamKind = 'video' | 'audio' | 'image' | 'document' | 'binary' | 'model';
 
@@ -132,7 +132,7 @@ const TABLE: Readonly<Record<StreamKind, Readonly<Record<string, string>>>> = {
 
 const FALLBACK: MediaType = { mediaType: 'application/octet-stream', kind: 'binary' };
 
-/** For a detected extension, the other extension that a file name may have for such content. */
+/** For a file extension detected from the content, the other extension that a file name may have for such content. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['zip', 'cbz'],
   ['rar', 'cbr'],

@@ -1,8 +1,8 @@
-/** The error class of the module `metadata`. */
+/** Error class of the module `metadata`. */
 
 /**
- * The input cannot be decoded or encoded. The message gives the reason. The error has no stack trace: a response about many
- * claims may throw it for each invalid value, and collecting the stack takes longer than decoding.
+ * Thrown if the input cannot be decoded or encoded. The message gives the reason. The error has no stack trace: a response
+ * about many claims may throw it for each invalid value, and collecting the stack takes longer than decoding.
  */
 export class MetadataError extends Error {
   override readonly name = 'MetadataError';

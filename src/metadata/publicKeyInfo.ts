@@ -43,6 +43,7 @@ export function readPublicKeyInfo(info: Bytes): Bytes | null {
   if (!algorithm || !objectId || !EC_PUBLIC_KEY.equals(objectId.content)) return null;
   if (!areCurveParameters(objectId.rest)) return null;
   const bits = readElement(algorithm.rest, BIT_STRING)?.content;
-  // The first byte of a bit string is the number of unused bits in its last byte, which must be 0 here.
+  // The first byte of a bit string is the number of unused bits in its last byte. A key has no unused bits, so the number
+  // must be 0.
   return bits?.[0] === 0 ? bits.subarray(1) : null;
 }

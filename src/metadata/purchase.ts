@@ -1,6 +1,6 @@
 /**
- * The receipt of a purchase: the data of a separate output, after the output that pays the seller.
- * Source: lbry-sdk lbry/schema/purchase.py.
+ * Receipt of a purchase: the data in an output of its own, after the output that pays the seller. Source: lbry-sdk
+ * lbry/schema/purchase.py.
  */
 import { create } from '@bufbuild/protobuf';
 import { concatBytes, type Bytes } from '../util/bytes.js';

@@ -5,7 +5,7 @@ import { hexOf, integerOf, MAX_UINT64, textOf, type Arguments } from './argument
 import { SourceSchema, type Source } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 
-/** Sets a field to the value of an argument. The names of the fields are the reference's. Throws `MetadataError`. */
+/** Sets a field to the value of an argument. Fields have the names of the reference. Throws `MetadataError`. */
 export function setSourceField(source: Source, field: string, argument: string, value: JsonValue): void {
   switch (field) {
     case 'url':
@@ -32,7 +32,10 @@ export function setSourceField(source: Source, field: string, argument: string, 
   }
 }
 
-/** Sets the fields that are given by arguments with this prefix. If there are any, a missing source is created. */
+/**
+ * Sets the fields of a source from the arguments whose names start with `prefix`. Creates a missing source if there is any
+ * such argument.
+ */
 export function setSource(source: Source | undefined, args: Arguments, prefix: string): Source | undefined {
   let changed = source;
   for (const [name, value] of args.takeAll(prefix)) {

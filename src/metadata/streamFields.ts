@@ -50,7 +50,7 @@ function setFee(stream: Stream, args: Arguments): void {
 
 type Dimensions = Partial<Record<'height' | 'width' | 'duration', number>>;
 
-/** Takes the arguments for height, width and duration. A null counts as absent. */
+/** Removes the arguments for height, width and duration, and returns their values. Null counts as absent. */
 function takeDimensions(args: Arguments): Dimensions {
   const dimensions: Dimensions = {};
   for (const name of ['height', 'width', 'duration'] as const) {
@@ -61,7 +61,7 @@ function takeDimensions(args: Arguments): Dimensions {
   return dimensions;
 }
 
-/** Sets those dimensions that streams of this kind have. If none is given, the kind itself is not set either. */
+/** Sets the dimensions that streams of this kind have. If no dimension is given, the kind of the stream is not set either. */
 function setDimensions(stream: Stream, kind: StreamKind | null, dimensions: Dimensions): void {
   const { height, width, duration } = dimensions;
   const flat = { ...(height === undefined ? {} : { height }), ...(width === undefined ? {} : { width }) };
@@ -104,8 +104,8 @@ function setStreamSource(
 }
 
 /**
- * Sets the fields that only streams have, except text fields. `contentExtension` is the extension detected from the content
- * of the stream's file; null if unknown. Throws `MetadataError`.
+ * Sets the fields that only streams have, except text fields. `contentExtension` is the file extension that was detected
+ * from the content of the stream's file; null if unknown. Throws `MetadataError`.
  */
 export function setStreamFields(stream: Stream, args: Arguments, contentExtension: string | null): void {
   if (args.takeFlag('clear_fee')) delete stream.fee;

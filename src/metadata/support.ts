@@ -1,11 +1,11 @@
-/** Data of a support: a comment, which a channel may have signed. Source: lbry-sdk lbry/schema/support.py. */
+/** Data of a support: a comment, which may be signed by a channel. Source: lbry-sdk lbry/schema/support.py. */
 import type { Bytes } from '../util/bytes.js';
 import { openEnvelope, sealEnvelope, type Envelope } from './envelope.js';
 import { SupportSchema, type Support } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readMessage, writeMessage } from './wire.js';
 
-/** Decoded data of a support. `message` has the signed bytes, in canonical encoding. */
+/** Decoded data of a support. `message` contains the signed bytes in canonical encoding. */
 export interface DecodedSupport extends Envelope {
   readonly support: Support;
 }

@@ -1,8 +1,7 @@
 /** Tags of claims. Source: lbry-sdk lbry/schema/tags.py. */
 
 /**
- * Characters that count as white space in the reference's patterns. JavaScript's `\s` differs in control characters and
- * U+FEFF.
+ * White space in the reference's patterns. JavaScript's `\s` differs in control characters and U+FEFF.
  */
 const SPACE = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 const RUN_OF_SPACE = new RegExp(`${SPACE}{2,}`, 'g');
@@ -18,5 +17,5 @@ export function normalizeTag(tag: string): string {
     .replace(OUTER_SPACE, '');
 }
 
-/** Tag that replaces `nsfw` of old claims. */
+/** Tag that replaces the tag `nsfw` of old claims. */
 export const MATURE_TAG = 'mature';

@@ -6,10 +6,10 @@
 export interface UrlSegment {
   /** Name of a claim. The name of a channel includes its `@`. */
   readonly name: string;
-  /** First 1 to 40 digits of the claim id as printed; null if the URL has no id. */
+  /** First 1 to 40 digits of the claim id, in the hex form that programs print; null if the URL contains no id. */
   readonly claimId: string | null;
   /**
-   * Rank of the claim by amount among the claims of the name, from 1; null if the URL has none. Values above 2^53 are
+   * Rank of the claim by amount among the claims of the name, from 1; null if the URL contains none. A value above 2^53 is
    * rounded to a double.
    */
   readonly amountOrder: number | null;

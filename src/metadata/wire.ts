@@ -28,14 +28,14 @@ const { IMPLICIT } = FeatureSet_FieldPresence;
 /** A message, viewed as an object with its fields by name. */
 type Fields = Record<string, unknown>;
 
-/** Description of a field by which the reader decodes the field. */
+/** Description of a protobuf field with which the reader decodes it. */
 interface FieldPlan {
   readonly name: string;
   readonly wireType: number;
   readonly isList: boolean;
   /** Whether the field's default value cannot be distinguished from its absence. */
   readonly isImplicit: boolean;
-  /** Scalar type of the field; null if its type is a message. */
+  /** Scalar type of the field; null if the field contains a message. */
   readonly scalar: ScalarType | null;
   readonly message: DescMessage | null;
   readonly oneof: string | null;
@@ -78,7 +78,7 @@ function planOf(schema: DescMessage): ReadonlyMap<number, FieldPlan> {
 /** Whether a varint of this length with this last byte is in its shortest form. */
 const isShortest = (size: number, lastByte: number): boolean => size === 1 || lastByte !== 0;
 
-/** Whether a tag marks the end of a message. The caller checks whether an end is allowed here. */
+/** Whether a tag marks the end of a message. The caller checks whether the message may end at this position. */
 const endsMessage = (tag: number): boolean => tag === 0 || (tag & 7) === WIRE.END_GROUP;
 
 class WireReader {
@@ -194,7 +194,10 @@ class WireReader {
     }
   }
 
-  /** Clears `isCanonical` for a default value of a field without presence (zero, false, empty), which is not written. */
+  /**
+   * Clears `isCanonical` for a default value (zero, false, empty) of a field without presence, since a canonical encoding
+   * omits such a value.
+   */
   private checkDefault(field: FieldPlan, value: unknown): void {
     if (!field.isImplicit) return;
     const isDefault = Buffer.isBuffer(value) ? value.length === 0 : !value;
@@ -346,7 +349,7 @@ export function writeMessage<Schema extends DescMessage>(
   }
 }
 
-/** A message, and its canonical encoding. */
+/** A decoded message with its canonical encoding. */
 export interface ReadMessage<Schema extends DescMessage> {
   readonly message: MessageShape<Schema>;
   readonly canonical: Bytes;

@@ -19,16 +19,16 @@ import { Writer } from '../util/writer.js';
 import { buildCoinbase, coinbaseScriptSig, commitmentScript } from './coinbase.js';
 import { TemplateClaims } from './templateClaims.js';
 
-/** Weight and signature operation cost that are reserved for header and coinbase. */
+/** Weight and signature operation cost reserved in each block for the header and the coinbase. */
 const RESERVED_WEIGHT = 4000;
 const RESERVED_SIGOPS_COST = 400;
 
 export interface AssemblerOptions {
   /** `-blockmaxweight`. */
   maxWeight: number;
-  /** `-blockmintxfee`: minimum fee rate of packages, in satoshis per 1,000 virtual bytes. */
+  /** Minimum fee rate of packages in satoshis per 1,000 virtual bytes (`-blockmintxfee`). */
   minFeeRatePerKb: bigint;
-  /** `-blockversion`, which only regtest accepts; null to compute the version from version bits. */
+  /** Block version that `-blockversion` sets (regtest only); null to compute the version from version bits. */
   version: number | null;
   /** Called for each chosen transaction with a log line that contains its fee rate (`-printpriority`). */
   printPriority?: (line: string) => void;
@@ -40,15 +40,15 @@ export interface AssemblerDeps {
   adjustedTimeSec: () => number;
 }
 
-/** Content of a block without coinbase and header. It must not be modified. */
+/** Content of a block without coinbase and header. The object must not be modified. */
 export interface BlockContents {
-  /** Number by which the node identifies the parent block. */
+  /** Header id of the parent block in the node's header table. */
   readonly parent: number;
   readonly height: number;
   readonly segwitActive: boolean;
   /** Whether transactions with witness may be chosen. */
   readonly includeWitness: boolean;
-  /** The mempool's `changeCount` at the time of the selection. */
+  /** `changeCount` of the mempool when the transactions were selected. */
   readonly changeCount: number;
   readonly transactions: readonly BlockCandidate[];
   readonly feesSat: bigint;
@@ -66,7 +66,7 @@ export interface BlockTemplate {
 }
 
 export class BlockAssembler {
-  /** The last block assembled: weight including the reserve, and number of transactions without the coinbase. */
+  /** Data of the last assembled block: weight including the reserve, and number of transactions without the coinbase. */
   lastBlock = { weight: 0, txCount: 0 };
   private readonly options: AssemblerOptions;
   private readonly deps: AssemblerDeps;
@@ -78,7 +78,7 @@ export class BlockAssembler {
     this.deps = deps;
   }
 
-  /** `changeCount` of the mempool for the last assembled block; 0 before the first. */
+  /** `changeCount` of the mempool when the last block was assembled; 0 before the first one. */
   get lastChangeCount(): number {
     return this.last?.changeCount ?? 0;
   }
@@ -92,8 +92,8 @@ export class BlockAssembler {
   }
 
   /**
-   * Like `assemble`, but reuses the last selection if neither tip nor mempool have changed since. In this case `assemble`
-   * would choose the same transactions.
+   * Like `assemble`, but reuses the last selection of transactions if neither tip nor mempool has changed since that
+   * selection.
    */
   async template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate> {
     const known = this.current(includeWitness);
@@ -164,7 +164,7 @@ export class BlockAssembler {
     return chosen;
   }
 
-  /** Creates coinbase and header of a block, with the present time. */
+  /** Creates coinbase and header of a block with the current time. */
   private fill(contents: BlockContents, outputScript: Bytes): BlockTemplate {
     const { params, index } = this.deps.chain.deps;
     const { active, headers, versionBits } = index;
@@ -183,7 +183,7 @@ export class BlockAssembler {
   }
 }
 
-/** Log line about a chosen transaction with its fee rate. Source: `BlockAssembler::AddToBlock`. */
+/** Returns a log line about a chosen transaction with its fee rate. Source: `BlockAssembler::AddToBlock`. */
 function feeLine({ modifiedFeeSat, sizeBytes, txid }: BlockCandidate): string {
   const feeRatePerKb = (modifiedFeeSat * 1000n) / BigInt(sizeBytes);
   return `fee ${formatCoins(feeRatePerKb)} LBC/kB txid ${hashToHex(txid)}`;

@@ -24,7 +24,7 @@ import type { RowTransaction } from '../store/rows/rows.js';
 import { assert } from '../util/assert.js';
 import { toLatin1, type Bytes } from '../util/bytes.js';
 
-/** Thrown if the result depends on the shape of the trie, so that the whole block must be computed. */
+/** Error: the result depends on the shape of the claim trie, so that the whole block must be computed. */
 class Undecided extends Error {}
 
 /**
@@ -32,7 +32,10 @@ class Undecided extends Error {}
  * nodes around it.
  */
 class LoneNames extends WorkTrie {
-  /** Whether the owners of names are being determined. From then on, lookups affect only the heights of names without claims. */
+  /**
+   * Whether the controlling claims of names are being determined. During that phase, lookups only decide the takeover
+   * heights of names without claims.
+   */
   settling = false;
   private readonly work: ClaimWork;
 
@@ -82,23 +85,23 @@ export class ClaimPreview {
   private readonly store: ScratchRows;
   private readonly claims: ClaimStore;
   private readonly height: number;
-  /** Whether names may be computed separately at this height, which is not allowed around the forks. */
+  /** Whether names may be computed separately at this height. Around the forks this is not possible. */
   private readonly divides: boolean;
   private readonly allClaims: boolean;
   private summary: Summary | null = null;
   private due: readonly DueEntry[] = [];
   private expiring: readonly Item[] = [];
-  /** The trie with the results of the last computation, hashed. */
+  /** Claim trie with the results of the last computation, hashed. */
   private trie = this.newTrie();
   private groups = new Map<string, NameGroup>();
-  /** Result that the trie has at present for each loaded name. */
+  /** For each loaded name, the result that is currently in the trie. */
   private readonly outcomes = new Map<string, Outcome>();
   /** Store from which nodes that were not prefetched are read; null unless a root is being computed. */
   private paths: WorkStore | null = null;
   private readonly split = new WeakMap<ClaimTx, ReadonlyMap<string, ClaimTx> | null>();
   private last: { transactions: readonly ClaimTx[]; root: Buffer } | null = null;
 
-  /** Preview of the block at `height`, the next block after the tip. */
+  /** Creates a preview of the block at `height`, the next block after the tip. */
   constructor(store: ScratchRows, claims: ClaimStore, height: number) {
     const { rules } = claims;
     this.store = store;
@@ -109,7 +112,7 @@ export class ClaimPreview {
     this.allClaims = hashesAllClaims(rules, height - 1);
   }
 
-  /** Claim root after a block with these operations. The chain must not change during the call. */
+  /** Computes the claim root after a block with these operations. The chain must not change during the call. */
   async root(transactions: readonly ClaimTx[]): Promise<Buffer> {
     if (this.last && sameItems(this.last.transactions, transactions)) return this.last.root;
     const rows = this.store.begin();
@@ -118,7 +121,7 @@ export class ClaimPreview {
       this.last = { transactions, root };
       return root;
     } catch (error) {
-      // After an error the partial results are dropped, because they must not be reused.
+      // After an error the partial results are deleted, because they must not be used again.
       this.forget();
       throw error;
     } finally {
@@ -147,7 +150,7 @@ export class ClaimPreview {
   }
 
   /**
-   * Computes the root from the changed names. Returns null, without changes of the preview, if names cannot be computed
+   * Computes the root from the changed names. Returns null, without changing the preview, if names cannot be computed
    * separately.
    */
   private async update(rows: RowTransaction, transactions: readonly ClaimTx[]): Promise<Buffer | null> {
@@ -191,7 +194,7 @@ export class ClaimPreview {
     return { summary: this.summary, due: this.due, expiring: this.expiring };
   }
 
-  /** Normalized name that identifies the group of a name; null if normalizing the name twice gives two different names. */
+  /** Normalized name that identifies the group of a name. Null if a second normalization changes the result. */
   private groupOf(name: string): string | null {
     const normalized = normalizeKey(name);
     return normalizeKey(normalized) === normalized ? normalized : null;
@@ -242,7 +245,7 @@ export class ClaimPreview {
     return new WorkStore(block, { rows, versions: new VersionWriter(proofWindow), idle: null, lateReads });
   }
 
-  /** Computes the outdated groups again and stores their results in the trie. */
+  /** Computes the outdated name groups again and stores their results in the trie. */
   private async compute(
     rows: RowTransaction,
     stale: readonly string[],

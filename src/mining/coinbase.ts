@@ -1,6 +1,6 @@
 /**
- * The coinbase of a block that we assemble: height, extra nonce, reward, witness commitment.
- * Source: lbrycrd miner.cpp `CreateNewBlock`, `IncrementExtraNonce`; validation.cpp `GenerateCoinbaseCommitment`.
+ * Coinbase of a block that this node assembles: height, extra nonce, reward, witness commitment. Source: lbrycrd miner.cpp
+ * `CreateNewBlock`, `IncrementExtraNonce`; validation.cpp `GenerateCoinbaseCommitment`.
  */
 import { witnessCommitmentScript, witnessMerkleRoot } from '../consensus/witnessCommitment.js';
 import { loadNative } from '../native/binding.js';
@@ -14,13 +14,13 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 export const WITNESS_RESERVED_VALUE: Bytes = new Uint8Array(32);
 const HASH_SIZE_BYTES = 32;
 
-/** ScriptSig of the coinbase: the height (BIP34) and the extra nonce. A template has the extra nonce 0, which miners replace. */
+/** ScriptSig of the coinbase: the height (BIP34) and the extra nonce. In a template the extra nonce is 0; miners replace it. */
 export function coinbaseScriptSig(height: number, extraNonce: number): Buffer {
   const nonce = extraNonce === 0 ? Buffer.of(OP.OP_0) : pushData(encodeScriptNumber(extraNonce));
   return concatBytes(pushNumber(height), nonce);
 }
 
-/** Output script with the witness commitment. `transactions` are those after the coinbase. */
+/** Output script with the witness commitment. `transactions` are the block's transactions without the coinbase. */
 export function commitmentScript(transactions: readonly { readonly wtxKey: string }[]): Buffer {
   const leaves = Buffer.alloc((transactions.length + 1) * HASH_SIZE_BYTES);
   transactions.forEach(({ wtxKey }, i) => leaves.write(wtxKey, (i + 1) * HASH_SIZE_BYTES, 'latin1'));
@@ -49,7 +49,7 @@ export interface CoinbaseParts {
   segwitActive: boolean;
 }
 
-/** The coinbase with extra nonce 0. */
+/** Returns the coinbase transaction with extra nonce 0. */
 export function buildCoinbase(parts: CoinbaseParts): Transaction {
   return {
     version: 2,

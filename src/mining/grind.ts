@@ -10,11 +10,14 @@ import type { Bytes } from '../util/bytes.js';
 
 /** Offset of the nonce in a header. */
 const NONCE_OFFSET = 108;
-/** Number of hashes between two turns of the event loop, for the addon and for the fallback: about ten milliseconds each. */
+/** Number of hashes between two yields to the event loop, with the addon and without. The hashes take about ten milliseconds. */
 const NATIVE_SLICE = 2048;
 const TWIN_SLICE = 256;
 
-/** Fallback of the addon's `grind`: the first nonce from `startNonce` on that satisfies the target, or -1 after `maxTries`. */
+/**
+ * JavaScript implementation of the addon's `grind`: returns the first nonce from `startNonce` on that satisfies the target,
+ * or -1 after `maxTries`.
+ */
 export function grindFallback(header: Bytes, target: bigint, startNonce: number, maxTries: number): number {
   const trial = Buffer.from(header);
   for (let nonce = startNonce; nonce < startNonce + maxTries; nonce++) {

@@ -1,5 +1,5 @@
 /**
- * Waits for work that is better than a miner's current work: another tip, or after some time a changed mempool (BIP22 long
+ * Waits until a miner needs a new template: for another tip, or after some time for a changed mempool (BIP22 long
  * polling). Source: lbrycrd rpc/mining.cpp `getblocktemplate`.
  */
 import type { Chain } from '../chain/chain.js';
@@ -15,11 +15,11 @@ const NEXT_LOOK_MS = 10_000;
 export interface KnownWork {
   /** Id of the parent of the miner's template, in wire order. */
   readonly tip: Bytes;
-  /** `changeCount` of the mempool for the miner's template. */
+  /** `changeCount` of the mempool when the miner's template was created. */
   readonly changeCount: number;
 }
 
-/** Resolves when the present work differs from `known`, or when `signal` aborts. */
+/** Resolves when the work for miners (tip or mempool) differs from `known`, or when `signal` aborts. */
 export async function waitForWork(
   chain: Chain,
   source: { readonly changeCount: number },

@@ -27,9 +27,9 @@ import { submitBlock } from './submitBlock.js';
 const NONCES_PER_TEMPLATE = 0x10000;
 
 export interface MiningService {
-  /** The last block assembled: weight including the reserve, and number of transactions without the coinbase. */
+  /** Data of the last assembled block: weight including the reserve, and number of transactions without the coinbase. */
   readonly lastBlock: { readonly weight: number; readonly txCount: number };
-  /** `changeCount` of the mempool for the last assembled block; 0 before the first. */
+  /** `changeCount` of the mempool when the last block was assembled; 0 before the first one. */
   readonly lastChangeCount: number;
   /**
    * Mines up to `count` blocks that pay `outputScript`, and tries at most `maxTries` nonces in total. Resolves to the ids of
@@ -37,13 +37,13 @@ export interface MiningService {
    */
   generate(outputScript: Bytes, count: number, maxTries: number, signal: AbortSignal): Promise<Buffer[]>;
   /**
-   * Payout script for a call that names no address. The addresses of `-miningaddress` are used in turn; null if there are
-   * none.
+   * Returns the payout script for a call that names no address. The addresses of `-miningaddress` are used in turn; null if
+   * there are none.
    */
   nextPayoutScript(): Bytes | null;
   /**
-   * Present block template for a miner, without merkle root. `includeWitness` says whether the block may contain
-   * transactions with witness.
+   * Creates a block template for a miner, without merkle root. `includeWitness`: whether the block may contain transactions
+   * with witness.
    */
   template(outputScript: Bytes, includeWitness: boolean): Promise<BlockTemplate>;
   /** See `longPoll.ts`. */
@@ -54,7 +54,7 @@ export interface MiningService {
   submit(block: LoadedBlock): Promise<string | null>;
 }
 
-/** Error: the chain rejected a block that this node mined. The cause is the chain's verdict. */
+/** Error: the chain rejected a block that this node mined. `cause` is the verdict. */
 export class MiningError extends Error {
   override readonly name = 'MiningError';
 

@@ -8,8 +8,9 @@ import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { equalBytes } from '../util/bytes.js';
 
 /**
- * Resolves to null if the block would be valid. Otherwise to `duplicate`, `duplicate-invalid`, `duplicate-inconclusive`
- * (known but not validated yet), `inconclusive-not-best-prevblk` or the reason for the rejection.
+ * Checks a block that is not mined yet (BIP22 proposal). Resolves to null if the block would be valid. Otherwise to
+ * `duplicate`, `duplicate-invalid`, `duplicate-inconclusive` (known but not validated yet), `inconclusive-not-best-prevblk`
+ * or the reason for the rejection.
  */
 export async function checkProposal(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers } = chain.index;

@@ -21,7 +21,7 @@ import { concatBytes } from '../util/bytes.js';
 import { Reader } from '../util/reader.js';
 import { WITNESS_RESERVED_VALUE } from './coinbase.js';
 
-/** Whether the block starts with a coinbase. Other blocks are rejected immediately. */
+/** Whether the first transaction of the block is a coinbase. Other blocks are rejected immediately. */
 export function startsWithCoinbase({ parsed }: LoadedBlock): boolean {
   return parsed.txCount > 0 && (parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) !== 0;
 }
@@ -46,9 +46,9 @@ async function withReservedValue(block: LoadedBlock): Promise<LoadedBlock> {
 }
 
 /**
- * Resolves to null if the block is valid and on the active chain. Otherwise to `duplicate`, `duplicate-invalid`,
- * `inconclusive` (stored on a side branch), `invalid` (rejected before it was stored) or the reason why it could not be
- * connected. The block must start with a coinbase.
+ * Submits a mined block. Resolves to null if the block is valid and on the active chain. Otherwise to `duplicate`,
+ * `duplicate-invalid`, `inconclusive` (stored on a side branch), `invalid` (rejected before it was stored) or the reason why
+ * it could not be connected. The block must start with a coinbase.
  */
 export async function submitBlock(chain: Chain, block: LoadedBlock): Promise<string | null> {
   const { headers, versionBits } = chain.index;

@@ -14,19 +14,22 @@ import { toLatin1 } from '../util/bytes.js';
 import { Writer } from '../util/writer.js';
 import { ClaimPreview } from './claimPreview.js';
 
-/** Number of transactions that are processed between two possible yields to the event loop. Arbitrary: some milliseconds. */
+/**
+ * Number of transactions that are processed between two checks whether to yield to the event loop. Arbitrary: takes some
+ * milliseconds.
+ */
 const TRANSACTIONS_AT_ONCE = 500;
-/** Maximum size of a block's header and transaction count. */
+/** Maximum size in bytes of a block's header and transaction count. */
 const HEAD_SIZE_BYTES = HEADER_SIZE_BYTES + 9;
 
 export class TemplateClaims {
   private readonly deps: ConnectDeps;
   private readonly height: number;
   private readonly preview: ClaimPreview;
-  /** Cached operations of transactions; null if a transaction has none. */
+  /** Cached claim operations of transactions; null for a transaction without operations. */
   private readonly known = new WeakMap<BlockCandidate, ClaimTx | null>();
 
-  /** Creates the object for the block at `height`, the next block after the tip. */
+  /** Creates the object for the block at `height`, which must be the next block after the tip. */
   constructor(deps: ConnectDeps, height: number) {
     this.deps = deps;
     this.height = height;
@@ -34,8 +37,8 @@ export class TemplateClaims {
   }
 
   /**
-   * Claim root after a block with these transactions, each after those that it spends. The chain must not change during the
-   * call.
+   * Claim root after a block with these transactions. Each transaction must come after the transactions that it spends. The
+   * chain must not change during the call.
    */
   async root(transactions: readonly BlockCandidate[]): Promise<Buffer> {
     const news = transactions.filter((tx) => !this.known.has(tx));
@@ -53,8 +56,8 @@ export class TemplateClaims {
   }
 
   /**
-   * Reads the claim operations of new transactions. For this they are treated as a block, together with the mempool
-   * transactions that they spend.
+   * Reads the claim operations of new transactions. To read them, the new transactions are treated as a block, together with
+   * the mempool transactions that they spend.
    */
   private async learn(news: readonly BlockCandidate[]): Promise<void> {
     const { coins } = this.deps;

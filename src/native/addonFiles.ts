@@ -44,7 +44,7 @@ export function targetName(): string {
   return (name ??= `${process.platform}-${process.arch}${hasMusl() ? '-musl' : ''}`);
 }
 
-/** Folder in the user's cache folder for an addon built by the user; null if the user has none. */
+/** Folder in the user's cache folder for an addon that the user builds; null if the user has no cache folder. */
 function userFolder(): string | null {
   try {
     const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -54,7 +54,7 @@ function userFolder(): string | null {
   }
 }
 
-/** The files that may be the addon for this machine, in order of preference. */
+/** Paths of the files that may be the addon for this machine, in order of preference. */
 export function addonCandidates(): string[] {
   const own = projectFile('build', ADDON);
   if (isCheckout()) return [own];
@@ -78,7 +78,7 @@ export function addonBuilder(): { script: string; folder: string } | null {
   }
 }
 
-/** Instructions for the operator to get an addon; empty if only another installation helps. */
+/** Instructions with which the operator can get an addon; empty if only another installation of the program helps. */
 export function addonRemedy(): string {
   const builder = addonBuilder();
   let command = '';
@@ -96,7 +96,7 @@ function compilerCommand(): string {
   return hasMusl() ? '`apk add g++ linux-headers`' : '`apt install g++`';
 }
 
-/** The text quoted as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w./=@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,7 +9,7 @@ export interface ParsedBlock {
   txs: Uint32Array;
   inputs: Uint32Array;
   outputs: Uint32Array;
-  /** 32 bytes per transaction, wire order. */
+  /** Txids of all transactions: 32 bytes each, wire order. */
   txids: Buffer;
   wtxids: Buffer;
   /** Merkle root of `txids`; 32 zero bytes without transactions. */
@@ -18,12 +18,12 @@ export interface ParsedBlock {
   mutated: boolean;
   /** Merkle root of `wtxids`, with zeros as the leaf of the first transaction (BIP141). */
   witnessMerkleRoot: Buffer;
-  /** Number of bytes read. Differs from `sizeBytes` when a transaction has the witness marker but no witness. */
+  /** Number of bytes read. Differs from `sizeBytes` if a transaction has the witness marker but no witness. */
   consumedBytes: number;
   /** Size of the block in the reference's serialization, with witness. */
   sizeBytes: number;
   strippedSizeBytes: number;
-  /** BIP141: three times the stripped size plus the size. */
+  /** Weight (BIP141): three times the stripped size plus the size. */
   weight: number;
   /**
    * Buffer that contains all tables, if the addon created them together. The addon then reads this buffer instead of each
@@ -32,7 +32,10 @@ export interface ParsedBlock {
   packed?: Buffer;
 }
 
-/** Coins that a block spends, by running input number, i.e. the row of `ParsedBlock.inputs`. Rows of the coinbase stay zero. */
+/**
+ * Coins that a block spends, by number of the input within the block (the row of `ParsedBlock.inputs`). Rows of coinbase
+ * inputs are zero.
+ */
 export interface ResolvedInputs {
   /** Height of the coin's block times 2, plus 1 for a coin of a coinbase. */
   heightCodes: Uint32Array;
@@ -41,11 +44,11 @@ export interface ResolvedInputs {
   scriptLengths: Uint32Array;
   /** All spent scripts, concatenated. */
   scripts: Buffer;
-  /** Status of the coin. 0: found; 1: missing or already spent, possibly in the same block. */
+  /** Status of each coin. 0: found. 1: missing or already spent, possibly earlier in the same block. */
   status: Uint8Array;
-  /** Claim kind of the spent script, as in the claim-kind column of `ParsedBlock.outputs`. */
+  /** Claim kind of each spent script, with the values of the claim-kind column of `ParsedBlock.outputs`. */
   claimKinds: Uint8Array;
-  /** Numbers of the transactions with an output that already exists unspent before the block (BIP30). */
+  /** Numbers of those transactions with an output that exists unspent before the block (BIP30). */
   duplicates: Uint32Array;
   /** As `ParsedBlock.packed`. */
   packed?: Buffer;
@@ -59,7 +62,7 @@ export interface CoinValue {
   script: Uint8Array;
 }
 
-/** Coin table of the addon. `store/cache/coinTable.ts` has the contract of every method. */
+/** Coin table of the addon. `store/cache/coinTable.ts` describes the contract of every method. */
 export interface NativeCoinTable {
   readonly usageBytes: number;
   readonly entryCount: number;
@@ -83,7 +86,7 @@ export interface NativeCoinTable {
  * per byte, or bytes. Records have the format of `store/leveldb/flushJournal.ts`.
  */
 export interface NativeRows {
-  /** Memory use of the rows in bytes. */
+  /** Number of bytes of memory that the rows use. */
   readonly sizeBytes: number;
   readonly count: number;
   /**
@@ -102,13 +105,13 @@ export interface NativeRows {
   readRecords(records: Uint8Array): Buffer;
   clear(): void;
   /**
-   * Starts a walk over all rows, grouped by the first byte of their keys; for tables without a size limit. The table must
-   * not change until the walk ends.
+   * Starts an iteration over all rows, grouped by the first byte of their keys. Only for tables without a size limit. The
+   * table must not change until the iteration ends.
    */
   beginWalk(): void;
   /**
-   * Writes the next records of the walk to `target`. Returns the number of bytes; 0 at the end; -n if the next record needs
-   * n bytes.
+   * Writes the next records of the iteration to `target`. Returns the number of bytes; 0 at the end; -n if the next record
+   * needs n bytes.
    */
   walk(target: Uint8Array): number;
   /**
@@ -133,7 +136,7 @@ export interface NativeRows {
  * given by their numbers.
  */
 export interface NativeRowView {
-  /** Number of changes of the table, see `NativeRows`. It is incremented before any modification of a change is visible. */
+  /** Number of changes of the table (`NativeRows`). It is incremented before readers can see any part of a change. */
   readonly changes: number;
   /** Packed values of all keys. Throws an error with the code LEVEL_DATABASE_NOT_OPEN if the database is closed. */
   getMany(keys: readonly string[]): Buffer;
@@ -155,7 +158,7 @@ export interface NativeNameClaims {
   readonly end: number;
 }
 
-/** Payments that are settled already, as input of `scanPayments`; see `SettledPayments` in `chain/blocks/paymentScan.ts`. */
+/** Confirmed transactions of the wallet, as input of `scanPayments`. See `SettledPayments` in `chain/blocks/paymentScan.ts`. */
 export interface NativeSettled {
   readonly ids: Uint8Array;
   readonly idSlots: Int32Array;
@@ -167,18 +170,18 @@ export interface NativeSettled {
 
 /** Address index rows of a block. */
 export interface NativeAddressRows {
-  /** Records of histories and unspent outputs. Their order must be kept. */
+  /** Records of the rows for histories and unspent outputs. They must be written in this order. */
   records: Buffer;
   /** Records with the amounts that the block adds to the sums of each script. */
   totals: Buffer;
 }
 
 export interface NativeDatabaseOptions {
-  /** Size of LevelDB's cache for blocks of table files. */
+  /** Size in bytes of LevelDB's cache for blocks of table files. */
   cacheBytes: number;
   /** Number of written bytes that are collected in memory before LevelDB writes them to a table file. */
   writeBufferBytes: number;
-  /** Maximum size of a table file. */
+  /** Maximum size of a table file in bytes. */
   fileBytes: number;
   /** Maximum number of table files that are kept open. */
   openFiles: number;
@@ -196,11 +199,12 @@ export interface NativeDatabase {
   close(): Promise<void>;
   /** Number by which other threads attach to the database (`NativeRowView`). It stays valid if the database is reopened. */
   share(): number;
-  /** Sequence number of the newest put or delete. */
+  /** LevelDB's sequence number of the newest put or delete. */
   readonly sequence: number;
   /**
-   * Reads the first keys and writes their packed values to `target`. It stops after a key whose read took `slowMicros`, or
-   * when `budgetMicros` have passed. Returns the number of bytes; -n if the n bytes do not fit.
+   * Reads the rows of `keys` in order and writes their packed values to `target`. It stops after a key whose read took
+   * `slowMicros`, or when `budgetMicros` have passed. Returns the number of written bytes, or -n if the n needed bytes do
+   * not fit.
    */
   getNow(
     keys: readonly string[],
@@ -238,8 +242,7 @@ export interface NativeDatabase {
 }
 
 /**
- * A walk over the rows of a range, in their state at the creation of the walk. `close` must be called when no call is
- * pending.
+ * An iteration over the rows of a range, in their state at its creation. `close` must be called when no call is pending.
  */
 export interface NativeDatabaseWalk {
   /**
@@ -258,9 +261,9 @@ export interface VerifyJob {
   resolved: ResolvedInputs;
   /** The interpreter's verification flags (Core's SCRIPT_VERIFY_* bits). */
   flags: number;
-  /** Running number of the first input to verify; 0 by default. */
+  /** Number of the first input to verify, counted over the whole block; 0 by default. */
   firstInput?: number;
-  /** Number of inputs to verify; by default all following ones. */
+  /** Number of inputs to verify; absent means all inputs from the first one on. */
   count?: number;
   /**
    * Whether valid signatures are added to the signature cache, as for the mempool. If false, a signature that is found in
@@ -275,7 +278,7 @@ export interface VerifyReport {
    * Inputs of a coinbase are never included.
    */
   undecided: Uint32Array;
-  /** Number of inputs that were checked, without those of coinbases. */
+  /** Number of inputs that were verified, without coinbase inputs. */
   checked: number;
   /** Number of signatures that were found in the signature cache. */
   cacheHits: number;
@@ -288,14 +291,14 @@ export interface SignatureItem {
   publicKey: Uint8Array;
 }
 
-/** Elliptic curve operations with the interface of the crypto module's `EcdsaBackend`, which documents the contracts. */
+/** Elliptic curve operations. The interface is that of `EcdsaBackend` in the module `crypto`, which describes the contracts. */
 export interface NativeEcdsa {
   readonly name: string;
   /** Verifies a signature like Core's `CPubKey::Verify`: lenient DER, any S, hybrid keys. Uses and fills the signature cache. */
   verify(hash: Uint8Array, derSignature: Uint8Array, publicKey: Uint8Array): boolean;
-  /** Verifies each item like `verify`, but without the signature cache. Result bytes: 0 for invalid, 1 for valid. */
+  /** Verifies each item as `verify` does, without the signature cache. Result bytes: 0 for invalid, 1 for valid. */
   verifyMany(items: readonly SignatureItem[]): Buffer;
-  /** Like `verifyMany`, on another thread. The items are read before the call returns. */
+  /** Like `verifyMany`, but on another thread. The items are read before the call returns. */
   verifyManyAside(items: readonly SignatureItem[]): Promise<Buffer>;
   isFullyValidPublicKey(publicKey: Uint8Array): boolean;
   publicKeyOf(privateKey: Uint8Array, compressed: boolean): Buffer;
@@ -312,9 +315,9 @@ export interface NativeEcdsa {
 
 export interface NativeAddon {
   readonly abi: number;
-  /** Which libsecp256k1 is used: the bundled one or the system's. */
+  /** Source of the libsecp256k1 in use: the bundled copy or the system's library. */
   readonly secp256k1: 'bundled' | 'system';
-  /** SHA-256 implementation that is used on this processor. */
+  /** Name of the SHA-256 implementation that is used on this processor. */
   readonly sha256Implementation: 'sha-ni' | 'portable';
 
   sha256(data: Uint8Array): Buffer;
@@ -323,11 +326,11 @@ export interface NativeAddon {
    * is returned.
    */
   sha256d(data: Uint8Array, target?: Uint8Array): Uint8Array;
-  /** Double SHA-256 of each 64-byte item. The input has 64n bytes, the result 32n. */
+  /** Double SHA-256 of each item of 64 bytes. The input has 64n bytes, the result 32n. */
   sha256dMany(items: Uint8Array): Buffer;
-  /** RIPEMD-160 of SHA-256, 20 bytes. */
+  /** Hash160: RIPEMD-160 of the SHA-256 of the data, 20 bytes. */
   hash160(data: Uint8Array): Buffer;
-  /** Proof-of-work hash of a 112-byte header. */
+  /** Returns the proof-of-work hash of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
   /**
@@ -335,7 +338,7 @@ export interface NativeAddon {
    * of siblings.
    */
   merklePath(leaves: Uint8Array, index: number, path: Uint8Array): number;
-  /** CRC-32C of the bytes. */
+  /** Returns the CRC-32C checksum of the bytes. */
   crc32c(data: Uint8Array): number;
   /**
    * Hash of a claim trie node, see `claimtrie/trieNode.ts`. `slots` are the packed children, `claims` is the hash of the
@@ -365,10 +368,13 @@ export interface NativeAddon {
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
 
-  /** Parse a block or a transaction. On malformed bytes they throw an `Error` with the message of the fallback's `ReadError`. */
+  /**
+   * Parses a block (`parseBlock`) or a transaction (`parseTx`). For malformed bytes it throws an `Error` with the message of
+   * the `ReadError` that the fallback throws.
+   */
   parseBlock(bytes: Uint8Array): ParsedBlock;
   parseTx(bytes: Uint8Array): ParsedBlock;
-  /** Like `parseBlock`, on another thread. The bytes must not change before the promise settles. */
+  /** Like `parseBlock`, but on another thread. The bytes must not change before the promise settles. */
   parseBlockAside(bytes: Uint8Array): Promise<ParsedBlock>;
   /**
    * Length of the transaction at the start of the bytes; 0 if it is incomplete. Writes its txid and wtxid to the 64 bytes of
@@ -404,7 +410,7 @@ export interface NativeAddon {
   ): Promise<Uint32Array>;
   /** The claims in the row of a name, from offset `at` on; null for a truncated row. See `store/claims/namePlaces.ts`. */
   nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;
-  /** Rank of one number in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */
+  /** Position that the number at index `of` gets in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   /** Address index rows of a block, as records in the format of `store/rows/rowRecords.ts`. See `index/addressRows.ts`. */
@@ -414,7 +420,7 @@ export interface NativeAddon {
     resolved: ResolvedInputs,
     height: number,
   ): NativeAddressRows;
-  /** Like `addressRows`, on another thread. The arguments must not change before the promise settles. */
+  /** Like `addressRows`, but on another thread. The arguments must not change before the promise settles. */
   addressRowsAside(
     block: Uint8Array,
     parsed: ParsedBlock,
@@ -423,7 +429,10 @@ export interface NativeAddon {
   ): Promise<NativeAddressRows>;
   /** Transaction index rows of a block, as records. See `index/txIndex.ts`. */
   txRows(block: Uint8Array, parsed: ParsedBlock, height: number): Buffer;
-  /** Script key in the address index, 16 code units; null for an unspendable script. See `index/addressScripts.ts`. */
+  /**
+   * Script key in the address index, as a latin1 string of 16 characters; null for an unspendable script. See
+   * `index/addressScripts.ts`.
+   */
   scriptKey(script: Uint8Array): string | null;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
@@ -433,7 +442,7 @@ export interface NativeAddon {
     lt: string,
     reverse: boolean,
   ) => NativeDatabaseWalk;
-  /** Table of rows. `maxBytes` limits the memory, which makes the table a cache; 0 for no limit. */
+  /** Table of rows. `maxBytes` limits the memory, in which case the table is a cache that evicts rows; 0 for no limit. */
   readonly Memtable: new (maxBytes: number) => NativeRows;
   /** View of a table and a database, given by their numbers. The constructor throws if one of them no longer exists. */
   readonly RowView: new (rows: number, database: number) => NativeRowView;
@@ -444,11 +453,11 @@ export interface NativeAddon {
   signatureCacheUsage(): { maxBytes: number; insertions: number };
   verifyInputs(job: VerifyJob): Promise<VerifyReport>;
   /**
-   * Like `verifyInputs`, but synchronous on the calling thread. For a few inputs, because switching threads would take
+   * Like `verifyInputs`, but synchronous on the calling thread. For a few inputs, for which switching threads would take
    * longer.
    */
   verifyInputsHere(job: VerifyJob): VerifyReport;
-  /** The digest that a signature of input `inputNumber` commits to; for the differential tests. */
+  /** Digest that a signature of input `inputNumber` signs; for the differential tests. */
   signatureHash(
     tx: Uint8Array,
     parsed: ParsedBlock,

@@ -49,7 +49,7 @@ export function nativeUnavailableReason(): string | null {
   return loaded.reason;
 }
 
-/** Looks for the addon again, after it was built; `null` if there still is none. */
+/** Looks for the addon again, after it was built. Returns `null` if it still cannot be loaded. */
 export function reloadNative(): NativeAddon | null {
   loaded = load();
   return loaded.addon;

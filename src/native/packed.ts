@@ -51,7 +51,7 @@ export function unpackParsed(packed: Buffer): ParsedBlock {
   };
 }
 
-/** Creates the views of a result of `CoinTable.resolve`. */
+/** Creates views of the result of `CoinTable.resolve`, which is one packed buffer. */
 export function unpackResolved(packed: Buffer): ResolvedInputs {
   const { buffer, byteOffset } = packed;
   const head = new Uint32Array(buffer, byteOffset, RESOLVED_HEAD_WORDS);
@@ -76,7 +76,7 @@ export function unpackResolved(packed: Buffer): ResolvedInputs {
   };
 }
 
-/** Interface of the addon as loaded. Functions whose results are tables return them packed in one buffer. */
+/** Interface of the loaded addon. Functions whose results are tables return all tables packed in one buffer. */
 export interface PackingAddon extends Omit<NativeAddon, 'parseBlock' | 'parseTx' | 'CoinTable'> {
   parseBlock(bytes: Uint8Array): Buffer;
   parseTx(bytes: Uint8Array): Buffer;

@@ -16,7 +16,7 @@ import { Writer } from '../util/writer.js';
 import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
 import { formatSubnet, isValid, parseHost, type HostAddress } from './netAddress.js';
 
-/** Reasons in the form of `listbanned`. */
+/** Reasons of bans, as `listbanned` returns them. */
 export const BAN_REASONS = ['unknown', 'node misbehaving', 'manually added'] as const;
 export type BanReason = (typeof BAN_REASONS)[number];
 
@@ -31,7 +31,7 @@ export interface BanListOptions {
   /** Path of `banlist.dat` in the folder of the network. */
   readonly path: string;
   readonly magic: Buffer;
-  /** Default duration of a ban (`-bantime`). */
+  /** Default duration of a ban in seconds (`-bantime`). */
   readonly banTimeSec: number;
 }
 
@@ -44,7 +44,7 @@ export interface BanListDeps {
 
 const ENTRY_VERSION = 1;
 const IP_BYTES = 16;
-/** Maximum number of bans for misbehaviour. Arbitrary: about 25 MB of memory. */
+/** Maximum number of bans for misbehaviour. Arbitrary: bounds the memory to about 25 MB. */
 export const MAX_MISBEHAVIOUR_BANS = 50_000;
 const MAX_FILE_BYTES = 64 << 20;
 
@@ -81,15 +81,15 @@ export class BanList {
     return false;
   }
 
-  /** Whether there is a ban for exactly this subnet. */
+  /** Whether exactly this subnet is banned. */
   isSubnetBanned(subnet: Subnet): boolean {
     const ban = this.byMask.get(toLatin1(subnet.mask))?.bans.get(toLatin1(subnet.network));
     return ban !== undefined && this.deps.nowSec() < ban.untilSec;
   }
 
   /**
-   * Bans a subnet for `timeSec` seconds, or until that time if `absolute`. Zero and negative values mean `-bantime`. Returns
-   * false if the subnet is already banned for at least as long.
+   * Bans a subnet for `timeSec` seconds or, with `absolute`, until the Unix time `timeSec`. Zero and negative values mean
+   * the duration `-bantime`. Returns false if the subnet is already banned for at least as long.
    */
   ban(subnet: Subnet, reason: BanReason, timeSec = 0, absolute = false): boolean {
     const createdSec = this.deps.nowSec();
@@ -123,7 +123,7 @@ export class BanList {
     this.isDirty = true;
   }
 
-  /** Present bans, ordered by network address. */
+  /** Returns the current bans, ordered by network address. */
   list(): Ban[] {
     this.sweep();
     return [...this.all()].sort(
@@ -171,7 +171,7 @@ export class BanList {
     return true;
   }
 
-  /** Removes a tenth of the bans for misbehaviour, those that would end first. */
+  /** Removes the tenth of the misbehaviour bans that would end first. */
   private thinOut(): void {
     const bans = [...this.all()].filter(({ reason }) => reason === 'node misbehaving');
     bans.sort((a, b) => a.untilSec - b.untilSec);
@@ -233,8 +233,8 @@ function formatBans(bans: readonly Ban[]): Buffer {
 }
 
 /**
- * Parses the bans. Throws `ReadError`, also if bytes follow the bans: such a file may be another kind of file with the same
- * magic.
+ * Parses the bans. Throws `ReadError` for malformed content. Bytes after the bans are an error too, because the file may
+ * then be another kind of file with the same magic.
  */
 function parseBans(content: Buffer): Ban[] {
   const reader = new Reader(content);

@@ -1,7 +1,7 @@
 /**
  * Reads and writes small files in Core's format of `peers.dat` and `banlist.dat`: the network's magic, the content, and the
- * double SHA-256 of both. A write creates a new file that replaces the old one. Source: Core addrdb.cpp `SerializeFileDB`,
- * `DeserializeDB`.
+ * double SHA-256 of both. A write creates a new file that then replaces the old file. Source: Core addrdb.cpp
+ * `SerializeFileDB`, `DeserializeDB`.
  */
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { sha256d } from '../crypto/hash.js';

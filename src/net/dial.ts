@@ -26,17 +26,17 @@ import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 /** Maximum number of addresses that are accepted from a name server for one name. */
 export const MAX_LOOKUP_ADDRESSES = 256;
 
-/** Destination of a connection: an address, or a name together with the proxy that resolves it. */
+/** Destination of a connection: an address, or a host name together with the proxy that resolves it. */
 export type DialTarget =
   | { readonly address: NetAddress }
   | { readonly address: null; readonly host: string; readonly port: number; readonly proxy: Proxy };
 
 export interface DialerOptions {
-  /** Port that is used if the operator's text has none. */
+  /** Port to use if the text of the operator contains no port. */
   readonly defaultPort: number;
-  /** Time limit for the TCP connection (`-timeout`). */
+  /** Milliseconds for opening the TCP connection (`-timeout`). */
   readonly connectTimeoutMs: number;
-  /** Time limit for each response of a proxy. */
+  /** Milliseconds for each response of a proxy. */
   readonly proxyTimeoutMs?: number;
   /** Whether names may be resolved (`-dns`). */
   readonly allowsLookup: boolean;
@@ -54,14 +54,14 @@ export interface DialerDeps {
 
 export interface DialContext {
   readonly signal: AbortSignal;
-  /** Whether the operator requested this connection. Failures are logged then. */
+  /** Whether the operator requested this connection. If so, failures are logged. */
   readonly isManual?: boolean;
 }
 
-/** Error: the connection failed. */
+/** Thrown if a connection to a peer failed. */
 export class DialError extends Error {
   override readonly name = 'DialError';
-  /** Whether the proxy could not be reached or failed. In this case nothing is known about the destination. */
+  /** Whether the proxy could not be reached or failed. If so, the error does not show whether the destination can be reached. */
   readonly isProxyFailure: boolean;
 
   constructor(message: string, isProxyFailure = false) {
@@ -83,8 +83,8 @@ export class Dialer {
   }
 
   /**
-   * Resolves `host:port` as the operator wrote it. If the name has several addresses, a random one is chosen. Rejects with
-   * `DialError` if the name has none.
+   * Resolves `host:port` as the operator wrote it. If the name has several addresses, a random address is chosen. Rejects
+   * with `DialError` if the name has no address.
    */
   async locate(text: string, { signal }: DialContext): Promise<DialTarget> {
     const { defaultPort, allowsLookup } = this.options;
@@ -110,8 +110,8 @@ export class Dialer {
   }
 
   /**
-   * The IP addresses, 16 bytes each, of a seed's name, at most `MAX_LOOKUP_ADDRESSES`; empty if the name has no address, or
-   * if a proxy resolves names. `-dns` does not apply to seeds. Source: `LookupHost`.
+   * Resolves the host name of a DNS seed to IP addresses of 16 bytes, at most `MAX_LOOKUP_ADDRESSES`. Empty if the name has
+   * no address, or if a proxy resolves names. `-dns` does not apply to seeds. Source: `LookupHost`.
    */
   async resolve(host: string, signal: AbortSignal): Promise<Buffer[]> {
     const numeric = parseHost(host);
@@ -135,7 +135,7 @@ export class Dialer {
   }
 
   /**
-   * Connects to a destination. Resolves to a socket that is not read yet and has an error listener that ignores errors. If
+   * Connects to a destination. Resolves to a socket whose data nothing reads yet, with a listener that ignores errors. If
    * the connection fails or is aborted, the failure is logged and the promise rejects with `DialError`.
    */
   async connect(target: DialTarget, context: DialContext): Promise<Socket> {
@@ -182,7 +182,10 @@ export class Dialer {
     }
   }
 
-  /** New credentials for each connection, because Tor uses different circuits for streams with different credentials. */
+  /**
+   * Creates new credentials for each connection, because Tor uses different circuits for connections with different
+   * credentials.
+   */
   private nextCredentials(): { user: string; password: string } {
     const text = `${this.credentialPrefix}${this.credentialCount++}`;
     return { user: text, password: text };
@@ -200,7 +203,7 @@ export class Dialer {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         socket.off('error', onError).off('connect', onConnect);
-        // An error after this point needs no handling here, because the event `close` follows it.
+        // Errors after this point are ignored, because the event `close` follows them.
         socket.on('error', () => undefined);
         if (error === null) {
           resolve(socket);
@@ -223,7 +226,7 @@ export class Dialer {
   }
 }
 
-/** Text of a system error, such as `connection refused (111)`. Source: `NetworkErrorString`. */
+/** Returns the text of a system error, such as `connection refused (111)`. Source: `NetworkErrorString`. */
 function errorText(error: NodeJS.ErrnoException): string {
   const known = error.errno === undefined ? undefined : getSystemErrorMap().get(error.errno)?.[1];
   return known === undefined ? error.message || String(error.code) : `${known} (${-error.errno!})`;

@@ -1,6 +1,6 @@
 /**
  * Splits a byte stream into P2P messages. A message has 4 bytes of magic, 12 of command, 4 of length, 4 of checksum, and the
- * payload. Owns received bytes that are not parsed yet; `messages/` parses the payloads. Source: Core net.cpp
+ * payload. Stores received bytes until a message is complete; `messages/` parses the payloads. Source: Core net.cpp
  * `ReceiveMsgBytes`, `CNetMessage`, protocol.cpp `CMessageHeader::IsValid`.
  */
 import { sha256d } from '../crypto/hash.js';
@@ -41,8 +41,8 @@ export class FrameError extends Error {
 export interface Frame {
   /**
    * The command without trailing zeros, latin1. QUIRK: a malformed command (unprintable bytes, or bytes after a zero) is not
-   * an error. It equals no known command, so the message is ignored like one with an unknown command. Source:
-   * `ProcessMessages`. Test: test/unit/net/framing.test.ts.
+   * an error. The command then equals no known command, so the message is ignored like a message with an unknown command.
+   * Source: `ProcessMessages`. Test: test/unit/net/framing.test.ts.
    */
   readonly command: string;
   /** The payload, in a buffer that is not shared with other data. */
@@ -131,7 +131,7 @@ export class FrameReader {
     this.announced = -1;
   }
 
-  /** Adds bytes from the socket. The buffer is retained and must not change. */
+  /** Adds bytes from the socket. The buffer is stored and must not change. */
   push(chunk: Buffer): void {
     this.queue.push(chunk);
   }
@@ -150,8 +150,8 @@ export class FrameReader {
     const error = this.headError();
     if (error) throw error;
     if (this.queue.length < this.announced) return null;
-    // Allocated outside the buffer pool of Node.js: a small retained payload would keep a whole slab of the pool in
-    // memory.
+    // Allocated outside the buffer pool of Node.js, because a small payload that is stored would keep a whole slab of the
+    // pool in memory.
     const payload = this.announced === 0 ? EMPTY_PAYLOAD : Buffer.allocUnsafeSlow(this.announced);
     this.queue.take(payload);
     this.announced = -1;

@@ -8,7 +8,7 @@ import { MAX_PAYLOAD_BYTES, readItems, type MessageCodec } from './messages/code
 export const INV = {
   tx: 1,
   block: 2,
-  /** Requests a block as a merkleblock message and its matching transactions. Used in getdata only. */
+  /** Requests a block as a merkleblock message together with its matching transactions. Used in getdata only. */
   filteredBlock: 3,
   /** Requests a block as a cmpctblock message. Used in getdata only. */
   compactBlock: 4,

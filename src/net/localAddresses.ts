@@ -23,7 +23,7 @@ export const LOCAL_SCORE = { none: 0, interface: 1, bind: 2, upnp: 3, manual: 4 
 export interface LocalAddressOptions {
   /** Whether the node accepts inbound connections (`-listen`). Otherwise no address is announced. */
   readonly listens: boolean;
-  /** `-discover`: whether addresses that the operator did not set are used. */
+  /** Whether addresses that the operator did not set are used (`-discover`). */
   readonly discovers: boolean;
   /** Port on which this node accepts connections. */
   readonly port: number;
@@ -51,7 +51,7 @@ export interface LocalAddressInfo {
 export class LocalAddresses {
   private readonly options: LocalAddressOptions;
   private readonly deps: LocalAddressDeps;
-  /** Local addresses by IP. Each IP has only one port. */
+  /** Local addresses by IP. For each IP there is only one port. */
   private readonly byIp = new Map<string, { address: NetAddress; score: number }>();
 
   constructor(options: LocalAddressOptions, deps: LocalAddressDeps) {
@@ -76,7 +76,7 @@ export class LocalAddresses {
     this.byIp.delete(toLatin1(address.ip));
   }
 
-  /** Increases the score of a local address that a connected peer reported as ours. */
+  /** Increases the score of a local address that a connected peer reported as the address of this node. */
   seen(address: HostAddress): void {
     const known = this.byIp.get(toLatin1(address.ip));
     if (known !== undefined && isRoutable(address)) known.score++;
@@ -109,7 +109,7 @@ export class LocalAddresses {
   }
 
   /**
-   * Selects the address to announce to a peer: a local address, or sometimes the address at which the peer sees us
+   * Selects the address to announce to a peer: a local address, or sometimes the address at which the peer sees this node
    * (`seenUsAt`), which may be more accurate. Returns null if no address can be announced. Source: `AdvertiseLocal`.
    */
   toAdvertise(peer: HostAddress, seenUsAt: HostAddress | null): NetAddress | null {
@@ -126,13 +126,13 @@ export class LocalAddresses {
     return this.byIp.get(toLatin1(address.ip))?.score ?? 0;
   }
 
-  /** Whether the address at which a peer sees us is plausible. Source: `IsPeerAddrLocalGood`. */
+  /** Whether the address at which a peer sees this node is plausible. Source: `IsPeerAddrLocalGood`. */
   private isViewGood(peer: HostAddress, seenUsAt: HostAddress): boolean {
     const isUsable = isRoutable(peer) && isRoutable(seenUsAt);
     return this.options.discovers && isUsable && !this.deps.networks.isLimited(seenUsAt);
   }
 
-  /** Adds the addresses of this machine's interfaces. Source: `Discover`. */
+  /** Adds the addresses of the network interfaces of this machine. Source: `Discover`. */
   discover(interfaces = networkInterfaces()): void {
     if (!this.options.discovers) return;
     for (const [name, infos] of Object.entries(interfaces)) {

@@ -1,6 +1,6 @@
 /**
  * Interfaces between message handlers and the peer layer. Each message handler handles some message types and keeps its own
- * state per peer. The peer layer owns sockets, handshakes, connection slots and misbehaviour scores.
+ * state per peer. The peer layer manages sockets, handshakes, connection slots and misbehaviour scores.
  */
 import type { Command, Payload } from './messages/table.js';
 import type { NetAddress } from './netAddress.js';
@@ -33,18 +33,18 @@ export interface Peer {
   readonly name: string;
   readonly isWhitelisted: boolean;
   readonly connectedAtSec: number;
-  /** Null until the peer's version message is received. */
+  /** Version data of the peer; null until the peer's version message is received. */
   readonly version: PeerVersion | null;
   /** Whether the handshake is complete: each side has acknowledged the version message of the other side. */
   readonly isReady: boolean;
-  /** Whether the connection has ended or is being closed. */
+  /** Whether the connection has ended or is closing. */
   readonly isGone: boolean;
   /** Whether the send buffer exceeds its limit (`-maxsendbuffer`). Handlers should then send only responses. */
   readonly isSendFull: boolean;
-  /** Resolves when `isSendFull` is false or the peer is gone. */
+  /** Resolves when `isSendFull` is false or the connection has ended. */
   sendRoom(): Promise<void>;
   send<C extends Command>(command: C, payload: Payload<C>): void;
-  /** Sends an already formatted payload. */
+  /** Sends a payload that is already serialized. */
   sendRaw(command: Command, payload: Buffer): void;
   /**
    * Adds points to the peer's misbehaviour score. A peer that reaches `-banscore` is disconnected. It is also banned, unless
@@ -72,15 +72,15 @@ export type Handlers = {
 };
 
 /**
- * Handles some types of messages for all peers. The messages of one peer are handled in order: the next one waits for the
- * handler's promise and pending effects. Messages of different peers interleave. An exception other than `ReadError` is
+ * Handles some types of messages for all peers. The messages of one peer are handled in order: the next message waits for
+ * the handler's promise and pending effects. Messages of different peers interleave. An exception other than `ReadError` is
  * treated as a bug.
  */
 export interface MessageHandler {
   readonly handlers: Handlers;
   /** Called when the peer's version message is accepted. Only handshake messages may be sent at this time. */
   onVersion?(peer: Peer): void;
-  /** Called when the handshake is complete. */
+  /** Called when the handshake with a peer is complete. */
   onReady?(peer: Peer): void;
   /** Called once when a peer disconnects for which `onVersion` was called. */
   onGone?(peer: Peer): void;

@@ -33,8 +33,8 @@ const RFC6052_PREFIX = Buffer.from('0064ff9b0000000000000000', 'hex');
 const RFC4862_PREFIX = Buffer.from('fe80000000000000', 'hex');
 const RFC6145_PREFIX = Buffer.from('0000000000000000ffff0000', 'hex');
 /**
- * QUIRK: the IPv4 prefix shifted by three bytes. Very old versions produced such addresses when they parsed lists; the
- * addresses are invalid. Test: test/unit/net/netAddress.test.ts.
+ * QUIRK: the IPv4 prefix shifted by three bytes. Very old versions produced such addresses when they parsed address lists;
+ * these addresses are invalid. Test: test/unit/net/netAddress.test.ts.
  */
 const SHIFTED_PREFIX = IPV4_PREFIX.subarray(3);
 

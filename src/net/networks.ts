@@ -1,6 +1,6 @@
 /**
- * Networks (IPv4, IPv6, onion) to which this node connects, and their proxies. The settings change only if Tor is found at
- * run time. Source: Core net.cpp `SetLimited`, `IsReachable`, netbase.cpp `SetProxy`, `SetNameProxy`, rpc/net.cpp
+ * Networks (IPv4, IPv6, onion) to which this node connects, and their proxies. The settings change after the start only if
+ * Tor is found. Source: Core net.cpp `SetLimited`, `IsReachable`, netbase.cpp `SetProxy`, `SetNameProxy`, rpc/net.cpp
  * `GetNetworksInfo`.
  */
 import { networkOf, type HostAddress, type NetworkKind } from './netAddress.js';
@@ -25,7 +25,7 @@ export interface NetworkRoute {
 
 export class Networks {
   private readonly routes: Record<NetworkName, NetworkRoute>;
-  /** Proxy that resolves host names (`-proxy`); null if this node resolves them itself. */
+  /** Proxy that resolves host names (`-proxy`); null if this node resolves host names itself. */
   readonly nameProxy: Proxy | null;
 
   constructor(routes: Readonly<Record<NetworkName, NetworkRoute>>, nameProxy: Proxy | null) {

@@ -41,7 +41,7 @@ export interface PeerNetworkOptions extends TxRelayOptions {
   folder: string;
   userAgent: string;
   networks: Networks;
-  /** Port on which the node listens and which it announces. */
+  /** Port on which the node listens. The node announces this port to its peers. */
   port: number;
   bindings: readonly Binding[];
   whitelist: readonly Subnet[];
@@ -103,7 +103,7 @@ export interface PeerNetworkDeps {
   warn(message: string): void;
   /** Reports an unusable file when the node starts in a terminal. If absent, the warning is only logged. */
   warnOfFile?: (message: string) => void;
-  /** Called for an internal error, which peers must not be able to cause. */
+  /** Called for an internal error. No message of a peer may cause one. */
   onBug(error: unknown): void;
 }
 
@@ -334,7 +334,7 @@ export class PeerNetwork {
   localServices(): bigint {
     const { prunes, servesFilters, servesBlockFilters } = this.options;
     let services: bigint = NODE.witness | NODE.networkLimited;
-    // A node started from a snapshot lacks old blocks, like a pruned one.
+    // A node started from a snapshot lacks old blocks, like a pruned node, so it does not announce the service NETWORK.
     if (!prunes && this.deps.chain.index.snapshotHeight < 0) services |= NODE.network;
     if (servesFilters) services |= NODE.bloom;
     if (servesBlockFilters) services |= NODE.compactFilters;
@@ -423,7 +423,7 @@ export class PeerNetwork {
     );
   }
 
-  /** Whether at least one peer is connected; null if the options do not allow the node to look for peers. */
+  /** Whether at least one peer is connected; null if the options forbid connections to peers. */
   private hasContact(): boolean | null {
     const { connect, params } = this.options;
     for (const peer of this.peers.peers()) if (peer.isReady) return true;
@@ -443,7 +443,7 @@ export class PeerNetwork {
     this.timers.push(setInterval(run, ms).unref());
   }
 
-  /** Warning that no peer can be reached, with a suggested fix. Empty while at least one peer is connected. */
+  /** Warning with a suggested fix if no peer can be reached. Empty while at least one peer is connected. */
   get outageWarning(): string {
     return this.outage.warning;
   }
@@ -457,7 +457,7 @@ export class PeerNetwork {
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
-    // Resolves when the listener and the connections it accepted are closed.
+    // Resolves when the listener and the connections that it accepted are closed.
     const deaf = this.listener.close();
     await this.connector.stop();
     await this.tor?.stop();

@@ -1,5 +1,5 @@
 /**
- * Serialized transactions within messages: finds their ends without building objects. Accepts the same bytes as
+ * Finds the ends of serialized transactions within messages, without creating objects. Accepts the same bytes as
  * `parseTransaction`. Source: Core primitives/transaction.h `UnserializeTransaction`.
  */
 import { formatTransaction, parseTransaction } from '../primitives/transaction.js';

@@ -13,9 +13,9 @@ import { internalAddress, parseHost } from './netAddress.js';
 import type { RandomSource } from './messageHandler.js';
 
 const DAY_SEC = 86_400;
-/** Time in ms to wait for connections to addresses of the address book before DNS seeds are queried. */
+/** Milliseconds to wait for connections to addresses of the address book before DNS seeds are queried. */
 const PATIENCE_MS = 11_000;
-/** Number of connected outbound peers from which on DNS seeds are not queried. */
+/** Number of connected outbound peers with which DNS seeds are not queried. */
 const ENOUGH_PEERS = 2;
 
 export interface SeedOptions {
@@ -28,7 +28,7 @@ export interface SeedOptions {
   readonly services: bigint;
   /** Whether to query DNS seeds even if addresses and peers are available (`-forcednsseed`). */
   readonly force: boolean;
-  /** Time in ms to wait for peers; default 11 seconds. */
+  /** Milliseconds to wait for peers; default 11 seconds. */
   readonly patienceMs?: number;
 }
 
@@ -69,7 +69,7 @@ export async function seedFromDns(options: SeedOptions, deps: SeedDeps, signal: 
   log.info(`${found} addresses found from DNS seeds`);
 }
 
-/** Queries one DNS seed. Returns the number of addresses received. */
+/** Queries one DNS seed. Resolves to the number of addresses that it returned. */
 async function askSeed(
   seed: string,
   { services, port }: SeedOptions,

@@ -1,11 +1,11 @@
 /** Services of a node: the bits of its version message. Source: Core protocol.h `ServiceFlags`. */
 
 export const NODE = {
-  /** Serves the whole block chain. */
+  /** The node serves the whole block chain. */
   network: 1n,
   /** Serves getutxo (BIP64); not offered by this node. */
   getutxo: 2n,
-  /** Serves bloom filters (BIP111). */
+  /** The node serves bloom filters (BIP111). */
   bloom: 4n,
   /** Serves blocks and transactions with witness (BIP144). */
   witness: 8n,

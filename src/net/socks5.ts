@@ -41,7 +41,7 @@ export interface Socks5Options {
 
 export class Socks5Error extends Error {
   override readonly name = 'Socks5Error';
-  /** Whether the destination could not be reached. Otherwise the proxy itself failed. */
+  /** Whether the proxy could not reach the destination. If false, the proxy itself failed. */
   readonly isDestinationFailure: boolean;
 
   constructor(message: string, isDestinationFailure = false) {
@@ -50,7 +50,7 @@ export class Socks5Error extends Error {
   }
 }
 
-/** Thrown if the expected bytes do not arrive: timeout, disconnection or abort. */
+/** Error: the expected bytes did not arrive because of a timeout, a disconnection or an abort. */
 class ReceiveError extends Error {
   override readonly name = 'ReceiveError';
   readonly isTimeout: boolean;
@@ -123,7 +123,7 @@ async function readReply(socket: Socket, options: Socks5Options): Promise<void> 
     head = await receiveExactly(socket, 4, options);
   } catch (error) {
     if (!(error instanceof ReceiveError)) throw error;
-    // The destination does not respond. Frequent with Tor.
+    // The destination does not respond, which is frequent with Tor.
     if (error.isTimeout) throw new Socks5Error(`Socks5() connect to ${host}:${port} timed out`, true);
     throw new Socks5Error('Error while reading proxy response');
   }
@@ -134,7 +134,7 @@ async function readReply(socket: Socket, options: Socks5Options): Promise<void> 
     throw new Socks5Error(`Socks5() connect to ${host}:${port} failed: ${text}`, true);
   }
   if (reserved !== 0) throw new Socks5Error('Error: malformed proxy response');
-  // The reply contains the address and port from which the proxy connects. They are read and discarded.
+  // The reply contains the address and port from which the proxy connects. They are skipped.
   await receive(socket, await boundAddressBytes(socket, addressType!, options), options);
   await receive(socket, 2, options);
 }

@@ -1,16 +1,19 @@
 /**
- * Offset between our clock and the network-adjusted time: the median of the clock offsets of the first 200 peer addresses,
- * within a limit. Source: Core timedata.cpp `AddTimeData`.
+ * Offset between the clock of this node and the network-adjusted time: the median of the clock offsets of the first 200 peer
+ * addresses, within a limit. Source: Core timedata.cpp `AddTimeData`.
  */
 import { toLatin1 } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { HostAddress } from './netAddress.js';
 
-/** Maximum number of samples. QUIRK: includes the initial sample 0 of our own clock. Test: test/unit/net/timeOffset.test.ts. */
+/**
+ * Maximum number of samples. QUIRK: includes the initial sample 0 for the clock of this node. Test:
+ * test/unit/net/timeOffset.test.ts.
+ */
 const MAX_SAMPLES = 200;
 /** Minimum number of samples for a median, including the initial 0. */
 const MIN_SAMPLES = 5;
-/** Maximum offset in seconds at which a peer's clock agrees with ours. */
+/** Maximum offset in seconds at which the clock of a peer agrees with that of this node. */
 const AGREEMENT_SEC = 5 * 60;
 
 export const CLOCK_WARNING =
@@ -23,7 +26,7 @@ export interface TimeOffsetOptions {
 
 export interface TimeOffsetDeps {
   readonly log: Logger;
-  /** Called once if our clock is probably wrong. */
+  /** Called once if the clock of this node is probably wrong. */
   readonly warn: (message: string) => void;
 }
 
@@ -31,7 +34,7 @@ export class TimeOffset {
   private readonly maxAdjustmentSec: number;
   private readonly deps: TimeOffsetDeps;
   private readonly known = new Set<string>();
-  /** Clock offsets in seconds, sorted. The initial 0 represents our own clock. */
+  /** Clock offsets in seconds, sorted. The initial 0 stands for the clock of this node. */
   private readonly samples: number[] = [0];
   private hasWarned = false;
   private offset = 0;
@@ -41,12 +44,12 @@ export class TimeOffset {
     this.deps = deps;
   }
 
-  /** Warning that our clock is probably wrong; empty if it agrees with peers. */
+  /** Warning that the node's clock is probably wrong; empty if the clock agrees with peers. */
   get warning(): string {
     return this.hasWarned ? CLOCK_WARNING : '';
   }
 
-  /** Seconds to add to our clock to get the network-adjusted time. */
+  /** Seconds to add to the clock of this node to get the network-adjusted time. */
   get offsetSec(): number {
     return this.offset;
   }
@@ -54,8 +57,8 @@ export class TimeOffset {
   /** Adds the clock offset of a peer. Each address counts only once. */
   add(peer: HostAddress, sampleSec: number): void {
     const key = toLatin1(peer.ip);
-    // QUIRK: the offset is only updated for odd numbers of samples. After 200 samples the number stays even, so the offset
-    // never changes again.
+    // QUIRK: the offset is updated only if the number of samples is odd. After 200 samples the number stays even, and the
+    // offset does not change any more.
     if (this.known.size >= MAX_SAMPLES || this.known.has(key)) return;
     this.known.add(key);
     if (this.samples.length >= MAX_SAMPLES) return;
@@ -81,7 +84,7 @@ export class TimeOffset {
     );
   }
 
-  /** Warns if no peer's clock agrees with ours. The sample 0 of our own clock does not count. */
+  /** Warns if no peer's clock agrees with the node's clock. The sample 0 of the node's own clock does not count. */
   private warnUnlessSomebodyAgrees(): void {
     if (this.hasWarned) return;
     if (this.samples.some((sample) => sample !== 0 && Math.abs(sample) < AGREEMENT_SEC)) return;

@@ -3,8 +3,8 @@
  * when it finds one. Reconnects after a lost connection. Errors do not affect the rest of the node. Source: Core
  * torcontrol.cpp `TorController`; Tor control-spec.txt.
  *
- * Deviations: the reference requests a service of version 2, which Tor has not supported since 2021. Here a service of
- * version 3 is created. Its address does not fit the addr messages of this protocol, so it is not announced; the operator
+ * Deviations: the reference requests a service of version 2, which Tor has not supported since 2021. This node creates a
+ * service of version 3. The address of such a service does not fit into addr messages, so it is not announced; the operator
  * finds it in the log. An existing key of version 2 is tried, and its address is announced if it works.
  */
 import { createHmac } from 'node:crypto';
@@ -50,7 +50,7 @@ export interface TorControlOptions {
   readonly keyPath: string;
   /** P2P port of this node. The onion service uses the same port. */
   readonly port: number;
-  /** Whether the operator set a proxy for onion addresses (`-onion`). Tor's own proxy is not looked up then. */
+  /** Whether the operator set a proxy for onion addresses (`-onion`). If so, Tor is not asked for its own proxy. */
   readonly hasOnionProxy: boolean;
   /** Pause in ms before the first reconnection attempt; default one second. */
   readonly retryStartMs?: number;
@@ -63,7 +63,7 @@ export interface TorControlDeps {
   readonly log: Logger;
 }
 
-/** Thrown if Tor or the disk reports an error. The message tells the operator how to fix it. */
+/** Error: Tor or the disk reported an error. The message tells the operator how to fix it. */
 class TorRefusal extends Error {
   override readonly name = 'TorRefusal';
 }
@@ -73,7 +73,7 @@ export class TorControl {
   private readonly deps: TorControlDeps;
   private readonly abort = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** Last logged error. The same error is not logged again for each attempt. */
+  /** Text of the last logged error. If the next attempt fails with the same error, it is not logged again. */
   private lastComplaint = '';
   /** Onion address of this node while it is announced to peers. */
   private advertised: NetAddress | null = null;
@@ -109,7 +109,7 @@ export class TorControl {
     }
   }
 
-  /** Runs one connection to Tor until it ends. Returns whether Tor accepted our authentication. */
+  /** Runs one connection to Tor until it ends. Resolves to whether Tor accepted the authentication of this node. */
   private async session(): Promise<boolean> {
     const { host, port } = splitHostPort(this.options.target, DEFAULT_CONTROL_PORT);
     const { log } = this.deps;
@@ -127,8 +127,8 @@ export class TorControl {
       if (error instanceof TorRefusal) this.complain(error.message);
       else if (error instanceof ControlError) log.debug('tor', `tor: ${error.message}`);
       else this.complain(`tor: ${(error as Error).message}`);
-      // The connection stays open even if the service failed, because other settings from Tor, such as its proxy, are
-      // used.
+      // The connection stays open even if creating the service failed, because other settings from Tor, such as its proxy,
+      // are used.
       if (isLetIn) await connection?.closed;
     } finally {
       connection?.close();
@@ -160,8 +160,8 @@ export class TorControl {
   }
 
   /**
-   * Returns the authentication command. A cookie is never sent in clear, because a false Tor could use it to read one of our
-   * files.
+   * Returns the authentication command. A cookie is never sent in clear, because a program that imitates Tor could in this
+   * way obtain the content of a file of this user.
    */
   private async credentials(
     connection: ControlConnection,
@@ -264,7 +264,7 @@ export class TorControl {
     return `tor: Add onion failed; error code ${code}`;
   }
 
-  /** Reads the stored private key of the service; null if there is none. */
+  /** Reads the stored private key of the onion service; null if none is stored. */
   private async readKey(): Promise<string | null> {
     const { keyPath } = this.options;
     let text: string;
@@ -285,7 +285,7 @@ export class TorControl {
   }
 }
 
-/** Returns the arguments of the reply line with this type; empty without such a line. */
+/** Returns the arguments of the reply line with this type; empty if the reply has no such line. */
 function argumentsOf(reply: ControlReply, type: string): Map<string, string> {
   for (const line of reply.lines) {
     const parts = splitReplyLine(line);
@@ -318,7 +318,7 @@ async function readCookie(path: string): Promise<Buffer> {
   );
 }
 
-/** Replaces a file with one that only its owner can read. */
+/** Replaces a file by a file that only its owner can read. */
 async function writePrivately(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   // An existing temporary file is removed first, because writing to it would keep its access mode.

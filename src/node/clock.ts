@@ -1,7 +1,7 @@
 /** The node's clock: the system clock, unless a test sets a fixed time (`-mocktime`, `setmocktime`). */
 export class AdjustedClock {
   private mockSec: number;
-  /** Returns the offset in seconds between the peers' clocks and ours. Replaced when the peer network exists. */
+  /** Returns the offset in seconds between the clocks of the peers and of this node. Set when the peer network is created. */
   peersOffsetSec: () => number = () => 0;
 
   constructor(mockSec: number) {
@@ -12,7 +12,7 @@ export class AdjustedClock {
     return this.mockSec > 0 ? this.mockSec : Math.floor(Date.now() / 1000);
   }
 
-  /** Network-adjusted time: our time plus the offset of the peers. Source: `GetAdjustedTime`. */
+  /** Network-adjusted time: the time of this node plus the offset of the peers. Source: `GetAdjustedTime`. */
   adjustedSec(): number {
     return this.nowSec() + this.peersOffsetSec();
   }

@@ -1,6 +1,6 @@
 /**
- * The composition root: creates and connects all services in start order. They stop in reverse order. Contains no rules and
- * no protocol code. Larger steps are in `start/`.
+ * The composition root: creates and connects all services in the order of their start, and stops them in reverse order.
+ * Rules and protocols are in other modules; larger steps of the start are in `start/`.
  */
 import type { Chain } from '../chain/chain.js';
 import { CLAIM_INDEX_NAME } from '../index/claims/claimIndex.js';
@@ -35,7 +35,7 @@ export interface NodeHandle {
   readonly rpcPlaces: readonly RpcPlace[];
   /** Resolves when all files to be imported are read, or the import has been aborted. */
   readonly imported: Promise<void>;
-  /** Stops all services in order. Resolves when all data is on disk. */
+  /** Stops all services in reverse order. Resolves when all data is on disk. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ type HubStart = Awaited<ReturnType<typeof importHub>>;
 
 /**
  * Starts a node. The caller must hold the lock of the data folder (`lockFolder`). Rejects with `StartError`, `FolderError`
- * or `ServerStartError`; all services are closed then.
+ * or `ServerStartError` after it has closed all services that it had started.
  */
 export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<NodeHandle> {
   const closers = new CloseStack();
@@ -58,7 +58,7 @@ export async function startNode(loaded: LoadedOptions, deps: NodeDeps): Promise<
   }
 }
 
-/** One start of a node, step by step. */
+/** One start of a node, as a series of steps. */
 class NodeStart {
   private readonly loaded: LoadedOptions;
   private readonly deps: NodeDeps;
@@ -98,7 +98,7 @@ class NodeStart {
       deps.logger.info(
         `best block ${hashToHex(chain.index.headers.hash(chain.tip))} at height ${chain.height}`,
       );
-    // The start was aborted, so services may be missing; the remaining steps would fail.
+    // The start was aborted, so services may be missing and the remaining steps would fail.
     if (signal.aborted) return handle;
     if (importing === null) {
       answering.dispatcher.setWarmupStatus('Loading mempool...');
@@ -217,7 +217,7 @@ class NodeStart {
     answering.notifications.followWallets(openWallets);
   }
 
-  /** Starts the peer network. Rejects with `StartError` if no address can be bound. */
+  /** Starts the peer network. Rejects with `StartError` if the node cannot listen on any address. */
   private async connect({ parts }: StartContext, answering: Answering): Promise<void> {
     const { deps, closers } = this;
     answering.dispatcher.setWarmupStatus('Starting network threads...');

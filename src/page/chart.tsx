@@ -1,6 +1,6 @@
 /**
- * Line charts over block heights, drawn on the server as SVG. They need no script. A sentence and a table provide the same
- * data as text.
+ * Line charts over block heights, drawn on the server as SVG. They need no script. Pages also show the data as a sentence
+ * and a table.
  */
 import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepAfter, line } from 'd3-shape';
@@ -16,13 +16,13 @@ interface ChartProps {
   /** Text alternative of the chart for screen readers. */
   readonly label: string;
   readonly points: readonly ChartPoint[];
-  /** Whether a value is drawn as constant up to the next point. Otherwise points are connected by straight lines. */
+  /** Whether the value is drawn as constant up to the next point. Otherwise straight lines connect the points. */
   readonly isStep?: boolean;
   /** Ranges of heights that are shown below the line in two alternating colours. */
   readonly bands?: readonly { readonly from: number; readonly to: number }[];
-  /** Heights that are marked below the line. */
+  /** Heights that have a mark below the line. */
   readonly marks?: readonly number[];
-  /** Height of the chart in units of the drawing. The width is 960 units. */
+  /** Height of the drawing in its units. Its width is 960 units. */
   readonly tall?: number;
 }
 

@@ -5,7 +5,7 @@ import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js'
 import { markup } from './markup.js';
 import { shownLine, shownText } from './text.js';
 
-/** Maximum number of characters shown of a title. */
+/** Maximum number of characters of a title or name that a page shows. */
 const MAX_TITLE = 200;
 const MAX_NAME = 120;
 
@@ -29,7 +29,7 @@ export function Amount({ lbc }: { readonly lbc: number }): VNode {
   return markup`<span class="amount">${whole}<small>.${decimals}</small> <abbr title="LBRY credits">LBC</abbr></span>`;
 }
 
-/** Shows an amount in a column whose header names the unit. */
+/** Shows an amount without unit, for a column whose header contains the unit. */
 export function Coins({ lbc }: { readonly lbc: number }): VNode {
   const text = amountText(lbc);
   const point = text.indexOf('.');
@@ -43,7 +43,7 @@ interface HashProps {
   readonly isWhole?: boolean;
 }
 
-/** Shows a hash with its middle omitted. The tooltip and screen readers have the complete hash. */
+/** Shows a hash without its middle part. The tooltip and screen readers have the complete hash. */
 export function Hash({ hash, href, isWhole = false }: HashProps): VNode {
   const text = isWhole || hash.length <= 20 ? hash : `${hash.slice(0, 8)}…${hash.slice(-6)}`;
   const shown = markup`<code class="${isWhole ? 'hash whole' : 'hash'}">${text}</code>`;
@@ -62,7 +62,7 @@ export const Output = ({ txid, n }: { readonly txid: string; readonly n: number 
 export const Address = ({ address }: { readonly address: string }): VNode =>
   markup`<a class="hash" href="${addressLink(address)}"><code>${address}</code></a>`;
 
-/** Shows a time relative to now, with the exact time as tooltip. */
+/** Shows a time relative to the current time, with the exact time as tooltip. */
 export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
   return markup`<time datetime="${isoTime(sec)}" title="${timeText(sec)}">${agoText(sec, now)}</time>`;
 }
@@ -90,7 +90,7 @@ export interface Column<Row> {
   /** Unit of all values of the column, shown in its header. */
   readonly unit?: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
-  /** Whether the column contains numbers, which are right-aligned. */
+  /** Whether the column contains numbers, which are then right-aligned. */
   readonly isNumber?: boolean;
   /** Whether text in the cells does not wrap. */
   readonly isTight?: boolean;
@@ -107,7 +107,10 @@ interface TableProps<Row> {
   readonly idOf?: (row: Row) => string | undefined;
 }
 
-/** A table with at most this many columns is not stretched over the page: its columns would be too far apart to be read. */
+/**
+ * Maximum number of columns of a table that is not stretched to the width of the page, because its columns would be too far
+ * apart to be read.
+ */
 const NARROW_COLUMNS = 2;
 
 const classOf = ({ isNumber, isTight }: Pick<Column<never>, 'isNumber' | 'isTight'>): VNode | null =>
@@ -203,7 +206,7 @@ export function Section({ title, id, more, children }: SectionProps): VNode {
 export type Tone = 'info' | 'good' | 'warning';
 const SIGNS: Readonly<Record<Tone, string>> = { info: '›', good: '✓', warning: '⚠' };
 
-/** Shows a note. A sign and a word, not only the colour, show how serious it is. */
+/** Shows a note. A sign and a word, in addition to the colour, show how serious it is. */
 export function Notice({
   tone = 'info',
   children,
@@ -249,7 +252,7 @@ export function Pager({
   );
 }
 
-/** Number of squares per row and column of the generated picture. The right half mirrors the left half. */
+/** Number of squares per row and column of the picture that is generated for an id. The right half mirrors the left half. */
 const CELLS = 5;
 
 /**

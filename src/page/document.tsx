@@ -11,21 +11,24 @@ export interface Look {
 
 export interface Assets {
   readonly style: string;
-  /** URL of the script. Null if the bundler was missing when the package was built; pages work without the script. */
+  /**
+   * URL of the script. Null if the package was built without the script, because no bundler was installed; pages work
+   * without it.
+   */
   readonly script: string | null;
 }
 
 export interface Frame {
   readonly title: string;
   readonly description: string;
-  /** Path of the page. Forms of the frame return to this path. */
+  /** Path of the page, to which forms of the frame return. */
   readonly path: string;
   /** Text that the visitor searched for. */
   readonly query?: string | undefined;
   readonly network: string;
   /** Tip of the active chain; null while the node starts. */
   readonly tip: { readonly height: number; readonly hash: string; readonly timeSec: number } | null;
-  /** Topics of the page. The page is reloaded when the server announces a change of one of them. */
+  /** Topics of the page. When the server announces a change of one of these topics, the page is loaded again. */
   readonly topics: readonly string[];
   readonly strip?: ComponentChildren;
   /** Interval in seconds at which the browser reloads the page until it is available. */

@@ -1,16 +1,16 @@
-/** Formats numbers, amounts, sizes and times for pages. In English; times are in UTC. */
+/** Formats numbers, amounts, sizes and times for pages, in English and in UTC. */
 
 const INTEGER = new Intl.NumberFormat('en');
 const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 /**
- * Formats an integer with thousands separators. Small numbers need none and skip the formatter, which takes longer than the
- * rest of a table cell.
+ * Formats an integer with thousands separators. For small numbers the formatter is not called, because it takes longer than
+ * the rest of a table cell.
  */
 export const integerText = (value: number): string =>
   Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : INTEGER.format(value);
 
-/** Formats an amount in LBC with all its decimals, at least two. */
+/** Formats an amount in LBC with all its decimals, but with at least two. */
 export function amountText(lbc: number): string {
   const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
   const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
@@ -43,17 +43,17 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
   [1, 'second'],
 ];
 
-/** Formats a duration in its largest unit: `3 days`. */
+/** Formats a duration in the largest unit that fits, such as `3 days`. */
 export function durationText(seconds: number): string {
   const [step, unit] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? STEPS.at(-1)!;
   const count = Math.round(Math.abs(seconds) / step);
   return `${INTEGER.format(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Maximum time in seconds by which a block's time may be in the future. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
+/** Maximum number of seconds by which a block's time may be in the future. Source: lbrycrd chain.h `MAX_FUTURE_BLOCK_TIME`. */
 const FUTURE_SEC = 7200;
 
-/** Formats a time relative to now: `2 minutes ago`, or `in 3 hours` for a future time. */
+/** Formats a time relative to the current time: `2 minutes ago`, or `in 3 hours` for a future time. */
 export function agoText(timeSec: number, nowSec: number): string {
   const age = nowSec - timeSec;
   if (age < 1 && age > -FUTURE_SEC) return 'just now';

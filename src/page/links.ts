@@ -1,4 +1,4 @@
-/** URLs of the explorer's pages. All path segments are URL-encoded here. */
+/** URLs of the explorer's pages. The functions of this module URL-encode all path segments. */
 
 /** Encodes a path segment. An unpaired surrogate cannot be encoded and is replaced by U+FFFD. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());

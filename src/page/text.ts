@@ -6,7 +6,7 @@
 
 /**
  * Characters that `shownText` replaces: control characters, directional marks (Unicode TR9), zero-width and tag characters,
- * unpaired surrogates. Line breaks and tabs are kept.
+ * unpaired surrogates. Line breaks and tabs are not replaced.
  */
 const HIDDEN_BELOW_65536 =
   '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
@@ -19,7 +19,10 @@ const HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}]|[\\u{e0000}-\\u{e0fff}]|\\p{S
  */
 const PERHAPS_HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}\\ud800-\\udfff]`);
 
-/** Returns the text with each hidden character replaced by its code point in angle brackets. Cut at `most` characters. */
+/**
+ * Returns the text with each hidden character replaced by its code point in angle brackets. The result is cut to `most`
+ * characters.
+ */
 export function shownText(text: string, most = Infinity): string {
   const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
   if (!PERHAPS_HIDDEN.test(cut)) return cut;

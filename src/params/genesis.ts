@@ -8,9 +8,9 @@ import { Writer } from '../util/writer.js';
 
 const GENESIS_TIMESTAMP_TEXT = 'insert timestamp string';
 const GENESIS_PUBKEY_HASH = fromHex('345991dbf57bfb014b87006acdfafbfc5fe8292f');
-/** Value of the genesis coinbase: 400,000,000 coins. It is spendable after maturity like any other coinbase. */
+/** Value of the genesis coinbase in satoshis: 400,000,000 coins. After maturity it can be spent like any other coinbase. */
 const GENESIS_VALUE_SAT = 400_000_000n * 100_000_000n;
-/** Start of the coinbase script: pushes of 486604799 (four bytes) and 4 (one byte of data), as in Bitcoin's genesis block. */
+/** Beginning of the coinbase script: pushes of 486604799 (four bytes) and 4 (one byte of data), as in Bitcoin's genesis block. */
 const GENESIS_SCRIPT_PREFIX = fromHex('04ffff001d0104');
 const GENESIS_BLOCK_VERSION = 1;
 /** Claim trie root of an empty trie: the number one, little endian. */

@@ -21,7 +21,10 @@ export const ALWAYS_ACTIVE = -1n;
  */
 export const NO_TIMEOUT = 0x7fffffffffffffffn;
 
-/** One BIP9 deployment. Its times are compared with median times past. They are bigint because of `NO_TIMEOUT`. */
+/**
+ * A BIP9 deployment. Its times are compared with median times past. They are bigint because `NO_TIMEOUT` exceeds the
+ * precision of a number.
+ */
 export interface Deployment {
   /** Bit number in the block version, 0 to 28. */
   readonly bit: number;
@@ -31,12 +34,12 @@ export interface Deployment {
 
 /** Heights of the first blocks to which changed claim rules apply. */
 export interface ClaimForks {
-  /** Lifetime in blocks of a claim or support, before and after the fork that extended it. */
+  /** Lifetime of a claim or support in blocks, before and after the fork that extended it. */
   readonly originalExpiration: number;
   readonly extendedExpiration: number;
   readonly extendedExpirationForkHeight: number;
   readonly normalizationForkHeight: number;
-  /** Range of heights of the takeover workaround, without both limits. −1 and −1 disable it. */
+  /** Range of heights in which the takeover workaround applies, both limits excluded. −1 and −1 disable it. */
   readonly takeoverWorkaroundMin: number;
   readonly takeoverWorkaroundMax: number;
   readonly allClaimsForkHeight: number;
@@ -51,7 +54,10 @@ export interface Base58Prefixes {
   readonly extSecret: Bytes;
 }
 
-/** A block may have the minimum difficulty if the height of its parent is in [minHeight, maxHeight). */
+/**
+ * A block may have the minimum difficulty if the height of its parent is from `minHeight` (inclusive) to the maximum height
+ * (exclusive).
+ */
 export interface MinDifficultyRange {
   readonly minHeight: number;
   readonly maxHeight: number;
@@ -79,7 +85,7 @@ export interface NetworkParams {
   readonly name: NetworkName;
   /** Name of the network in lbrycrd: used in its configuration file and in the result of `getblockchaininfo`. */
   readonly referenceName: 'lbrycrd' | 'lbrycrdtest' | 'lbrycrdreg';
-  /** Folder name in the data folder; empty for the main network. */
+  /** Name of the network's folder in the data folder; empty for the main network. */
   readonly dataFolder: string;
   /** Four bytes that precede each P2P message and each block in a block file. */
   readonly magic: Buffer;
@@ -107,10 +113,13 @@ export interface NetworkParams {
    * `nWitnessForkHeight`.
    */
   readonly segwitHeight: number;
-  /** Id of the only block without P2SH rules, in wire order. It is a block of Bitcoin that does not exist on this chain. */
+  /**
+   * Id in wire order of the only block to which the rules for P2SH do not apply. It is a block of Bitcoin that does not
+   * exist on this chain.
+   */
   readonly bip16Exception: Buffer | null;
   readonly bip34Height: number;
-  /** Id of the block at `bip34Height`, in wire order. Descendants of this block skip the BIP30 check. */
+  /** Id of the block at `bip34Height`, in wire order. For descendants of this block the BIP30 check is skipped. */
   readonly bip34Hash: Buffer | null;
   readonly bip65Height: number;
   readonly bip66Height: number;
@@ -125,11 +134,17 @@ export interface NetworkParams {
   readonly minimumChainWork: bigint;
   /** Block id, 32 bytes in wire order. */
   readonly assumeValid: Buffer | null;
-  /** Snapshots known to this release: height and id of the block in display order, and SHA-256 of the file in hex. */
+  /**
+   * UTXO snapshots whose hashes this release contains: height and id of the block in display order, and SHA-256 of the file
+   * in hex.
+   */
   readonly snapshots: readonly { readonly height: number; readonly block: string; readonly hash: string }[];
   /** Ascending heights. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Returns hashes that each cover 1,000 headers, from the genesis block on, in wire order. Read from disk at the first call. */
+  /**
+   * Returns hashes of groups of 1,000 headers each, from the genesis block on, in wire order. The hashes are read from disk
+   * at the first call.
+   */
   readonly headerChunks: () => Buffer;
   readonly chainTxData: ChainTxData;
 

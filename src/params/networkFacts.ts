@@ -12,7 +12,7 @@ const HASH_BYTES = 32;
 interface Sourced {
   /** Repository and file from which the fact was taken. */
   readonly source: string;
-  /** Day or month of the source. */
+  /** Date of the source: a day or a month. */
   readonly date: string;
 }
 
@@ -51,11 +51,11 @@ export function networkFacts(network: 'main' | 'test'): FactsFile {
   return JSON.parse(readFileSync(factsFile(`${network}.json`), 'utf8')) as FactsFile;
 }
 
-/** Returns the servers as pairs of host and port, in order. */
+/** Converts servers to pairs of host and port, in order. */
 export const hostPorts = (servers: readonly ServerFact[] = []): (readonly [host: string, port: number])[] =>
   servers.map(({ host, port }) => [host, port]);
 
-/** Returns the network parameters that are derived from the facts. */
+/** Computes the network parameters that are derived from the facts file. */
 export function paramsOfFacts(facts: FactsFile): {
   minimumChainWork: bigint;
   assumeValid: Buffer;

@@ -1,7 +1,7 @@
 /**
  * Parameters of the regression-test network, and the options that change its forks. Parses `-forkheight`, `-claimexpiration`
- * and `-vbparams`; the caller checks that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`, init.cpp
- * `AppInitParameterInteraction` for `-vbparams`.
+ * and `-vbparams`. The caller must check that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`,
+ * init.cpp `AppInitParameterInteraction` for `-vbparams`.
  */
 import { fromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
@@ -88,7 +88,7 @@ export const regtestParams: NetworkParams = {
   fallbackFeeEnabled: true,
 };
 
-/** Changes of regtest parameters by the command line. Each entry is the text after the option's `=`. */
+/** Changes of regtest parameters from the command line. Each text is the part after the `=` of the option. */
 export interface RegtestOverrides {
   /** Values of `-forkheight`: `<name>@<height>`, or `takeoverworkaround@<min>-<max>`. */
   readonly forkHeights?: readonly string[] | undefined;
@@ -98,7 +98,7 @@ export interface RegtestOverrides {
   readonly vbParams?: readonly string[] | undefined;
 }
 
-/** Thrown if an override cannot be parsed. The message is for the operator. */
+/** Error: an override cannot be parsed. The message is for the operator. */
 export class OverrideError extends Error {
   override readonly name = 'OverrideError';
 }
@@ -154,8 +154,8 @@ function parseVbParams(text: string): { id: DeploymentId; startTimeSec: bigint; 
 }
 
 /**
- * Returns the regtest parameters with changed forks. A later entry for the same fork wins. Throws `OverrideError` for text
- * that cannot be parsed.
+ * Returns the regtest parameters with changed forks. If a fork is named several times, the last entry counts. Throws
+ * `OverrideError` for text that cannot be parsed.
  */
 export function regtestWith(overrides: RegtestOverrides): NetworkParams {
   const claimForks: MutableForks = { ...regtestParams.claimForks };

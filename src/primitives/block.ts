@@ -1,4 +1,4 @@
-/** Blocks as plain objects. Code that must be fast uses the offset table of `blockView.ts` instead. */
+/** Blocks as plain objects. Code that must be fast uses the offset table of `blockView.ts`. */
 import { Reader } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
 import type { Bytes } from '../util/bytes.js';
@@ -10,7 +10,7 @@ export interface Block {
   transactions: Transaction[];
 }
 
-/** Parses a whole block. Trailing bytes are not rejected; the caller must check `reader.remaining`. */
+/** Parses a whole block. Trailing bytes are not an error; the caller must check `reader.remaining`. */
 export function parseBlock(reader: Reader): Block {
   const header = parseHeader(reader);
   const count = reader.compactSize();

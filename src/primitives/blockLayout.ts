@@ -1,6 +1,6 @@
 /**
  * Column layout of the tables in `ParsedBlock`: rows of `txs`, `inputs` and `outputs`, and the flag bits of a transaction.
- * Contains only constants; the addon writes the same layout (`native/parse.cpp`).
+ * The addon writes this layout, too (`native/parse.cpp`).
  */
 
 /** Columns of `ParsedBlock.txs`, as offsets in a row of `TX_STRIDE` numbers. */
@@ -28,14 +28,14 @@ export const TX_HAS_WITNESS = 1;
  */
 export const TX_IS_COINBASE = 2;
 /**
- * Bit of the `TX_FLAGS` column. QUIRK: the transaction has the witness marker but no witness. The reference accepts it and
- * drops the marker: size and id are computed without it. Test: test/unit/native/blockView.test.ts.
+ * Bit of the `TX_FLAGS` column. QUIRK: the transaction has the witness marker but no witness. The reference accepts such a
+ * transaction and ignores the marker: size and id are computed without it. Test: test/unit/native/blockView.test.ts.
  */
 export const TX_EMPTY_MARKER = 4;
 
 /** Columns of `ParsedBlock.inputs`, as offsets in a row of `INPUT_STRIDE` numbers. */
 export const INPUT_STRIDE = 6;
-/** Offset in the block of the 36-byte outpoint, which is the key of the spent coin. */
+/** Offset in the block of the outpoint (36 bytes), which is the key of the spent coin in the database. */
 export const INPUT_PREVOUT = 0;
 export const INPUT_SCRIPT = 1;
 export const INPUT_SCRIPT_LENGTH = 2;

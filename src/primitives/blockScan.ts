@@ -189,7 +189,7 @@ export function parseTxFallback(bytes: Bytes): ParsedBlock {
   return finish(rows, reader, 0);
 }
 
-/** Fallback of the addon's `scanTx`; see `scanTransaction`. */
+/** JavaScript implementation of the addon's `scanTx`. `scanTransaction` describes the contract. */
 export function scanTxFallback(bytes: Bytes, ids: Bytes): number {
   try {
     const { txids, wtxids, consumedBytes } = parseTxFallback(bytes);

@@ -1,7 +1,7 @@
 /**
  * A block as a table of offsets into its bytes. One call parses the block and computes all ids and roots without creating
  * objects. Selects the addon or the fallback (`blockScan.ts`), and contains functions that hide the column layout
- * (`blockLayout.ts`). Contains only deserialization rules.
+ * (`blockLayout.ts`). Only the rules of deserialization are checked.
  */
 import { loadNative, type ParsedBlock } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -59,7 +59,7 @@ export function parseBlockView(bytes: Bytes, refuseTrailing = false): ParsedBloc
 }
 
 /**
- * Like `parseBlockView`, but on another thread, for blocks that a caller may make larger than any valid block. The bytes
+ * Like `parseBlockView`, but on another thread. For blocks that a caller may make larger than any valid block. The bytes
  * must not change before the promise settles. Without the addon the block is parsed synchronously.
  */
 export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
@@ -72,7 +72,7 @@ export async function parseBlockViewAside(bytes: Bytes): Promise<ParsedBlock> {
   }
 }
 
-/** Like `parseBlockView`, for one transaction, which may have a witness marker. `witnessMerkleRoot` is zero. */
+/** Like `parseBlockView`, but for one transaction, which may have a witness marker. `witnessMerkleRoot` is zero. */
 export function parseTxView(bytes: Bytes, refuseTrailing = false): ParsedBlock {
   const native = loadNative();
   const parsed = native ? asReadError(() => native.parseTx(bytes)) : parseTxFallback(bytes);

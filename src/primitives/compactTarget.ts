@@ -10,7 +10,7 @@ const SIGN_BIT = 0x00800000;
 const MANTISSA_MASK = 0x007fffff;
 
 export interface DecodedTarget {
-  /** Magnitude of the target, reduced to its low 256 bits. */
+  /** Absolute value of the target, reduced to its low 256 bits. */
   target: bigint;
   negative: boolean;
   overflow: boolean;
@@ -67,12 +67,13 @@ export function blockWork(bits: number): bigint {
   return (1n << 256n) / (target + 1n);
 }
 
-/** INT64_MAX: result in seconds if the difference of work is too large. */
+/** INT64_MAX, which the function below returns as the number of seconds if the difference of work is too large. */
 const MAX_INT64 = (1n << 63n) - 1n;
 
 /**
  * Returns the time in seconds to mine the difference of work between two blocks at the difficulty `tipBits`; negative if
- * `toWork` is smaller. It determines which blocks assume-valid covers. Source: `GetBlockProofEquivalentTime`.
+ * `toWork` is smaller. The result determines for which blocks the option `-assumevalid` applies. Source:
+ * `GetBlockProofEquivalentTime`.
  */
 export function workEquivalentTimeSec(
   toWork: bigint,

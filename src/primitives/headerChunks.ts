@@ -1,6 +1,6 @@
 /**
- * Checkpoints that cover 1,000 headers each: the double SHA-256 of their 112,000 bytes. They fix headers at heights for
- * which no single block hash is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
+ * Checkpoints that cover 1,000 headers each: the double SHA-256 of their 112,000 bytes. They allow to check headers at
+ * heights for which no hash of a single block is published. Source: lbry-sdk lbry/wallet/header.py `Headers.fetch_chunk`.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Bytes } from '../util/bytes.js';
@@ -9,14 +9,17 @@ import type { Bytes } from '../util/bytes.js';
 export const HEADERS_PER_CHUNK = 1000;
 const HASH_BYTES = 32;
 
-/** Whether a header at this height is the last one of a chunk whose hash is known. */
+/** Whether the header at this height is the last header of a chunk whose hash is known. */
 export function endsKnownChunk(chunks: Buffer, height: number): boolean {
   return (
     (height + 1) % HEADERS_PER_CHUNK === 0 && (height + 1) / HEADERS_PER_CHUNK <= chunks.length / HASH_BYTES
   );
 }
 
-/** Whether headers match the known hash of the chunk that ends at `height`. `headers` are 112 bytes each, lowest height first. */
+/**
+ * Whether headers match the known hash of the group of 1,000 that ends at `height`. `headers` has 112 bytes per header,
+ * sorted by height.
+ */
 export function isKnownChunk(chunks: Buffer, height: number, headers: Iterable<Bytes>): boolean {
   const hash = createHash('sha256');
   for (const header of headers) hash.update(header);
@@ -36,22 +39,22 @@ interface Begun {
 
 /**
  * Checks chunks as headers arrive, on several branches, without reading earlier headers again. A chunk whose first headers
- * were not seen (after a restart, or on a branch that forks within the chunk) is not checked; only proof of work protects it
- * then.
+ * were not seen (after a restart, or on a branch that forks within the chunk) is not checked; such headers are protected
+ * only by proof of work.
  */
 export class ChunkChecks {
   private readonly chunks: Buffer;
   /** Incomplete chunks by the id of their last header, with the hash state so far. */
   private readonly begun = new Map<number, Begun>();
 
-  /** Creates the checks. `chunks` are the known hashes, 32 bytes each, concatenated. */
+  /** Creates the checks. `chunks` contains the known hashes, 32 bytes each. */
   constructor(chunks: Buffer) {
     this.chunks = chunks;
   }
 
   /**
-   * Whether a header may follow `parent`. False if the header completes a chunk whose hash is wrong. Does not change the
-   * state.
+   * Whether a header may follow `parent`. False if the header completes a group of 1,000 whose hash is wrong. Does not
+   * change the state.
    */
   allows(parent: number, height: number, header: Bytes): boolean {
     const begun = this.begun.get(parent);
@@ -59,7 +62,7 @@ export class ChunkChecks {
     return isChunkHash(this.chunks, height, begun.hash.copy().update(header));
   }
 
-  /** Updates the hash of the chunk that contains an accepted header. */
+  /** Adds an accepted header to the hash of its group of 1,000. */
   accepted(id: number, parent: number, height: number, header: Bytes): void {
     const isFirst = height % HEADERS_PER_CHUNK === 0;
     const begun = isFirst ? { hash: createHash('sha256') } : this.begun.get(parent);
@@ -67,10 +70,11 @@ export class ChunkChecks {
     const isBeyond = height >= (this.chunks.length / HASH_BYTES) * HEADERS_PER_CHUNK;
     if (begun === undefined || isBeyond || (height + 1) % HEADERS_PER_CHUNK === 0) return;
     this.begun.set(id, { hash: begun.hash.update(header), nextHeight: height + 1 });
-    // Few branches have an incomplete chunk; above the limit the oldest one is dropped.
+    // Usually few branches have an incomplete group of headers. If there are more than the limit, the oldest entry is
+    // deleted.
     if (this.begun.size > MAX_BRANCHES) this.begun.delete(this.begun.keys().next().value!);
   }
 }
 
-/** Maximum number of branches with an incomplete chunk. Arbitrary. */
+/** Maximum number of branches with an incomplete group of headers. Arbitrary: bounds the memory. */
 const MAX_BRANCHES = 16;

@@ -3,8 +3,8 @@ import type { Bytes } from '../util/bytes.js';
 import { decodeCompact, hashToNumber } from './compactTarget.js';
 
 /**
- * Whether a proof-of-work hash satisfies the compact target `bits`. `powHash` is not the block id; wire order. A target
- * above the network's limit is never satisfied.
+ * Whether a proof-of-work hash (wire order; not the block id) satisfies the compact target `bits`. A target above the
+ * network's limit is never satisfied.
  */
 export function satisfiesProofOfWork(powHash: Bytes, bits: number, powLimit: bigint): boolean {
   const { target, negative, overflow } = decodeCompact(bits);

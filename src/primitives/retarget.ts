@@ -4,7 +4,7 @@
  */
 import { decodeCompact, encodeCompact } from './compactTarget.js';
 
-/** Network parameters that determine the targets. */
+/** Parameters of a network that determine the targets of its blocks. */
 interface RetargetParams {
   readonly powLimit: bigint;
   readonly powLimitBits: number;
@@ -14,10 +14,10 @@ interface RetargetParams {
   readonly noRetargeting: boolean;
 }
 
-/** Access to headers by non-negative numbers: ids in a header tree, or heights in a single chain. */
+/** Access to headers by numbers: ids in a header tree, or heights in a single chain. */
 interface RetargetHeaders {
   heightOf(id: number): number;
-  /** Returns the ancestor of a header at that height, or `id` itself. */
+  /** Returns the ancestor of a header at `height`, or `id` itself. */
   ancestorOf(id: number, height: number): number;
   timeOf(id: number): number;
   bitsOf(id: number): number;
@@ -51,8 +51,8 @@ export function retarget(parentBits: number, actualTimespanSec: number, params: 
 
 /**
  * Returns the required compact target of a block after `parent` with the time `newTimeSec`. A negative `parent` means that
- * there is none. On the test network, in a range of parent heights, a block may have the minimum difficulty if it took more
- * than twice the target spacing.
+ * there is no parent (genesis block). On the test network, in a range of parent heights, a block may have the minimum
+ * difficulty if it took more than twice the target spacing.
  */
 export function nextWorkRequired(
   tree: RetargetHeaders,

@@ -1,7 +1,7 @@
 /**
- * Script functions for the block parser, without dependency on the script module: ends of operations, the legacy sigop
- * count, and claim prefixes. They evaluate no script and allocate no memory. Source: lbrycrd script/script.cpp `GetScriptOp`, `GetSigOpCount`;
- * nameclaim.cpp `DecodeClaimScript`.
+ * Script functions for the block parser. They do not depend on the module `script`: ends of operations, the legacy sigop
+ * count, and claim prefixes. They evaluate no script and allocate no memory. Source: lbrycrd script/script.cpp
+ * `GetScriptOp`, `GetSigOpCount`; nameclaim.cpp `DecodeClaimScript`.
  */
 import type { Bytes } from '../util/bytes.js';
 
@@ -38,7 +38,10 @@ export function nextOp(script: Bytes, at: number, end: number): number {
   return start + length <= end ? start + length : -1;
 }
 
-/** Returns the sigops of `script[start, end)` by the inaccurate count of blocks. Counting stops at a push that exceeds `end`. */
+/**
+ * Returns the number of sigops in `script[start, end)` by the inaccurate count of blocks. Counting stops at a push that
+ * exceeds `end`.
+ */
 export function countLegacySigops(script: Bytes, start: number, end: number): number {
   let count = 0;
   let at = start;

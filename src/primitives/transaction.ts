@@ -1,7 +1,7 @@
 /**
  * Transactions as plain objects: parsing, serialization with and without witness, ids and sizes. Scripts and witness items
- * are views of the parsed bytes. Source: Core 0.17 primitives/transaction.h (UnserializeTransaction, SerializeTransaction),
- * BIP144.
+ * are views of the bytes that were parsed. Source: Core 0.17 primitives/transaction.h (UnserializeTransaction,
+ * SerializeTransaction), BIP144.
  */
 import { sha256d } from '../crypto/hash.js';
 import { EMPTY_BYTES, isZero, type Bytes } from '../util/bytes.js';
@@ -9,7 +9,7 @@ import { ReadError, type Reader } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
 
 export interface OutPoint {
-  /** Txid of the transaction with the output: 32 bytes, wire order. */
+  /** Txid (32 bytes, wire order) of the transaction that contains the output. */
   hash: Bytes;
   /** Number of the output in its transaction, unsigned 32-bit. */
   index: number;

@@ -20,9 +20,9 @@ import {
   type TxOutput,
 } from './transaction.js';
 
-/** Number of inputs, outputs or witness items processed per slice. */
+/** Number of inputs, outputs or witness items that are processed per slice. */
 const ITEMS_AT_ONCE = 256;
-/** Number of bytes hashed per slice. */
+/** Number of bytes that are hashed per slice. */
 const HASHED_AT_ONCE = 1 << 18;
 
 function* parseInputs(reader: Reader): Slices<TxInput[]> {
@@ -43,7 +43,7 @@ function* parseOutputs(reader: Reader): Slices<TxOutput[]> {
 
 /**
  * Maximum number of witness items. Each item adds at least one weight unit, and no block may have this weight. The reference
- * has no such limit; here, growing a larger list would copy all its items at once.
+ * has no such limit. It is needed because growing a larger list would copy all its items in one step.
  */
 const MAX_WITNESS_ITEMS = 8_000_000;
 
@@ -67,8 +67,8 @@ function* parseWitnesses(reader: Reader, inputs: readonly TxInput[], mostBytes: 
 }
 
 /**
- * Like `parseTransaction`, in slices. If a witness exceeds `mostWitnessBytes`, items are kept only until that size is
- * exceeded; they suffice to reject the transaction as too heavy.
+ * Like `parseTransaction`, in slices. If a witness exceeds `mostWitnessBytes`, only the items up to that size, and the item
+ * that exceeds it, are kept. They are sufficient to reject the transaction as too heavy.
  */
 export function* parseTransactionInSlices(
   reader: Reader,
@@ -96,7 +96,7 @@ export function* parseTransactionInSlices(
   return { version, inputs, outputs, lockTime: reader.u32() };
 }
 
-/** Like `writeTransaction`, in slices. */
+/** Like `writeTransaction`, but works in slices. */
 export function* writeTransactionInSlices(writer: Writer, tx: Transaction, withWitness = true): Slices<void> {
   const { inputs, outputs } = tx;
   const witness = withWitness && hasWitness(tx);
@@ -129,19 +129,19 @@ export function* writeTransactionInSlices(writer: Writer, tx: Transaction, withW
   writer.u32(tx.lockTime);
 }
 
-/** Like `formatTransaction`, in slices. */
+/** Like `formatTransaction`, but works in slices. */
 export function* formatTransactionInSlices(tx: Transaction, withWitness = true): Slices<Buffer> {
   const writer = new Writer(512);
   yield* writeTransactionInSlices(writer, tx, withWitness);
   return writer.finish();
 }
 
-/** Like `txid`, in slices. */
+/** Like `txid`, but works in slices. */
 export function* txidInSlices(tx: Transaction): Slices<Buffer> {
   return yield* sha256dInSlices(yield* formatTransactionInSlices(tx, false));
 }
 
-/** Like `sha256d`, in slices. */
+/** Like `sha256d`, but works in slices. */
 export function* sha256dInSlices(bytes: Bytes): Slices<Buffer> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_AT_ONCE, yield)

@@ -34,10 +34,10 @@ export class ClientQueue {
   private working = 0;
   /** Time at which work started in the current round of the event loop; null if none has started. */
   private roundSinceMs: number | null = null;
-  /** Time up to which work has been charged. */
+  /** Monotonic time in ms up to which work has been charged to clients. */
   private lapMs: number;
 
-  /** Creates the queue. `nowMs` must be a monotonic clock. */
+  /** Creates the queue. `nowMs` must return the time of a monotonic clock. */
   constructor(nowMs: () => number = () => performance.now(), slots = SLOTS) {
     this.nowMs = nowMs;
     this.slots = slots;
@@ -46,9 +46,9 @@ export class ClientQueue {
   }
 
   /**
-   * Returns the time since the last call, limited to one slice. This time is charged to the client that is working now,
-   * because only it can have worked since the last call. Must be called before another client may work. Time beyond a slice
-   * was other work of the process.
+   * Returns the time since the last call, limited to one slice. This time is charged to the client whose call is running,
+   * because only this client can have used time since the last call. Must be called before another client may work. Time
+   * beyond a slice was other work of the process.
    */
   lap(): number {
     const now = this.nowMs();
@@ -88,7 +88,7 @@ export class ClientQueue {
     return this.nowMs() - this.roundSinceMs >= SLICE_MS;
   }
 
-  /** Resolves when the client has got a slot. */
+  /** Waits for a slot. Resolves when the client has one. */
   takeSlot(client: object, weight: number): Promise<void> {
     if (this.working < this.slots && this.queue.size === 0 && !this.isRoundOver()) {
       this.lap();
@@ -98,7 +98,7 @@ export class ClientQueue {
     return new Promise((resolve) => this.queue.add(client, resolve, weight));
   }
 
-  /** Frees a client's slot and charges `usedMs` of work to the client. */
+  /** Frees a client's slot and adds `usedMs` milliseconds to the client's usage. */
   giveSlot(client: object, usedMs: number): void {
     this.queue.charge(client, Math.max(usedMs, LEAST_COST_MS));
     this.working--;
@@ -124,7 +124,7 @@ export class ClientQueue {
 
 /** A turn of one client. Concurrent parts of the client's work share its single slot. */
 export class Turn {
-  /** Approximate number of the client's open requests. */
+  /** Approximate number of requests of the client that are not answered yet. */
   readonly weight: number;
   /** Time in ms that the client has worked in this turn, up to the last release of its slot. */
   workedMs = 0;
@@ -132,7 +132,7 @@ export class Turn {
   private readonly client: object;
   private readonly nowMs: () => number;
   private sinceMs: number;
-  /** Time in ms worked since the slot was taken. */
+  /** Milliseconds of work since the slot was taken. */
   private usedMs = 0;
   private hasSlot = true;
   private isOver = false;

@@ -7,7 +7,7 @@
 export interface FairQueueOptions {
   /** A monotonic clock in ms. */
   readonly nowMs: () => number;
-  /** Half-life of usage in ms. If absent, usage does not decay. */
+  /** Milliseconds in which the usage of a client decays to half. If absent, usage does not decay. */
   readonly halfLifeMs?: number;
   /** Initial usage of a new client in ms. */
   readonly entryMs?: number;
@@ -34,7 +34,10 @@ interface Waiting<Item> {
   readonly items: { readonly item: Item; readonly arrival: number }[];
 }
 
-/** Number of half-lives in an era. Scaling by a larger power of two would exceed the range of numbers. */
+/**
+ * Number of half-lives after which all usage is scaled down. Scaling by a larger power of two would exceed the range of
+ * numbers.
+ */
 const ERA_HALF_LIVES = 256;
 
 export class FairQueue<Item> {
@@ -57,12 +60,12 @@ export class FairQueue<Item> {
     this.creditMs = creditMs;
   }
 
-  /** Number of waiting items. */
+  /** Number of items that wait in the queue. */
   get size(): number {
     return this.count;
   }
 
-  /** Whether no other client has waiting items. */
+  /** Whether no client other than `client` has waiting items. */
   isAlone(client: object): boolean {
     return this.waiting.size === 0 || (this.waiting.size === 1 && this.waiting.has(client));
   }
@@ -72,7 +75,7 @@ export class FairQueue<Item> {
     for (const { items } of this.waiting.values()) for (const { item } of items) yield item;
   }
 
-  /** Adds an item of a client. From now on `weight` multiplies the client's usage. */
+  /** Adds an item of a client. After the call, the client's usage counts `weight` times. */
   add(client: object, item: Item, weight = 1): void {
     const account = this.account(client);
     account.use = Math.max(account.use, this.mark - this.creditMs);
@@ -83,7 +86,7 @@ export class FairQueue<Item> {
     this.count++;
   }
 
-  /** Charges time in ms to a client. */
+  /** Adds time in milliseconds to a client's usage. */
   charge(client: object, ms: number): void {
     const account = this.account(client);
     account.use += ms * this.scale();
@@ -156,7 +159,7 @@ export class FairQueue<Item> {
     return account;
   }
 
-  /** Returns the factor by which usage charged now is scaled, relative to the start of the era. */
+  /** Factor by which new usage is multiplied so that older usage, which is stored unchanged, weighs less. */
   private scale(): number {
     if (this.halfLifeMs === Infinity) return 1;
     return 2 ** (this.nowMs() / this.halfLifeMs - this.era * ERA_HALF_LIVES);

@@ -9,10 +9,10 @@ import { FairQueue } from './fairQueue.js';
 const MAX_WAITING = 1000;
 /** Maximum time in ms of a short task. Arbitrary: many times the time of the slowest common searches. */
 const SHORT_MS = 500;
-/** Half-life in ms of a client's usage. */
+/** Milliseconds in which a client's usage decays to half. */
 const HALF_LIFE_MS = 10_000;
 
-/** Creates the errors of tasks that are not completed. */
+/** Creates the errors with which tasks reject that are not completed. */
 export interface SlotErrors {
   closed(): Error;
   full(): Error;
@@ -80,7 +80,7 @@ export class FairSlots<Slot, Task, Result> {
     return { running: this.slots - this.idle.length, waiting: this.queue.size };
   }
 
-  /** Runs a task of a client. Tasks of clients with less usage are run first. */
+  /** Runs a task of a client when a slot is free. Tasks of clients with less usage run first. */
   do(task: Task, client: object): Promise<Result> {
     if (this.isClosed) return Promise.reject(this.errors.closed());
     return new Promise((resolve, reject) => {

@@ -78,7 +78,7 @@ export class JobQueue {
 
   /**
    * Takes a turn if one is free; returns whether it was taken. Each turn must be ended by one call of `leave`. No turn is
-   * free if other long work of the process waits for a slice whose time new jobs have used up.
+   * free while jobs wait in this queue, or while other long work of the process is overdue (`isSliceOverdue`).
    */
   tryEnter(): boolean {
     if (this.waiting.length > 0 || this.loop.isOverdue()) return false;
@@ -136,7 +136,7 @@ export class JobQueue {
 
   /**
    * Passes the turn to a waiting job and returns a promise for another turn. Returns null if the job with the number
-   * `arrival` may continue at once. Long jobs should call it after each slice.
+   * `arrival` may continue immediately. Long jobs should call it after each slice.
    */
   giveWay(arrival: number): Promise<void> | null {
     const next = this.returning.shift() ?? this.newcomer() ?? this.older(arrival);

@@ -40,7 +40,7 @@ const PROCESS_LOOP: Loop = {
   after: (ms, task) => void setTimeout(task, ms),
 };
 
-/** Client to which work is charged that belongs to no peer. */
+/** Account of the fair queue to which work is charged if it belongs to no peer. */
 const NO_PEER = {};
 
 export class PeerQueue {
@@ -65,7 +65,7 @@ export class PeerQueue {
     return this.loop.nowMs();
   }
 
-  /** Waits for a turn in any case. Resolves with the start time of the turn. */
+  /** Waits for a new turn, even if the current turn could continue. Resolves with the start time of the new turn. */
   nextTurn(peer: object | null = null): Promise<number> {
     return new Promise((go) => {
       this.queue.add(peer ?? NO_PEER, go);

@@ -1,19 +1,23 @@
 /**
- * A lock with one holder. One owner comes before all others that wait; these follow in the order of their requests.
+ * A lock with one holder at a time. One task, the owner, gets the lock before all other waiting tasks. The others get it in
+ * the order of their requests.
  */
 export class PriorityLock {
   private isHeld = false;
   private owner: (() => void) | null = null;
   private readonly others: (() => void)[] = [];
 
-  /** Takes the lock as its owner: after the present holder, before all others. The owner releases it by `release`. */
+  /**
+   * Takes the lock as the owner: after the current holder, before all other waiting tasks. The owner must then call
+   * `release`.
+   */
   acquire(): Promise<void> {
     if (this.isHeld) return new Promise((resolve) => (this.owner = resolve));
     this.isHeld = true;
     return Promise.resolve();
   }
 
-  /** Passes the lock on. Only the holder may call it. */
+  /** Passes the lock to the next waiting task. Only the holder may call `release`. */
   release(): void {
     const next = this.owner ?? this.others.shift();
     this.owner = null;

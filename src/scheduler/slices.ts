@@ -2,7 +2,7 @@
 import type { Slices } from '../util/slices.js';
 import { yieldIfDue } from './yield.js';
 
-/** Runs work to its end. After each part, `pause` returns a promise to wait for, or null to continue at once. */
+/** Runs work to its end. After each part, `pause` returns a promise to wait for, or null to continue immediately. */
 export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown> | null): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
@@ -12,7 +12,7 @@ export async function runSlices<T>(work: Slices<T>, pause: () => Promise<unknown
   }
 }
 
-/** Start time of the slice in the current round of the event loop; 0 if no slice has started. */
+/** Time at which the slice in the current round of the event loop began, in milliseconds; 0 if no slice has begun. */
 let sliceSinceMs = 0;
 
 /** Returns the start time of the current slice. All work in one round of the event loop shares one slice. */

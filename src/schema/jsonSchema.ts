@@ -1,13 +1,13 @@
 /**
- * Converts result schemas to JSON Schema (draft 7, as used by OpenRPC). A named type is defined once as a component and
- * referenced elsewhere.
+ * Converts result schemas to JSON Schema (draft 7, as used by OpenRPC). A named type is defined once as a component, to
+ * which all uses refer.
  */
 import type { JsonOut } from '../util/json/jsonWrite.js';
 import type { OptionalSchema, Schema } from './schema.js';
 
 export type JsonSchema = { readonly [key: string]: JsonOut | undefined };
 
-/** Converts schemas and collects the named types in them. */
+/** Converts schemas of results to JSON schemas, and collects the named types that occur in them. */
 export class JsonSchemas {
   private readonly named = new Map<string, JsonSchema>();
 

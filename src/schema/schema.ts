@@ -32,7 +32,7 @@ type SchemaShape =
       readonly open: boolean;
       readonly description: string;
     }
-  /** An object whose keys are data (txids, addresses). */
+  /** An object whose keys are data, such as txids or addresses. */
   | { readonly kind: 'map'; readonly key: string; readonly value: Schema; readonly description: string }
   | { readonly kind: 'union'; readonly variants: readonly SchemaVariant[]; readonly description: string };
 
@@ -46,7 +46,10 @@ export interface OptionalSchema {
 }
 
 export interface SchemaVariant {
-  /** Description of the condition under which the result has this type: `for verbosity = 0`, `in the lbrycrd profile`. */
+  /**
+   * Description of the condition under which the result has this type, for example `for verbosity = 0` or `in the lbrycrd
+   * profile`.
+   */
   readonly when: string;
   readonly schema: Schema;
 }
@@ -81,7 +84,7 @@ export const t = {
     open: false,
     description,
   }),
-  /** An object that may have fields beyond the declared ones. */
+  /** An object that may have fields in addition to the declared fields. */
   openObject: (fields: SchemaFields, description = ''): Schema => ({
     kind: 'object',
     fields,
@@ -94,7 +97,7 @@ export const t = {
     variants,
     description,
   }),
-  /** Type with a name, which is defined once in the OpenRPC document and the typed client (`BlockHeader`). */
+  /** Type with a name, for example `BlockHeader`. It is defined once in the OpenRPC document and in the typed client. */
   named: (name: string, schema: Schema): Schema => ({ ...schema, name }),
   optional: (schema: Schema, when = ''): OptionalSchema => ({ kind: 'optional', schema, when }),
 };

@@ -88,8 +88,8 @@ function checkFields(fields: SchemaFields, open: boolean, value: JsonObject, pat
 }
 
 /**
- * Checks a value against variants. If none matches, returns the problems of the closest variant; variants with the right
- * JSON type are preferred.
+ * Checks a value against variants. If none matches, returns the problems of the closest variant, preferably one with the
+ * right JSON type.
  */
 function checkUnion(schemas: readonly Schema[], value: JsonValue, path: string): string[] {
   const attempts = schemas.map((schema) => checkJson(schema, value, path));

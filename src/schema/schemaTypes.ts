@@ -1,12 +1,12 @@
 /** Converts schemas to TypeScript types for generated clients. */
 import type { OptionalSchema, Schema } from './schema.js';
 
-/** Converts schemas to types. Named types are defined once, in a separate file. */
+/** Converts schemas to types. A named type is defined once, in a separate file. */
 export class SchemaTypes {
   private readonly named = new Map<string, string>();
   private readonly heading: string;
 
-  /** Creates the converter. `heading` is the start of the file with the named types. */
+  /** Creates the converter. `heading` is the beginning of the file with the named types. */
   constructor(heading: string) {
     this.heading = heading;
   }
@@ -17,7 +17,7 @@ export class SchemaTypes {
     return this.heading + texts.map((text) => `// prettier-ignore\n${text}`).join('\n');
   }
 
-  /** Returns the type of a schema. The names of the types that it references are added to `used`. */
+  /** Returns the TypeScript type of a schema. The names of the types that it references are added to `used`. */
   typeOf(schema: Schema, used: Set<string>): string {
     const { name } = schema;
     if (name === undefined) return this.bare(schema, used);
@@ -83,7 +83,7 @@ export class SchemaTypes {
   }
 }
 
-/** Returns a name as a property of a type, quoted if necessary. */
+/** Formats a name as a property of a type, in quotes if necessary. */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name).replace(/^"|"$/g, "'");
 }

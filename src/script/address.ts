@@ -24,7 +24,7 @@ export interface AddressPrefixes {
   extSecret: number;
 }
 
-/** Returns the address prefixes of a network. Callers should store the result, because it is computed at each call. */
+/** Address prefixes of a network. They are computed at each call, so callers should store the result. */
 export function addressPrefixesOf({
   base58,
   bech32Hrp,
@@ -81,7 +81,7 @@ function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Desti
 
 function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
   if (text.length > MAX_BECH32_LENGTH) return null;
-  // The check of the package `bech32` would accept some letters outside ASCII, because their lower case is ASCII.
+  // The function of the package `bech32` would accept some letters outside ASCII whose lower case is ASCII.
   if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);
   if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0)

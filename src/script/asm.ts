@@ -33,12 +33,12 @@ function formatPush(data: Bytes, decodeSighash: boolean): string {
   return name === '' ? toHex(data) : `${toHex(data.subarray(0, -1))}[${name}]`;
 }
 
-/** State of formatting a script; `at` is the offset of the next operation. */
+/** State while a script is formatted. `at` is the offset of the next operation. */
 interface AsmState {
   at: number;
   /** Whether a claim opcode has occurred before `at`. All later pushes are then formatted as hex. */
   isClaim: boolean;
-  /** Whether hash types of signatures are shown by name. */
+  /** Whether the hash types of signatures are replaced by their names. */
   readonly decode: boolean;
 }
 
@@ -79,10 +79,10 @@ export function formatAsm(script: Bytes, decodeSighash = false): string {
   return nextWords(script, beginAsm(script, decodeSighash), Infinity).join(' ');
 }
 
-/** Number of operations formatted between two yields. */
+/** Number of operations that are formatted between two yields to the event loop. */
 const WORDS_AT_ONCE = 256;
 
-/** Like `formatAsm`, in slices. */
+/** Like `formatAsm`, but works in slices. */
 export function* formatAsmInSlices(script: Bytes, decodeSighash = false): Slices<string> {
   const state = beginAsm(script, decodeSighash);
   let text = '';

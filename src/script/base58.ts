@@ -23,7 +23,7 @@ export function encodeBase58(bytes: Bytes): string {
 const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
 
 /**
- * Returns the part of a text that the reference decodes: up to the first NUL, without surrounding white space. If it is
+ * Returns the part of a text that the reference decodes: up to the first NUL, without white space at both ends. If it is
  * longer than `maxDigits`, only the first `maxDigits` + 1 characters are returned.
  */
 function digitsOf(text: string, maxDigits: number): string {
@@ -38,13 +38,13 @@ function digitsOf(text: string, maxDigits: number): string {
   if (end === whole.length || end - start > maxDigits) return whole.slice(start, end);
   LEADING_SPACE.lastIndex = end;
   LEADING_SPACE.test(whole);
-  // White space between digits is not removed; it is an invalid digit.
+  // White space between digits is not removed, so it counts as an invalid digit.
   return whole.slice(start, LEADING_SPACE.lastIndex === whole.length ? end : end + 1);
 }
 
 /**
- * Decodes base58. Null if a character is not in the alphabet or there are more than `maxDigits` digits. White space around
- * the text is ignored.
+ * Decodes base58. Null if a character is not in the alphabet, or if there are more than `maxDigits` digits. White space at
+ * both ends is ignored.
  */
 export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
   const digits = digitsOf(text, maxDigits);

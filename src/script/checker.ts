@@ -18,8 +18,8 @@ const SEQUENCE_LOCKTIME_MASK = 0x0000ffff;
 
 export interface SignatureChecker {
   /**
-   * Whether a signature is valid. `signature` ends with its hash type byte. Returns false for an empty signature or a key of
-   * unknown form.
+   * Whether a signature is valid. The last byte of `signature` is its hash type. Returns false for an empty signature or a
+   * key of unknown form.
    */
   checkSignature(signature: Bytes, publicKey: Bytes, scriptCode: Bytes, version: SigVersion): boolean;
   /** Whether OP_CHECKLOCKTIMEVERIFY succeeds (BIP65). `lockTime` is in the range 0 to 2^39 − 1. */
@@ -36,7 +36,7 @@ export function isSequenceCheckDisabled(sequence: number): boolean {
   return (sequence & SEQUENCE_LOCKTIME_DISABLE_FLAG) !== 0;
 }
 
-/** Checker for scripts that are run without a transaction: signatures and lock times always fail. */
+/** Checker for scripts that run without a transaction: all signatures and lock times fail. */
 export const NO_TRANSACTION: SignatureChecker = {
   checkSignature: () => false,
   checkLockTime: () => false,
@@ -50,7 +50,7 @@ export class TransactionChecker implements SignatureChecker {
   private readonly shared: PrecomputedSighash;
   private readonly verifier: SignatureVerifier;
 
-  /** Last signature hash that was computed. A multisig script needs the same hash for each key. */
+  /** Cache of the last signature hash that was computed. A multisig script needs the same hash for each key. */
   private lastHash: Bytes = EMPTY_BYTES;
   private lastScriptCode: Bytes | null = null;
   private lastHashType = 0;
@@ -85,14 +85,13 @@ export class TransactionChecker implements SignatureChecker {
     const txLockTime = this.tx.lockTime;
     if (txLockTime < LOCKTIME_THRESHOLD !== lockTime < LOCKTIME_THRESHOLD) return false;
     if (lockTime > txLockTime) return false;
-    // A final sequence number would disable the transaction's lock time, so OP_CHECKLOCKTIMEVERIFY fails for such an
-    // input.
+    // OP_CHECKLOCKTIMEVERIFY fails for an input with a final sequence number, which disables the transaction's lock time.
     return this.tx.inputs[this.inputIndex]!.sequence !== SEQUENCE_FINAL;
   }
 
   checkSequence(sequence: number): boolean {
     const txSequence = this.tx.inputs[this.inputIndex]!.sequence;
-    // The version is compared as an unsigned number, so negative versions count as large.
+    // The version is compared as an unsigned number, so that a negative version counts as large.
     if (this.tx.version >>> 0 < 2) return false;
     if (isSequenceCheckDisabled(txSequence)) return false;
     const mask = SEQUENCE_LOCKTIME_TYPE_FLAG | SEQUENCE_LOCKTIME_MASK;

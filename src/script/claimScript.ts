@@ -1,6 +1,6 @@
 /**
  * Claim prefixes, by which outputs create, update or support claims: detects, removes and creates them, and computes claim
- * ids. The claim trie defines the effect of a claim. The functions that read scripts do not throw, whatever the bytes.
+ * ids. The effect of a claim is defined in `claimtrie/`. The functions that read scripts never throw.
  * Source: lbrycrd nameclaim.cpp `DecodeClaimScript`, `StripClaimScriptPrefix`, `ClaimIdHash`.
  */
 import { hash160 } from '../crypto/hash.js';
@@ -13,10 +13,10 @@ export const CLAIM_ID_SIZE = 20;
 
 export type ClaimKind = 'claim' | 'support' | 'update';
 
-/** Contents of a claim prefix. The byte arrays are views of the script. */
+/** Content of a claim prefix. The byte arrays are views of the script. */
 export interface ClaimScript {
   kind: ClaimKind;
-  /** Name of the claim. May be empty; the claim is then at the root of the trie. */
+  /** Name of the claim. The name may be empty, which means the root of the claim trie. */
   name: Bytes;
   /** Claim id of 20 bytes. Absent for a new claim, whose id is computed from its outpoint. */
   claimId?: Bytes;
@@ -35,7 +35,7 @@ function skipPush(script: Bytes, at: number): number {
 }
 
 /**
- * Returns the length in bytes of the claim prefix; 0 without a complete one. Faster than `decodeClaimScript`.
+ * Returns the length in bytes of the claim prefix; 0 if there is no complete claim prefix. Faster than `decodeClaimScript`.
  *
  * The forms: claim, name, value, 2DROP, DROP; update, name, id, value, 2DROP, 2DROP; support, name, id, 2DROP, DROP;
  * support, name, id, value, 2DROP, 2DROP (only if `allowSupportMetadata`).
@@ -63,7 +63,7 @@ export function claimPrefixLength(script: Bytes, allowSupportMetadata = true): n
   return script[at] === OP.OP_2DROP && script[at + 1] === lastDrop ? at + 2 : 0;
 }
 
-/** Returns the length of the claim's name in bytes; 0 without a complete prefix. Source: `ClaimNameSize`. */
+/** Returns the length of the claim's name in bytes; 0 if there is no complete claim prefix. Source: `ClaimNameSize`. */
 export function claimNameLength(script: Bytes): number {
   if (claimPrefixLength(script) === 0) return 0;
   return nextOp(script, 1) - opDataStart(script[1]!, 1);
@@ -73,7 +73,7 @@ function pushAt(script: Bytes, at: number): Bytes {
   return script.subarray(opDataStart(script[at]!, at), nextOp(script, at));
 }
 
-/** Returns the claim operation in an output script; null if there is none. */
+/** Returns the claim operation in an output script; null if the script has no claim prefix. */
 export function decodeClaimScript(script: Bytes, allowSupportMetadata = true): ClaimScript | null {
   const prefixLength = claimPrefixLength(script, allowSupportMetadata);
   if (prefixLength === 0) return null;
@@ -97,8 +97,9 @@ export function stripClaimPrefix(script: Bytes): Bytes {
 
 /**
  * Whether a script begins with a claim opcode, even if the prefix is incomplete. QUIRK: the reference detects the operation
- * before it has read the rest. The opcode alone therefore disables MINIMALDATA and sets `isclaim`/`issupport` in RPC
- * results, whereas removing the prefix requires that it is complete. Test: test/unit/script/claimScript.test.ts.
+ * by its opcode, before it has read the rest of the prefix. The opcode alone therefore disables MINIMALDATA and sets
+ * `isclaim`/`issupport` in RPC results, whereas the prefix is removed only if it is complete. Test:
+ * test/unit/script/claimScript.test.ts.
  */
 export function startsWithClaimOpcode(script: Bytes): boolean {
   return script.length > 0 && isClaimOpcode(script[0]!);

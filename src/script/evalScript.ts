@@ -1,7 +1,7 @@
 /**
  * Loop of the script interpreter: reads operations in order, enforces the limits, executes flow control, lock time and hash
- * operations, and calls other files for the remaining ones. `interpreter.ts` combines the scripts of an input into a
- * verdict. Source: Core interpreter.cpp `EvalScript`; lbrycrd's claim opcodes.
+ * operations, and calls functions of other files for the remaining operations. `interpreter.ts` combines the scripts of an
+ * input into a verdict. Source: Core interpreter.cpp `EvalScript`; lbrycrd's claim opcodes.
  */
 import { hash160, ripemd160, sha1, sha256, sha256d } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
@@ -99,8 +99,8 @@ function verifyOp(evaluation: Evaluation): ScriptErrorCode {
 }
 
 /**
- * Executes OP_CHECKLOCKTIMEVERIFY (BIP65) or OP_CHECKSEQUENCEVERIFY (BIP112). The operand stays on the stack, so that the
- * operation is a no-op if its flag is not set.
+ * Executes OP_CHECKLOCKTIMEVERIFY (BIP65) or OP_CHECKSEQUENCEVERIFY (BIP112). As these were no-ops originally, the operand
+ * stays on the stack.
  */
 function lockTimeOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, checker } = evaluation;
@@ -169,8 +169,8 @@ function execute(evaluation: Evaluation, opcode: number, next: number): ScriptEr
     case OP.OP_CLAIM_NAME:
     case OP.OP_SUPPORT_CLAIM:
     case OP.OP_UPDATE_CLAIM:
-      // QUIRK: claim opcodes push an empty element, so that the drops of the claim prefix restore the stack. They are not
-      // treated as discouraged no-ops. Test: test/unit/script/interpreter.test.ts.
+      // QUIRK: claim opcodes push an empty element, so that the drops of the claim prefix restore the stack. The flag for
+      // discouraged no-ops does not apply to them. Test: test/unit/script/interpreter.test.ts.
       evaluation.stack.push(FALSE_ELEMENT);
       return SCRIPT_ERROR.OK;
     case OP.OP_NOP1:
@@ -227,15 +227,15 @@ function step(evaluation: Evaluation, at: number, next: number): ScriptErrorCode
   ) {
     return SCRIPT_ERROR.OP_CODESEPARATOR;
   }
-  // Flow control operations are executed in skipped branches too. OP_VERIF and OP_VERNOTIF are in this range, so they also
-  // fail there.
+  // Flow control operations are executed in skipped branches too. OP_VERIF and OP_VERNOTIF are in this range, so they fail
+  // even in skipped branches.
   if (evaluation.skipping > 0 && (opcode < OP.OP_IF || opcode > OP.OP_ENDIF)) return SCRIPT_ERROR.OK;
   return execute(evaluation, opcode, next);
 }
 
 /**
- * Runs a script on `stack`, which is modified in place, also on failure. Pushed elements are views of the script, so neither
- * the script nor the elements may be modified afterwards.
+ * Runs a script on `stack`, which is modified in place even if the script fails. Pushed elements are views of the script, so
+ * neither the script nor the elements may be modified after the call.
  */
 export function evalScript(
   stack: Bytes[],

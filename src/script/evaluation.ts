@@ -1,7 +1,7 @@
 /**
- * State of the evaluation of one script, shared by the files that implement operations. Elements are never modified, so
- * stacks contain views of scripts and witnesses, and only references are copied. Source: Core interpreter.cpp `EvalScript`
- * (local variables), `CastToBool`.
+ * State of the evaluation of one script, shared by the files that implement operations. Stack elements are never modified,
+ * so that they can be views of scripts and witnesses. Source: Core interpreter.cpp `EvalScript` (local variables),
+ * `CastToBool`.
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 import type { SignatureChecker } from './checker.js';
@@ -30,9 +30,9 @@ export class Evaluation {
   readonly flags: number;
   readonly checker: SignatureChecker;
   readonly version: SigVersion;
-  /** Whether MINIMALDATA is set. Numbers must then have the minimal encoding too. */
+  /** Whether the flag MINIMALDATA is set. If so, numbers must have the minimal encoding. */
   readonly requireMinimal: boolean;
-  /** Number of executed operations that count towards MAX_OPS_PER_SCRIPT. */
+  /** Number of executed operations that count towards the limit MAX_OPS_PER_SCRIPT. */
   opCount = 0;
   /** Offset at which the signed part of the script starts: after the last executed OP_CODESEPARATOR. */
   codeStart = 0;

@@ -20,7 +20,7 @@ export const SCRIPT_VERIFY = {
   SIGPUSHONLY: 1 << 5,
   /** Requires the shortest encoding of pushes and numbers. Not enforced if the spent output script starts with a claim opcode. */
   MINIMALDATA: 1 << 6,
-  /** Makes an executed no-op that is reserved for upgrades fail. Claim opcodes do not count as such no-ops. */
+  /** Makes a script fail if it executes a no-op that is reserved for upgrades. Claim opcodes do not count as such no-ops. */
   DISCOURAGE_UPGRADABLE_NOPS: 1 << 7,
   /** Requires that exactly one stack element is left at the end. Needs the flags P2SH and WITNESS. */
   CLEANSTACK: 1 << 8,
@@ -33,20 +33,26 @@ export const SCRIPT_VERIFY = {
   DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM: 1 << 12,
   /** Requires that the argument of OP_IF in a witness script is empty or 01. */
   MINIMALIF: 1 << 13,
-  /** Makes a script fail if a signature check fails, unless all its signatures are empty. */
+  /** Makes a script fail if a signature check fails, unless all signatures of the check are empty. */
   NULLFAIL: 1 << 14,
   /** Requires that witness scripts use only compressed keys. */
   WITNESS_PUBKEYTYPE: 1 << 15,
-  /** Outside of witness scripts, makes OP_CODESEPARATOR fail, and a signature that occurs in its own script code. */
+  /**
+   * Outside of witness scripts, makes OP_CODESEPARATOR fail. Also makes a signature fail that occurs in the script code that
+   * it signs.
+   */
   CONST_SCRIPTCODE: 1 << 16,
 } as const;
 
 export type ScriptFlagName = keyof typeof SCRIPT_VERIFY;
 
-/** Flags whose violation is punished by a ban. A transaction that violates only other standard flags is not punished. */
+/**
+ * Flags for which a violation is punished by a ban. A transaction that violates only other standard flags is rejected
+ * without a ban.
+ */
 export const MANDATORY_SCRIPT_VERIFY_FLAGS: number = SCRIPT_VERIFY.P2SH;
 
-/** Flags with which transactions are verified for the mempool. */
+/** Flags with which transactions are verified before they are added to the mempool. */
 export const STANDARD_SCRIPT_VERIFY_FLAGS: number =
   MANDATORY_SCRIPT_VERIFY_FLAGS |
   SCRIPT_VERIFY.DERSIG |

@@ -1,7 +1,7 @@
 /**
- * Verifies that an input may spend an output: evaluates scriptSig, output script, redeem script and witness. Pure: a checker
- * gives access to the transaction. Source: Core interpreter.cpp `VerifyScript`, `VerifyWitnessProgram` (BIP16, BIP141,
- * BIP143); lbrycrd's handling of claim prefixes in these functions.
+ * Verifies that an input may spend an output: evaluates scriptSig, output script, redeem script and witness. A checker gives
+ * access to the transaction. Source: Core interpreter.cpp `VerifyScript`, `VerifyWitnessProgram` (BIP16, BIP141, BIP143);
+ * lbrycrd's handling of claim prefixes in these functions.
  */
 import { sha256 } from '../crypto/hash.js';
 import { assert } from '../util/assert.js';
@@ -33,7 +33,7 @@ function endsTrue(stack: readonly Bytes[]): boolean {
   return top !== undefined && castToBool(top);
 }
 
-/** Verifies the witness of a witness program, i.e. of a script that `isWitnessProgram` accepts. */
+/** Verifies the witness of a witness program, which is a script that `isWitnessProgram` accepts. */
 function verifyWitnessProgram(
   witness: readonly Bytes[],
   programScript: Bytes,
@@ -141,7 +141,7 @@ export function verifyScript(
 
   if ((rules & SCRIPT_VERIFY.CLEANSTACK) !== 0) {
     assert((rules & SCRIPT_VERIFY.P2SH) !== 0 && checksWitness, 'CLEANSTACK without P2SH and WITNESS');
-    // CLEANSTACK does not apply to the outer stack of a witness program, which still has the version and the hash.
+    // CLEANSTACK does not apply to the outer stack of a witness program, which contains the version and the hash.
     if (!isWitness && stack.length !== 1) return SCRIPT_ERROR.CLEANSTACK;
   }
   if (checksWitness) {

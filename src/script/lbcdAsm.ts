@@ -7,7 +7,7 @@ import type { Slices } from '../util/slices.js';
 import { MAX_OPCODE, OP, opcodeName } from './opcodes.js';
 import { nextOp, opDataStart } from './script.js';
 
-/** lbcd's names of opcodes that differ from ours. */
+/** Names of those opcodes that have another name in lbcd than in lbrycrd. */
 const NAMES = new Map<number, string>([
   [OP.OP_CLAIM_NAME, 'OP_CLAIMNAME'],
   [OP.OP_SUPPORT_CLAIM, 'OP_SUPPORTCLAIM'],
@@ -19,14 +19,17 @@ const NAMES = new Map<number, string>([
   [OP.OP_INVALIDOPCODE, 'OP_INVALIDOPCODE'],
 ]);
 
-/** Number of operations formatted between two yields. */
+/** Number of operations that are formatted between two yields to the event loop. */
 const WORDS_AT_ONCE = 256;
 
 function lbcdOpcodeName(opcode: number): string {
   return NAMES.get(opcode) ?? (opcode > MAX_OPCODE ? `OP_UNKNOWN${opcode}` : opcodeName(opcode));
 }
 
-/** Formats a script as operations separated by spaces, in slices. A push that exceeds the script is `[error]`. */
+/**
+ * Formats a script as operations separated by spaces, and yields to the event loop in between. A push that exceeds the
+ * script is `[error]`.
+ */
 export function* formatLbcdAsmInSlices(script: Bytes): Slices<string> {
   const words: string[] = [];
   for (let at = 0; at < script.length;) {

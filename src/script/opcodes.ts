@@ -4,7 +4,7 @@
  */
 
 export const OP = {
-  // Pushes. The opcodes 0x01 to 0x4b push that number of bytes; they have no name.
+  // Opcodes that push data. The opcodes 0x01 to 0x4b push that number of bytes; they have no name.
   OP_0: 0x00,
   OP_PUSHDATA1: 0x4c,
   OP_PUSHDATA2: 0x4d,
@@ -100,7 +100,7 @@ export const OP = {
   OP_MIN: 0xa3,
   OP_MAX: 0xa4,
   OP_WITHIN: 0xa5,
-  // Hashes and signatures.
+  // Opcodes for hashes and signatures.
   OP_RIPEMD160: 0xa6,
   OP_SHA1: 0xa7,
   OP_SHA256: 0xa8,
@@ -111,7 +111,7 @@ export const OP = {
   OP_CHECKSIGVERIFY: 0xad,
   OP_CHECKMULTISIG: 0xae,
   OP_CHECKMULTISIGVERIFY: 0xaf,
-  // No-ops, reserved for extensions or used by lock times.
+  // Opcodes without effect; some are reserved for extensions, some check lock times.
   OP_NOP1: 0xb0,
   OP_CHECKLOCKTIMEVERIFY: 0xb1,
   OP_CHECKSEQUENCEVERIFY: 0xb2,

@@ -20,12 +20,12 @@ export const MAX_OPS_PER_SCRIPT = 201;
 export const MAX_PUBKEYS_PER_MULTISIG = 20;
 /** Maximum number of elements on the stack and the alt stack together. */
 export const MAX_STACK_SIZE = 1_000;
-/** A lock time below this value is a height; other lock times are Unix times. */
+/** Lock times below this value are heights; other lock times are in seconds since 1970. */
 export const LOCKTIME_THRESHOLD = 500_000_000;
 
 /**
- * Returns the offset of the operation after the one at `at`, or −1 if its push exceeds the script. `at` must be within the
- * script.
+ * Returns the offset of the operation that follows the operation at `at`, or −1 if the push at `at` exceeds the script. `at`
+ * must be within the script.
  */
 export function nextOp(script: Bytes, at: number): number {
   const opcode = script[at]!;
@@ -92,7 +92,7 @@ export function isWitnessProgram(script: Bytes): boolean {
 }
 
 /**
- * Returns the version of a witness program, i.e. of a script that `isWitnessProgram` accepts. The program starts at the
+ * Returns the version of a witness program, which is a script that `isWitnessProgram` accepts. The program starts at the
  * third byte of the script.
  */
 export function witnessVersion(script: Bytes): number {

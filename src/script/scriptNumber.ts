@@ -4,9 +4,12 @@
  */
 import { EMPTY_BYTES, type Bytes } from '../util/bytes.js';
 
-/** Maximum size of an arithmetic operand in bytes. */
+/** Maximum size in bytes of the operand of an arithmetic operation. */
 export const MAX_NUMBER_SIZE = 4;
-/** Maximum size in bytes of the operand of a lock time operation. With 4 bytes, times would end in the year 2038. */
+/**
+ * Maximum size in bytes of the operand of a lock time operation. Numbers of 4 bytes could not represent times after the year
+ * 2038.
+ */
 export const MAX_LOCKTIME_NUMBER_SIZE = 5;
 
 /**
@@ -24,7 +27,7 @@ export function decodeScriptNumber(bytes: Bytes, requireMinimal: boolean, maxSiz
   return last & 0x80 && magnitude !== 0 ? -magnitude : magnitude;
 }
 
-/** Encodings of −1 to 16, created once and shared. This is safe because stack elements are never modified. */
+/** Encodings of −1 to 16, created once and used for all stacks, because stack elements are never modified. */
 const SMALL: Bytes[] = [Uint8Array.of(0x81), EMPTY_BYTES];
 for (let n = 1; n <= 16; n++) SMALL.push(Uint8Array.of(n));
 

@@ -1,7 +1,7 @@
 /**
- * Computes the hash that a signature signs: the original form, and the form of BIP143 for witness scripts. Caches data that
- * all inputs of a transaction share (`PrecomputedSighash`). `signatureOps.ts` removes signatures from the script code.
- * Source: Core interpreter.cpp `SignatureHash`.
+ * Computes the hash that a signature signs: the original form, and the form of BIP143 for witness scripts. Data that is
+ * equal for all inputs of a transaction is cached (`PrecomputedSighash`). `signatureOps.ts` removes signatures from the
+ * script code. Source: Core interpreter.cpp `SignatureHash`.
  */
 import { sha256d } from '../crypto/hash.js';
 import type { Transaction, TxInput, TxOutput } from '../primitives/transaction.js';
@@ -37,7 +37,10 @@ function hashOfOutput(output: TxOutput): Buffer {
   return sha256d(writer.finish());
 }
 
-/** Number of inputs or outputs serialized between two yields. Arbitrary: some tens of microseconds. */
+/**
+ * Number of inputs or outputs that are serialized between two yields to the event loop. Arbitrary: takes some tens of
+ * microseconds.
+ */
 const ITEMS_A_STEP = 256;
 
 function* formatEach<T>(
@@ -82,8 +85,8 @@ function* formatBlank({ version, inputs, outputs, lockTime }: Transaction): Slic
 }
 
 /**
- * Data shared by the signature hashes of one transaction, each part computed on first use. The transaction must not change
- * during the lifetime of this object, except for its scriptSigs and witnesses.
+ * Data that all signature hashes of a transaction have in common. Each part is computed when it is first needed. The
+ * transaction must not change during the lifetime of this object, except for its scriptSigs and witnesses.
  */
 export class PrecomputedSighash {
   private readonly tx: Transaction;
@@ -108,12 +111,18 @@ export class PrecomputedSighash {
     return (this.outputs ??= sha256d(atOnce(formatOutputs(this.tx))));
   }
 
-  /** The serialized transaction with empty scriptSigs. For SIGHASH_ALL the script code is inserted at one position. */
+  /**
+   * The serialized transaction with empty scriptSigs. To compute a hash of type SIGHASH_ALL, the script code is inserted at
+   * one position.
+   */
   get blankForm(): Buffer {
     return (this.keptBlankForm ??= atOnce(formatBlank(this.tx)));
   }
 
-  /** Computes all shared data in advance and in slices, for a transaction that may be larger than any block. */
+  /**
+   * Computes the data that is equal for all inputs, and yields to the event loop in between. For a transaction that may be
+   * larger than any block.
+   */
   *prepareInSlices(): Slices<void> {
     this.prevouts ??= yield* sha256dInSlices(yield* formatPrevouts(this.tx));
     this.sequences ??= yield* sha256dInSlices(yield* formatSequences(this.tx));
@@ -122,7 +131,7 @@ export class PrecomputedSighash {
   }
 }
 
-/** Returns the offset at which parsing stops in a push that exceeds the script: after its opcode, or after its length bytes. */
+/** Returns the offset at which parsing of a push that exceeds the script stops: after its opcode, or after its length bytes. */
 function brokenPushEnd(script: Bytes, at: number): number {
   const dataStart = opDataStart(script[at]!, at);
   return dataStart > script.length ? at + 1 : dataStart;
@@ -162,7 +171,10 @@ function compactSizeLength(value: number): number {
   return value <= 0xffffffff ? 5 : 9;
 }
 
-/** Computes the hash for SIGHASH_ALL, by far the most frequent type, from the blank form with the script code inserted. */
+/**
+ * Computes the hash for SIGHASH_ALL, by far the most frequent type, from the cached form without scripts, into which the
+ * script code is inserted.
+ */
 function baseHashOfAll(
   scriptCode: Bytes,
   tx: Transaction,
@@ -182,8 +194,8 @@ function baseHashOfAll(
 }
 
 /**
- * Computes the hash for other types. NONE and SINGLE do not sign all outputs, nor the sequences of other inputs;
- * ANYONECANPAY does not sign other inputs.
+ * Computes the signature hash for types other than ALL. NONE and SINGLE do not sign all outputs, nor the sequence numbers of
+ * other inputs; ANYONECANPAY does not sign other inputs.
  */
 function baseHash(scriptCode: Bytes, tx: Transaction, inputIndex: number, hashType: number): Buffer {
   const anyoneCanPay = (hashType & SIGHASH.ANYONECANPAY) !== 0;
@@ -243,8 +255,8 @@ function witnessHash(
 
 /**
  * Returns the 32-byte hash that the signature of an input signs. `scriptCode` is the script after the last executed
- * OP_CODESEPARATOR. `amount` is the amount of the spent output, used only for witness scripts. `hashType` is a signed 32-bit
- * number.
+ * OP_CODESEPARATOR. `amount` is the amount of the spent output; only signatures of witness scripts cover it. `hashType` is a
+ * signed 32-bit number.
  */
 export function signatureHash(
   scriptCode: Bytes,
@@ -262,7 +274,7 @@ export function signatureHash(
   const outputType = hashType & OUTPUT_MASK;
   if (outputType === SIGHASH.SINGLE && inputIndex >= tx.outputs.length) {
     // QUIRK: for SINGLE, if no output has the number of the input, the number 1 is signed, regardless of the transaction.
-    // Old spends depend on it. Test: test/unit/script/sighash.test.ts.
+    // Old transactions depend on this rule. Test: test/unit/script/sighash.test.ts.
     const one = Buffer.alloc(32);
     one[0] = 1;
     return one;

@@ -44,8 +44,8 @@ export function hasDefinedHashType(signature: Bytes): boolean {
 const DER_FLAGS = SCRIPT_VERIFY.DERSIG | SCRIPT_VERIFY.LOW_S | SCRIPT_VERIFY.STRICTENC;
 
 /**
- * Checks the encoding of a signature. An empty signature always passes, because it is the compact way to fail a signature
- * check on purpose.
+ * Checks the encoding of a signature. An empty signature always passes, because it is the shortest way to let a signature
+ * check fail on purpose.
  */
 export function checkSignatureEncoding(signature: Bytes, flags: number): ScriptErrorCode {
   if (signature.length === 0) return SCRIPT_ERROR.OK;

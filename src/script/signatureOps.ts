@@ -54,7 +54,7 @@ function signedScript(evaluation: Evaluation): Bytes {
   return codeStart === 0 ? script : script.subarray(codeStart);
 }
 
-/** Replaces the arguments on the stack by the result. A VERIFY form removes the result again and fails if it is false. */
+/** Replaces the arguments on the stack by the result. A VERIFY form then removes the result, and fails if the result is false. */
 function finish(
   evaluation: Evaluation,
   success: boolean,
@@ -98,7 +98,7 @@ export function checkSigOp(evaluation: Evaluation, opcode: number): ScriptErrorC
 
 /**
  * Matches signatures with keys in order, from the top of the stack downwards. Stops when more signatures than keys are left,
- * so the encodings of later ones are not checked. `firstKey` and `firstSignature` are indexes of the stack.
+ * so the encodings of the remaining signatures are not checked. `firstKey` and `firstSignature` are indexes of the stack.
  */
 function matchSignatures(
   evaluation: Evaluation,
@@ -130,8 +130,8 @@ function matchSignatures(
 
 /**
  * Executes OP_CHECKMULTISIG and OP_CHECKMULTISIGVERIFY. Stack: ( dummy signature... count key... count -- success ). QUIRK:
- * one element more than the arguments is consumed, a bug of the original client; NULLDUMMY requires it to be empty. Test:
- * test/unit/script/interpreter.test.ts.
+ * one element more than the arguments is consumed, because of a bug in the original client; NULLDUMMY requires this element
+ * to be empty. Test: test/unit/script/interpreter.test.ts.
  */
 export function checkMultisigOp(evaluation: Evaluation, opcode: number): ScriptErrorCode {
   const { stack, flags, version, requireMinimal } = evaluation;

@@ -1,7 +1,7 @@
 /**
- * Counts signature operations, for the limits of blocks and the mempool. Consensus code weights them. Source: Core
- * `CScript::GetSigOpCount`, `CountWitnessSigOps`; lbrycrd consensus/tx_verify.cpp removes claim prefixes from the spent
- * script before.
+ * Counts signature operations, for the limits of blocks and the mempool. Consensus code adds the counts with weights.
+ * Source: Core `CScript::GetSigOpCount`, `CountWitnessSigOps`; lbrycrd consensus/tx_verify.cpp removes claim prefixes from
+ * the spent script before.
  */
 import { assert } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
@@ -37,7 +37,7 @@ export function countLegacySigops(script: Bytes, accurate: boolean): number {
   return count;
 }
 
-/** Counts the signature operations in the redeem script of an input. 0 if `prevScript` without its claim prefix is not P2SH. */
+/** Counts the signature operations in the redeem script of an input; 0 if `prevScript` without its claim prefix is not P2SH. */
 export function countP2shSigops(scriptSig: Bytes, prevScript: Bytes): number {
   if (!isPayToScriptHash(stripClaimPrefix(prevScript))) return 0;
   const redeemScript = lastPush(scriptSig);
@@ -54,8 +54,8 @@ function countProgramSigops(program: Bytes, witness: readonly Bytes[]): number {
 }
 
 /**
- * Counts the signature operations in the witness of an input, native or within P2SH. 0 without the flag WITNESS, which needs
- * P2SH.
+ * Counts the signature operations in the witness of an input, whether the witness program is in the output script or in
+ * P2SH; 0 without the flag WITNESS, which needs P2SH.
  */
 export function countWitnessSigops(
   scriptSig: Bytes,

@@ -9,8 +9,8 @@ import { SCRIPT_ERROR, type ScriptErrorCode } from './scriptError.js';
 import { decodeScriptNumber, encodeScriptNumber } from './scriptNumber.js';
 
 /**
- * Number of stack elements that each operation needs, by opcode from OP_TOALTSTACK on. For OP_FROMALTSTACK it refers to the
- * alt stack.
+ * Number of stack elements that each operation needs, by opcode from OP_TOALTSTACK on. The number for OP_FROMALTSTACK refers
+ * to the alt stack.
  */
 const NEEDED: number[] = [];
 NEEDED[OP.OP_TOALTSTACK] = 1;
@@ -123,7 +123,7 @@ export function stackOp(evaluation: Evaluation, opcode: number): ScriptErrorCode
       break;
     }
     case OP.OP_TUCK:
-      // Stack: ( x1 x2 -- x2 x1 x2 )
+      // Stack: ( x1 x2 -- x2 x1 x2 ), which Bitcoin calls OP_TUCK.
       stack.splice(depth - 2, 0, stack[depth - 1]!);
       break;
     case OP.OP_SIZE:

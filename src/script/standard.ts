@@ -18,7 +18,7 @@ import {
   witnessVersion,
 } from './script.js';
 
-/** Recipient of an output, as an address represents it. Hashes and programs may be views of a script. */
+/** Recipient of an output, as addresses represent it. Hashes and programs may be views of a script. */
 export type Destination =
   | { type: 'pubkeyhash'; hash: Bytes }
   | { type: 'scripthash'; hash: Bytes }
@@ -80,7 +80,7 @@ function matchMultisig(script: Bytes): ScriptTemplate | null {
   return { type: 'multisig', required, publicKeys };
 }
 
-/** Returns the type of a script. Claim prefixes are not removed, so a script with a claim prefix is `nonstandard`. */
+/** Returns the type of a script. A script with a claim prefix is `nonstandard`, because claim prefixes are not removed here. */
 export function solveScript(script: Bytes): ScriptTemplate {
   if (isPayToScriptHash(script)) return { type: 'scripthash', hash: script.subarray(2, 22) };
   if (isWitnessProgram(script)) {
@@ -116,13 +116,13 @@ export interface ExtractedDestinations {
   type: ScriptType;
   /** Destinations; empty if the script has none. */
   destinations: Destination[];
-  /** Number of required signatures; 0 without any destinations. */
+  /** Number of required signatures; 0 if there are no destinations. */
   required: number;
 }
 
 /**
- * Returns the destinations of an output script. QUIRK: unlike `extractDestination` it does not remove a claim prefix, so the
- * caller must do that, as the reference's RPC code does. Test: test/unit/script/standard.test.ts.
+ * Returns the destinations of an output script. QUIRK: unlike `extractDestination`, this function does not remove a claim
+ * prefix. The caller must do so, as the reference's RPC code does. Test: test/unit/script/standard.test.ts.
  */
 export function extractDestinations(script: Bytes): ExtractedDestinations {
   const template = solveScript(script);
@@ -187,7 +187,7 @@ export function scriptForWitness(redeemScript: Bytes): Buffer {
 
 /**
  * Returns the script after a time lock (any operation, CHECKLOCKTIMEVERIFY or CHECKSEQUENCEVERIFY, DROP), or the script
- * itself if it has none. Signing ignores the time lock; `solveScript` and the destination functions do not.
+ * itself if it has no time lock. Signing ignores the time lock; `solveScript` and the destination functions do not.
  */
 export function stripTimelockPrefix(script: Bytes): Bytes {
   if (script.length === 0) return script;

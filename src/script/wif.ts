@@ -14,7 +14,7 @@ export interface DecodedSecret {
 
 /**
  * Decodes a private key. Null if the text is not a key of this network, or the number is not a valid key; the decoded bytes
- * are wiped in this case.
+ * are overwritten in this case.
  */
 export function decodeSecret(text: string, prefixes: AddressPrefixes): DecodedSecret | null {
   const payload = decodeBase58Check(text);

@@ -23,9 +23,9 @@ import type { WaitingOutput } from '../index/waiting/waitingOutputs.js';
 const FOLLOW_MS = 250;
 /** Interval in ms at which a search that waits for the index searches the mempool again. Arbitrary. */
 const LOOK_MS = 25;
-/** Maximum number of cached results for the current tip. Arbitrary. */
+/** Maximum number of search results cached for the current tip. Arbitrary: bounds the memory. */
 const REMEMBERED_PAGES = 2000;
-/** Maximum total length of the cached queries in characters. Arbitrary: some queries have long lists. */
+/** Maximum total length in characters of the queries whose results are cached. Arbitrary: some queries contain long lists. */
 const REMEMBERED_CHARACTERS = 8 << 20;
 /** Maximum length of one query in characters. Arbitrary: ten lists of 2,048 ids are shorter. */
 const MAX_CHARACTERS = 1 << 20;
@@ -39,15 +39,15 @@ export interface SearchStatus extends FollowerStatus {
   /** Number of searches since the start, and number of searches that timed out. */
   readonly searches: number;
   readonly timeouts: number;
-  /** Total duration of all searches in ms. */
+  /** Total duration of all searches in milliseconds. */
   readonly searchedMs: number;
 }
 
-/** Claim search as other modules use it. */
+/** Interface of the claim search for other modules. */
 export interface ClaimSearch {
   /**
    * Returns a page of matching claims. Throws `SearchError`. `by` identifies the client for fair scheduling; all calls
-   * without it count as one client.
+   * without `by` count as one client.
    */
   search(constraints: Constraints, by?: object): Promise<SearchPage>;
   /**
@@ -56,7 +56,7 @@ export interface ClaimSearch {
    */
   walk(constraints: Constraints, after: string): Promise<WalkPage>;
   status(): SearchStatus;
-  /** Called for each search that was not cached, with its duration and whether it timed out. */
+  /** Called for each search that the cache did not answer, with its duration and whether it timed out. */
   observer: ((durationSec: number, timedOut: boolean) => void) | null;
   /** Data with which another thread can search the index itself; null if the backend does not support this. */
   readonly shared: SharedSearch | null;
@@ -73,7 +73,7 @@ function queryKey(query: SearchQuery): string {
 
 const tooLong = (): SearchError => badRequest('The constraints are too long.');
 
-/** Returns the total length of all strings in the constraints, to reject long queries early. */
+/** Returns the total length of all texts in the constraints, so that a long query can be rejected before it is parsed. */
 function charactersOf(constraints: Constraints): number {
   let characters = 0;
   for (const value of Object.values(constraints).flat())
@@ -149,11 +149,11 @@ export class BackedClaimSearch implements ClaimSearch {
     return version === waiting.search.version ? merged(query, page, outputs) : null;
   }
 
-  /** The page of the index, which is cached. */
+  /** Returns the page of the index for a query, from the cache if possible. */
   private page(query: SearchQuery, key: string, by: object): Promise<SearchPage> {
     const tip = this.indexTip();
     const isFull = this.pages.size >= REMEMBERED_PAGES || this.pagesCharacters >= REMEMBERED_CHARACTERS;
-    // Compares the tip as an object: a rebuilt index has a new object, even for the same block.
+    // Compares the tip by object identity: a rebuilt index has a new tip object, even for the same block.
     if (this.pagesTip !== tip || isFull) {
       this.pages = new Map();
       this.pagesTip = tip;
@@ -225,9 +225,8 @@ export class BackedClaimSearch implements ClaimSearch {
   }
 
   /**
-   * Waits until the index is at the tip, at most `FOLLOW_MS`. A search that finds mempool claims, immediately or during the
-   * wait, does not wait longer. Resolves to an object with the promise of the mempool claims, because a bare promise would
-   * be awaited.
+   * Waits until the index is at the tip, at most `FOLLOW_MS`. The wait ends as soon as the search finds mempool claims.
+   * Resolves to an object with the promise of the mempool claims, because a bare promise would be awaited.
    */
   private async ready(
     query: SearchQuery,

@@ -3,12 +3,12 @@ import type { Bytes } from '../util/bytes.js';
 import type { IndexWriter } from './follow/indexChange.js';
 import type { SearchQuery } from './query/searchQuery.js';
 
-/** Rows of one page: claim ids in wire order. */
+/** Rows of one page of results: claim ids in wire order. */
 export interface SearchPage {
   readonly rows: readonly Bytes[];
   /** Number of hits on all pages, at most 1,000. */
   readonly total: number;
-  /** For each censoring channel, the number of transactions that were removed from this page. */
+  /** Number of transactions that each censoring channel removed from this page. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
   /** Height of the block whose state the index had during the search. */
   readonly height: number;

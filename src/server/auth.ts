@@ -1,7 +1,7 @@
 /**
  * Authentication of RPC clients: compares HTTP Basic credentials with the cookie or `-rpcuser`/`-rpcpassword`, and with
- * `-rpcauth` entries. Owns the cookie file while the server runs. Source: `RPCAuthorized`, `multiUserAuthorized`,
- * `GenerateAuthCookie`.
+ * `-rpcauth` entries. Creates the cookie file at the start of the server and removes it at the end. Source: `RPCAuthorized`,
+ * `multiUserAuthorized`, `GenerateAuthCookie`.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ export class Authenticator {
     const cookie = `${COOKIE_USER}:${randomBytes(32).toString('hex')}`;
     const temporary = `${cookieFile}.tmp`;
     try {
-      // An existing file is removed first, because writing to it would keep its access mode.
+      // An existing temporary file is removed first, because writing to it would keep its access mode.
       await rm(temporary, { force: true });
       await writeFile(temporary, cookie, { mode: cookieFollowsUmask === true ? 0o666 : 0o600 });
       await rename(temporary, cookieFile);
@@ -94,7 +94,7 @@ export class Authenticator {
 
   /**
    * Whether a header contains the cookie, in the form in which clients write it. The cookie has 256 random bits, so failed
-   * attempts need no delay; its length is public.
+   * attempts need no delay. The comparison may reveal the length of the cookie, because it is public.
    */
   isCookie(header: string): boolean {
     const right = this.cookieHeader;

@@ -1,7 +1,7 @@
 /**
  * Delays responses to wrong passwords: each caller (an IPv4 address, a /64 of IPv6) gets one response in a quarter of a
- * second, over any number of connections. `passwordChecks.ts` decides when a password is checked. Owns no connections; the
- * number of waiting responses is limited.
+ * second, over any number of connections. The number of waiting responses is limited. `passwordChecks.ts` decides when a
+ * password is checked.
  */
 import { parseIp } from '../util/network/subnet.js';
 
@@ -9,7 +9,7 @@ import { parseIp } from '../util/network/subnet.js';
 const COST_MS = 250;
 /** Maximum number of waiting responses for one caller. Sending 256 delayed responses takes more than a minute. */
 const MAX_WAITING_OF_CALLER = 256;
-/** Maximum number of waiting responses for all callers together. Arbitrary. */
+/** Maximum number of delayed responses for all callers together. Arbitrary: bounds the memory. */
 const MAX_WAITING = 4096;
 
 /** Delayed responses to one caller, as resolve functions. The timer sends the first response. */

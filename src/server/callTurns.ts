@@ -1,6 +1,6 @@
 /**
- * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Owns the queue. A call that
- * finishes synchronously needs no promises and no abort signals. Other calls get promises and abort signals.
+ * Runs calls: their turns in the work queue, their cancellation, and the sending of responses. Contains the queue. A call
+ * that finishes synchronously needs no promises and no abort signals. Other calls get promises and abort signals.
  */
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
 import type { Logger } from '../util/logging.js';
@@ -25,12 +25,12 @@ const SLICES_IN_LINE = 128;
 /** Maximum number of pipelined calls of one connection that wait for the previous call. Arbitrary. */
 const MAX_SENT_AHEAD = 256;
 /**
- * Maximum number of pipelined calls without a password that wait for the previous call of their connection. The limit is
- * low, because waiting requests stay in memory. Arbitrary.
+ * Maximum number of pipelined calls without a password that wait for the previous call of their connection. Low, because
+ * anyone can send such calls, and waiting requests stay in memory. Arbitrary.
  */
 const MAX_OPEN_SENT_AHEAD = 16;
 
-/** Interval of log lines about rejected calls, after the first line. Arbitrary. */
+/** Interval in ms of log lines about rejected calls, after the first line. Arbitrary. */
 const REPORT_MS = 10_000;
 const WHY_REFUSED =
   'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
@@ -38,7 +38,7 @@ const WHY_REFUSED =
 /** Computes the response to a call. */
 type Run = (call: CallSignals) => HttpReply | Promise<HttpReply>;
 
-/** A received call. */
+/** A received call that waits to be run. */
 interface Request {
   readonly connection: HttpConnection;
   readonly response: HttpResponse;
@@ -54,7 +54,7 @@ export interface CallTurnsOptions {
   readonly stallMs: number;
 }
 
-/** One call. Its abort signals are created on first use. */
+/** One call. Its abort signals are created when they are first read. */
 class Call implements CallSignals {
   readonly connection: HttpConnection;
   readonly response: HttpResponse;
@@ -77,14 +77,14 @@ class Call implements CallSignals {
     this.arrival = queue.nextArrival();
   }
 
-  /** Records the start of a turn. */
+  /** Records that the call has a slot of the work queue and starts to run. */
   begin(): void {
     this.hasTurn = true;
     if (this.sinceMs === 0) this.sinceMs = performance.now();
     this.connection.busy++;
   }
 
-  /** Ends the turn, if the call has one. */
+  /** Ends the current turn, if the call has one. */
   leave(): void {
     if (!this.hasTurn) return;
     this.hasTurn = false;
@@ -131,7 +131,7 @@ class Call implements CallSignals {
 
   get outOfTurn(): CallSignals['outOfTurn'] {
     return async (wait) => {
-      // The connection counts as busy, because the client waits for the node.
+      // While the client waits for the node, the connection counts as busy and is not closed for being idle.
       this.connection.busy++;
       try {
         return await this.withoutTurn(wait, () => this.queue.reenter());
@@ -163,7 +163,10 @@ export class CallTurns {
   private readonly options: CallTurnsOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
-  /** Share of the queue for calls without a password. It is limited, so that these calls cannot block calls with a password. */
+  /**
+   * Share of the queue for calls without a password. The share is limited, so that calls with a password find space in the
+   * queue.
+   */
   private readonly open: QueueShare;
   /** Asynchronous calls in progress. */
   private readonly underWay = new Set<Call>();
@@ -247,8 +250,8 @@ export class CallTurns {
   }
 
   /**
-   * Reserves a wait without a turn. Returns false if too many calls wait already. The caller must call `stepIn` when the
-   * wait ends.
+   * Registers a call that waits without a turn. Returns false if too many calls already wait without a turn. The caller must
+   * call `stepIn` when the wait ends.
    */
   stepOut(): boolean {
     if (this.outOfTurn >= MAX_OUT_OF_TURN) return false;

@@ -19,9 +19,9 @@ export class HttpConnection {
   uncheckedCount = 0;
   /** Number of running calls. */
   busy = 0;
-  /** Time of the connection's last use, measured as the server's running request number. */
+  /** Running number of the server's request that last used the connection. */
   lastUse: number;
-  /** Pipelined calls that wait for the running call; null while no call runs. */
+  /** Further requests on the connection (pipelining) that wait for the running call; null while no call runs. */
   waiting: (() => void)[] | null = null;
   /**
    * `turn`: the event loop turn of the last requests. `sentInTurn`: number of requests in that turn. `isHeld`: whether
@@ -31,8 +31,8 @@ export class HttpConnection {
   sentInTurn = 0;
   isHeld = false;
   /**
-   * `count`: number of requests without a valid password, in which older requests weigh less. `atMs`: time at which `count`
-   * was computed (`pipeliningLimit.ts`).
+   * `count`: number of requests without a valid password, where a request counts less the older it is. `atMs`: time at which
+   * `count` was computed (`pipeliningLimit.ts`).
    */
   readonly open = { count: 0, atMs: 0 };
   /** Whether the connection is being closed. No more responses are sent. */
@@ -81,7 +81,7 @@ export class Connections {
     return this.bySocket.get(socket) ?? this.add(socket);
   }
 
-  /** Marks a connection as used now. */
+  /** Marks a connection as the most recently used one. */
   use(connection: HttpConnection): void {
     connection.lastUse = ++this.uses;
   }

@@ -8,7 +8,10 @@ import type { HttpResponse } from './httpResponse.js';
 
 /** Content type of responses that are not JSON-RPC. Source: libevent's `default_content_type`. */
 export const DEFAULT_CONTENT_TYPE = 'text/html; charset=ISO-8859-1';
-/** Maximum time for a client to read an error response and to finish sending. Then the connection is closed. */
+/**
+ * Maximum milliseconds for a client to read an error response and to finish its request. After that, the connection is
+ * closed.
+ */
 const LEAVE_MS = 2000;
 
 function pageOf(status: number): string {
@@ -53,7 +56,7 @@ export function refuseConnection(error: NodeJS.ErrnoException, connection: HttpC
   const { socket } = connection;
   if (connection.isLeaving) return;
   connection.isLeaving = true;
-  // While calls run, the error response could be mixed up with their responses.
+  // While calls are running, the error response could be mixed up with the responses of these calls.
   if (error.code === 'ECONNRESET' || !socket.writable || connection.busy > 0) {
     socket.destroy();
     return;

@@ -12,7 +12,7 @@ const HEALTH_PATH = '/health';
 
 /** The inputs of the health check. */
 export interface HealthDeps {
-  /** Current startup step; null once the node can serve requests. */
+  /** Message about the current step of the start; null when the node serves requests. */
   readonly warmupStatus: () => string | null;
   readonly isStopping: () => boolean;
   /** Access to the chain; null before the chain is open. */
@@ -23,8 +23,8 @@ export interface HealthDeps {
   /** Sync state of the indexes. */
   readonly indexes?: (() => readonly IndexStatus[]) | undefined;
   /**
-   * The UTXO snapshot from which the node started; null once the blocks up to the snapshot are validated, or without a
-   * snapshot.
+   * UTXO snapshot from which the node started. Null after the blocks up to the snapshot were validated, and for a node that
+   * did not start from a snapshot.
    */
   readonly snapshot?: (() => SnapshotStatus | null) | undefined;
   /** State of the claim search; null if the claim search is off. */
@@ -35,7 +35,7 @@ export interface HealthDeps {
   readonly explorer?: (() => ExplorerHealth | null) | undefined;
 }
 
-/** State of the web explorer. */
+/** State of the web explorer in the health response. */
 export interface ExplorerHealth {
   readonly port: number;
   /** Reason why the explorer's thread ended; null while the thread runs. */
@@ -43,7 +43,7 @@ export interface ExplorerHealth {
   readonly counters: { readonly viewers: number };
 }
 
-/** State of the claim search. */
+/** State of the claim search in the health response. */
 export interface SearchHealth {
   /** Block up to which the search index is built; null until the first build is complete. */
   readonly tip: { readonly height: number } | null;
@@ -57,7 +57,7 @@ export interface SearchHealth {
   readonly waiting: number;
 }
 
-/** State of the hub. */
+/** State of the hub in the health response. */
 export interface HubHealth {
   readonly listening: boolean;
   /** Reason why the hub disconnected its clients; null while clients can connect. */
@@ -108,7 +108,7 @@ function health(deps: HealthDeps): {
       headers:
         reader && reader.headers.count > 0 ? reader.headers.height(reader.chain.index.bestHeader) : null,
       initialblockdownload: reader?.chain.isInitialDownload() ?? true,
-      // The chain is not fully validated until the blocks up to the snapshot are validated.
+      // While the chain is based on a snapshot, it is not fully validated.
       snapshot: snapshotAnswer(deps.snapshot?.() ?? null),
       peers: peerCount(),
       indexes:

@@ -9,7 +9,7 @@ import { isIP } from 'node:net';
 export const FOREIGN_HOST_TEXT =
   'This host name is not allowed. Ask for the IP address or for localhost, or allow the name by -rpcallowhost=<name>\n';
 
-/** Maximum number of cached `Host` headers. Arbitrary. */
+/** Maximum number of cached `Host` headers. Arbitrary: bounds the memory. */
 const MAX_REMEMBERED = 64;
 
 export class HostNames {
@@ -18,7 +18,7 @@ export class HostNames {
   /** Cache of accepted `Host` headers, because most clients send the same header each time. */
   private readonly good = new Set<string>();
 
-  /** The allowed names are those of `-rpcallowhost` (`*` for any) and of `-rpcbind`. */
+  /** Creates the check. `names` are the host names of `-rpcallowhost` (`*` for any) and of `-rpcbind`. */
   constructor(names: readonly string[]) {
     this.allowed = new Set(['localhost', ...names].map(plainName));
     this.allowsAll = names.includes('*');
@@ -34,7 +34,7 @@ export class HostNames {
   }
 }
 
-/** The host of a `Host` header, in lower case, without port, brackets and IPv6 zone. */
+/** Host name in a `Host` header: lower case, without port, brackets and IPv6 zone. */
 function hostOf(header: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(header.trim());
   if (bracketed) return (bracketed[1] ?? '').split('%', 1)[0] ?? '';

@@ -1,6 +1,7 @@
 /**
- * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Owns the sockets and
- * the authentication cookie. `rpcEndpoint.ts` handles JSON-RPC. fastify routes handle REST, health and metrics. Source: lbrycrd httpserver.cpp.
+ * The HTTP transport: addresses, access list, host names, the limit of connections, and a clean stop. Manages the sockets
+ * and the authentication cookie. `rpcEndpoint.ts` handles JSON-RPC. fastify routes handle REST, health and metrics. Source:
+ * lbrycrd httpserver.cpp.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -30,17 +31,17 @@ import { TlsPort } from './tls/tlsPort.js';
 import { AuthThrottle } from './authThrottle.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
-/** Maximum size of the request line and headers together. Source: `MAX_HEADERS_SIZE`. */
+/** Maximum size in bytes of the request line and headers together. Source: `MAX_HEADERS_SIZE`. */
 const MAX_HEADERS_BYTES = 8192;
 /** Maximum body size of requests without authentication. The body of a REST request may contain a few outpoints. */
 const MAX_OPEN_BODY_BYTES = 1 << 13;
 /** HTTP methods of requests that reach a handler. Source: libevent's `allowed_methods`. */
 const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'];
-/** Default timeout of idle connections. Source: libevent's `HTTP_READ_TIMEOUT`. */
+/** Default number of seconds after which an idle connection is closed. Source: libevent's `HTTP_READ_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 50;
 /** Default maximum number of HTTP connections. Arbitrary: far more than a node's own clients need. */
 export const DEFAULT_MAX_CONNECTIONS = 512;
-/** Maximum time for which a stop waits for running requests. */
+/** Maximum number of milliseconds that a stop waits for running requests. */
 const STOP_GRACE_MS = 30_000;
 
 function noSchemas(): never {
@@ -55,7 +56,7 @@ export interface HttpServerOptions {
   readonly binds: readonly string[];
   /** The `-rpcallowip` entries; undefined if the option is not set. */
   readonly allowIps: readonly string[] | undefined;
-  /** Timeout of idle connections; 0 for the default. */
+  /** Seconds after which an idle connection is closed; 0 for the default. */
   readonly timeoutSec: number;
   readonly threads: number;
   readonly workQueueDepth: number;
@@ -81,20 +82,20 @@ export interface HttpServerOptions {
 export interface HttpServerDeps {
   readonly dispatcher: RpcDispatcher;
   readonly logger: Logger;
-  /** Adds further routes (REST, health, metrics) before the server listens. */
+  /** Adds other routes (REST, health, metrics) before the server listens. */
   readonly extraRoutes?: (app: FastifyInstance, tools: RouteTools) => void;
   /** Handles the paths that bypass fastify (`-esplora`). */
   readonly directPaths?: DirectPaths;
   /**
-   * Authenticator of another server, which must stay open longer than this server. If absent, this server creates an
-   * authenticator and owns the cookie.
+   * Authenticator of another server. The other server must be closed later than this one. If absent, this server creates an
+   * authenticator and the cookie.
    */
   readonly authenticator?: Authenticator;
   /** Handler of connections that become WebSockets. This server closes the handler. */
   readonly webSockets?: Pick<Upgrades, 'receive' | 'close'>;
 }
 
-/** Thrown if the server cannot start and the operator must fix the cause. The message is for the operator. */
+/** Error: the server cannot start and the operator must fix the cause. The message is for the operator. */
 export class ServerStartError extends OperatorError {
   override readonly name = 'ServerStartError';
 }
@@ -177,7 +178,7 @@ export class RpcHttpServer {
     const { endpoints = chooseEndpoints(port, this.options.binds, this.options.allowIps !== undefined) } =
       this.options;
     for (const endpoint of endpoints) {
-      // With port 0 (in tests) all addresses use the port that the system assigned to the first one.
+      // With port 0 (in tests) all addresses use the port that the system assigned to the first address.
       const wanted = { host: endpoint.host, port: endpoint.port === 0 ? port : endpoint.port };
       try {
         const bound = await this.bind(wanted);
@@ -235,7 +236,7 @@ export class RpcHttpServer {
     await this.ownAuthenticator?.close();
   }
 
-  /** Binds an endpoint. Returns the port. Rejects with the system's error. */
+  /** Starts to listen on an endpoint. Resolves to the port. Rejects with the system's error. */
   private async bind(endpoint: Endpoint): Promise<number> {
     const { logger } = this.deps;
     const where = `address ${endpoint.host} port ${endpoint.port}`;
@@ -261,7 +262,7 @@ export class RpcHttpServer {
     server.keepAliveTimeout = this.timeoutMs;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      // An IPv6 socket must not bind the IPv4 address of the same port, which has its own socket.
+      // An IPv6 socket must not bind the IPv4 address of the same port, because another socket binds it.
       server.listen({ host: endpoint.host, port: endpoint.port, ipv6Only: true }, resolve);
     });
     this.servers.push(server);
@@ -270,8 +271,8 @@ export class RpcHttpServer {
 
   /**
    * The timeout of a connection without traffic: closes it if it is idle. A connection stays open if a call is running, if
-   * reading from it is paused, or if input arrived while the event loop was blocked. Such input is read before the end of
-   * this event loop turn.
+   * reading from it is paused, or if input arrived while the event loop was blocked. Input that arrived in such a pause is
+   * read before the end of this event loop turn.
    */
   private onTimeout(socket: Socket): void {
     const connection = this.connections.of(socket);
@@ -311,7 +312,7 @@ export class RpcHttpServer {
     }
   }
 
-  /** Connections whose requests need no HTTP parser: calls in the usual form. */
+  /** Connections whose requests are parsed without Node's HTTP parser: calls in the usual form. */
   private plainConnections(): PlainConnections {
     const { rpc, connections } = this;
     return new PlainConnections(this.timeoutMs, {
@@ -372,7 +373,7 @@ export class RpcHttpServer {
       rewriteUrl: ({ url = '' }) => (url.startsWith(REST_PATH) ? REST_PATH : url),
     });
     app.removeAllContentTypeParsers();
-    // Handlers ignore the content type, but fastify rejects some spellings that real clients use. So the header is
+    // Handlers ignore the content type, but fastify rejects some spellings that real clients send, so the header is
     // replaced.
     app.addHook('onRequest', async (request, reply) => {
       request.raw.headers['content-type'] = 'application/octet-stream';
@@ -414,7 +415,7 @@ export class RpcHttpServer {
  */
 function headBytes({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): number {
   let bytes = `${method} ${url} HTTP/${httpVersion}`.length;
-  // The extra byte is the colon after a header name, or the space before a header value.
+  // Each text is counted with one byte more: the colon after a header name, or the space before a header value.
   for (const text of rawHeaders) bytes += text.length + 1;
   return bytes;
 }

@@ -1,7 +1,7 @@
 /**
  * Recognizes programs that were written for lbrycrd but call the default profile. In the default profile, responses about
- * claims have different names and units. So these programs miss the values and use zeros. Logs one line, and does not change
- * responses.
+ * claims have different names and units, so these programs do not find the values and use zeros. The module logs one line
+ * about this, and does not change responses.
  */
 import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
@@ -27,7 +27,7 @@ export class LbrycrdClients {
     this.logger = logger;
   }
 
-  /** Checks a call of the default profile; `agent` is its User-Agent header. */
+  /** Checks whether a call of the default profile comes from a client of lbrycrd; `agent` is its User-Agent header. */
   look(agent: string | undefined, body: Uint8Array): void {
     if (this.wasTold || body.length > MAX_LOOKED_AT_BYTES) return;
     if (agent !== undefined && !GO_CLIENT.test(agent)) return;

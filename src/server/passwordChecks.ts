@@ -1,30 +1,30 @@
 /**
- * Schedules password checks of unauthenticated connections. If a caller sent too many wrong passwords, its further passwords
- * are checked at a steady rate, over all its connections. Correct passwords wait in the same queue as wrong ones, so that
- * the timing of a response reveals nothing. Other callers do not wait. The cookie is not checked here, because it cannot be
- * guessed. Owns no connections; the queues are limited.
+ * Schedules password checks of unauthenticated connections. If a caller sent too many wrong passwords, the passwords on all
+ * its connections are checked at a steady rate. Correct passwords wait in the same queue as wrong ones, so that the timing
+ * of a response reveals nothing. Other callers do not wait. The cookie is checked without delay elsewhere, because it cannot
+ * be guessed. The queues are limited.
  */
 import { callerAt } from './authThrottle.js';
 
-/** Time after which one wrong password of a caller is forgiven (no longer counted): sixteen per second. */
+/** Milliseconds after which one wrong password of a caller does not count any more: sixteen per second. */
 const FORGIVEN_AFTER_MS = 62;
-/** Number of wrong passwords from which on the caller's checks must wait. Forgiven passwords do not count. Arbitrary. */
+/** Number of counted wrong passwords from which on the caller's checks must wait. Arbitrary. */
 const MAX_DEBT = 16;
 /** Maximum number of queued checks of one caller. Running 256 checks takes sixteen seconds, which is the longest wait. */
 const MAX_WAITING_OF_CALLER = 256;
 /** Maximum number of callers that are counted separately. All further callers count together as one caller. Arbitrary. */
 const MAX_CALLERS = 4096;
 const OTHERS = 'others';
-/** Interval of the log reports, as a number of steps of `FORGIVEN_AFTER_MS` each: ten seconds. */
+/** Number of steps of `FORGIVEN_AFTER_MS` between two log reports: ten seconds. */
 const REPORT_STEPS = 160;
 
-/** Runs a password check. With false it closes the connection instead. */
+/** A password check that waits for its turn. Called with true it runs; called with false it closes the connection instead. */
 type Check = (mayCheck: boolean) => void;
 
 interface Caller {
   /** Address from which the caller's first wrong password came. */
   readonly address: string;
-  /** Number of the caller's wrong passwords that are not forgiven yet. */
+  /** Number of the caller's wrong passwords that count at present. */
   debt: number;
   waiting: Check[];
   /** Number of the caller's connections that were closed since the last report. */
@@ -51,7 +51,7 @@ export class PasswordChecks {
     else check(false);
   }
 
-  /** Counts a wrong password. A check must call this function if the password is wrong. */
+  /** Counts a wrong password. Every check must call this function after a wrong password. */
   noteWrong(address: string): void {
     let caller = this.callerOf(address);
     if (caller === undefined) {

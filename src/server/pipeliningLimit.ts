@@ -1,8 +1,8 @@
 /**
  * Limits the event loop time of callers that pipeline requests. In one event loop turn Node handles one chunk of input from
  * each readable connection, and a chunk can contain a thousand requests or more. A connection that sends too many requests
- * in a turn is paused for as long as that turn took. Unauthenticated connections share a time slice of each turn, whatever
- * their number. No request is lost. Owns no connections.
+ * in an event loop turn is paused for as long as that turn took. Unauthenticated connections share a time slice of each
+ * turn, whatever their number. No request is lost.
  */
 import type { Socket } from 'node:net';
 import type { HttpConnection } from './connections.js';
@@ -17,11 +17,11 @@ const FREE_REQUESTS = 64;
  * connections are paused. The chunk that is being handled may exceed it. Arbitrary.
  */
 const OPEN_SLICE_MS = 5;
-/** Number of unauthenticated connections that are resumed at a time after a pause. Most of them have no input. Arbitrary. */
+/** Number of unauthenticated connections that are resumed together after a pause. Most of them have no input. Arbitrary. */
 const GROUP = 8;
-/** Minimum time for which connections are paused. */
+/** Minimum number of milliseconds for which connections are paused. */
 const MIN_REST_MS = 2;
-/** Time in which the request count of an unauthenticated connection decays to half. Arbitrary. */
+/** Milliseconds in which the request count of an unauthenticated connection decays to half. Arbitrary. */
 const HALF_LIFE_MS = 10_000;
 
 export class PipeliningLimit {
@@ -96,8 +96,8 @@ export class PipeliningLimit {
   }
 
   /**
-   * Resumes paused connections: the longest waiting of the `senders`, and a group of the `bystanders`. The group contains
-   * the connections with the fewest recent requests, the newest first.
+   * Resumes paused connections: of the `senders` (whose requests led to the pause) the one that waits longest, and of the
+   * others (`bystanders`) a group with the fewest recent requests, the newest first.
    */
   private goOn(): void {
     this.isResting = false;

@@ -1,7 +1,7 @@
 /**
  * Writes a reply to its socket. A small reply is sent in one write with a Content-Length. A large reply is sent in HTTP
- * chunks at the speed of the client. A client that stops reading is disconnected. If a reply fails midway the connection is
- * closed, so that the client cannot mistake a partial reply for a complete one.
+ * chunks at the speed of the client. A client that stops reading is disconnected. If creating a reply fails after a part was
+ * sent, the connection is closed, so that the client cannot mistake the part for a complete reply.
  */
 import { setImmediate } from 'node:timers/promises';
 import { yieldIfDue } from '../scheduler/yield.js';
@@ -28,15 +28,15 @@ export interface HttpReply {
 }
 
 export interface ReplyStreamOptions {
-  /** Time limit for a stalled client: a client that reads nothing for this long is disconnected. */
+  /** Milliseconds without reading after which a client is disconnected. */
   readonly stallMs: number;
   /** Whether to close the connection after the reply. */
   readonly isLast: boolean;
-  /** Start time of the first time slice of this reply. The slice includes the work before sending. */
+  /** Start of the first time slice of this reply in milliseconds. The slice includes the work before sending. */
   readonly sinceMs: number;
-  /** Runs `wait` without a turn in the work queue, because the client is slow. */
+  /** Runs `wait` while the call gives up its turn in the work queue, because the client reads slowly. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
-  /** Yields the turn in the work queue for a while. Returns null if no call is waiting. */
+  /** Gives the call slot to a waiting call for a short time. Returns null if no call waits. */
   readonly giveWay: () => Promise<void> | null;
 }
 
@@ -57,7 +57,7 @@ export function sendWhole(
   const length = Buffer.byteLength(body);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
-  // A text that contains only ASCII is written as latin1, which needs no encoding.
+  // A text of ASCII characters only is written as latin1, which needs no encoding.
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (response.sendWhole !== undefined) {
     response.sendWhole(status, headers, body, encoding);
@@ -65,7 +65,8 @@ export function sendWhole(
   }
   response.writeHead(status, headers);
   response.write(body, encoding);
-  // Sends head and body in one write. Calling `end` before `uncork` would add an empty text to the list of buffers.
+  // Sends head and body in one write. `uncork` must come before `end`, which otherwise adds an empty text to the list of
+  // buffers.
   response.socket?.uncork();
   response.end();
 }
@@ -132,7 +133,7 @@ async function write(response: HttpResponse, bytes: Uint8Array, options: ReplySt
   if (response.write(bytes)) return;
   let isDrained = false;
   const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
-  // If the operating system's buffer has space, it accepts most of the data in this event loop turn.
+  // If the buffer of the operating system has space, the socket accepts most of the data within this event loop turn.
   await Promise.race([drained, setImmediate()]);
   if (!isDrained) await options.whileSlow(() => drained);
 }

@@ -18,7 +18,7 @@ export interface DirectPaths {
     response: ServerResponse,
     serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,
   ): void;
-  /** Handles a GET without a body (`plain/plainConnections.ts`). */
+  /** Handles a GET without a body, from a request that was parsed by `plain/plainConnections.ts`. */
   receivePlain(
     request: { readonly target: string; readonly origin: string | undefined },
     serve: (run: (call: CallSignals) => HttpReply | Promise<HttpReply>) => void,

@@ -18,7 +18,7 @@ import type { PlainHead } from './plain/plainHead.js';
 import type { CallSignals } from './routes.js';
 import type { AuthThrottle } from './authThrottle.js';
 
-/** Maximum size of a request body. Source: `MAX_SIZE`. */
+/** Maximum size of a request body in bytes. Source: `MAX_SIZE`. */
 export const MAX_BODY_BYTES = 0x02000000;
 /** Path prefix of wallet calls, followed by the percent-encoded wallet name. */
 const WALLET_PATH = '/wallet/';
@@ -35,7 +35,7 @@ export interface RpcEndpointOptions {
   readonly suggestsProfile: boolean;
 }
 
-/** Where a call comes from. */
+/** Origin of a call: its profile, its wallet and its user. */
 interface CallSource {
   readonly profile: Profile;
   readonly user: string;
@@ -97,7 +97,7 @@ export class RpcEndpoint {
     );
   }
 
-  /** Handles a request with its whole body (`plain/plainConnections.ts`). */
+  /** Handles a request whose whole body was received (called by `plain/plainConnections.ts`). */
   receivePlain(head: PlainHead, body: Buffer, response: HttpResponse, connection: HttpConnection): void {
     const { target, authorization, userAgent } = head;
     this.authorize(authorization, connection, response, (user) => {
@@ -106,7 +106,7 @@ export class RpcEndpoint {
     });
   }
 
-  /** Whether the caller's password was verified before, or needs no wait. */
+  /** Whether the credentials were verified before or can be verified without a wait. */
   isVerified(authorization: string, connection: HttpConnection): boolean {
     return (
       (connection.isKnown && connection.uncheckedCount === 0) ||
@@ -114,7 +114,10 @@ export class RpcEndpoint {
     );
   }
 
-  /** Checks the credentials of a call; `use` gets the user. Wrong ones are answered here. */
+  /**
+   * Checks the credentials of a call. If they are correct, `use` is called with the user; otherwise an error response is
+   * sent.
+   */
   private authorize(
     authorization: string,
     connection: HttpConnection,
@@ -132,7 +135,7 @@ export class RpcEndpoint {
     });
   }
 
-  /** Dispatches an authenticated call. */
+  /** Passes an authenticated call to the dispatcher. */
   private call(body: Buffer, response: HttpResponse, connection: HttpConnection, from: CallSource): void {
     const { profile, target, user, userAgent } = from;
     const peer = this.options.logIps ? connection.peer : undefined;
@@ -157,7 +160,7 @@ export class RpcEndpoint {
 
   /**
    * Runs a password check. The check runs immediately if the connection is authenticated or the cookie is used, otherwise
-   * when it is the caller's turn. The check is dropped if the connection is closed before.
+   * when it is the caller's turn. If the connection is closed before, the check is not run.
    */
   private inTurn(
     authorization: string,
@@ -214,8 +217,7 @@ export class RpcEndpoint {
     let first: Buffer | null = null;
     let further: Buffer[] | null = null;
     /**
-     * Buffer for a large body, filled while the body arrives. Joining all chunks at the end would block the event loop for
-     * long.
+     * Buffer for a large body, filled while the body arrives. Joining all chunks after the end would block the event loop.
      */
     let whole: Buffer | null = null;
     let sizeBytes = 0;
@@ -256,8 +258,8 @@ function refuseBody(response: HttpResponse): void {
 }
 
 /**
- * Origin of an RPC call: its profile, user and wallet name, and the caller's address for the log. Its abort signals are
- * created on first use.
+ * Origin of an RPC call: its profile, user and wallet name, and the caller's address for the log. The abort signals are
+ * created when they are first read.
  */
 class Origin implements RpcOrigin {
   readonly profile: Profile;

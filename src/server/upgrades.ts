@@ -1,6 +1,6 @@
 /**
- * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and gives the endpoint the
- * caller's data and checks. Owns no state.
+ * Connections of the HTTP server that become WebSockets: selects the endpoint by the path, and passes the caller's data and
+ * checks to it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,8 +15,8 @@ export interface CallerGate {
   /** Whether the caller's address and the requested host name are allowed. */
   isAllowed(request: IncomingMessage): boolean;
   /**
-   * Returns a function that checks an `Authorization` header of this caller, now or later over the WebSocket. The result for
-   * a wrong password is delayed. `checker` must be called before `release`.
+   * Returns a function that checks an `Authorization` header of this caller, either that of the request or one sent later
+   * over the WebSocket. The result for a wrong password is delayed. `checker` must be called before `release`.
    */
   checker(request: IncomingMessage): (authorization: string) => Promise<boolean>;
   /** The caller's address and port, for the log. */

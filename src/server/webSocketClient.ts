@@ -15,9 +15,9 @@ import { parseSubscription, sizeOf, type Subscription } from './webSocketSubscri
 /** WebSocket close codes. Codes from 4000 on are defined by this program. */
 export const CLOSE = { goingAway: 1001, binary: 1003, tooSlow: 4000 } as const;
 
-/** Maximum time for a client to close the connection after a close message. */
+/** Maximum milliseconds for a client to close the connection after a close message. */
 const CLOSE_GRACE_MS = 2000;
-/** Maximum number of bytes that are written ahead to the buffer of the socket. */
+/** Maximum number of bytes in the socket's buffer. Further messages wait in the queue. */
 const AHEAD_BYTES = 64 << 10;
 
 export interface ClientLimits {
@@ -26,7 +26,7 @@ export interface ClientLimits {
    * as one.
    */
   readonly maxSubscriptions: number;
-  /** Maximum number of bytes queued for the client. */
+  /** Maximum number of bytes that wait to be sent to the client. */
   readonly maxQueueBytes: number;
 }
 
@@ -37,7 +37,7 @@ export interface ClientDeps {
 
 interface Waiting {
   readonly event: ClientEvent;
-  /** Serial number of the event. Subscriptions that are newer than the event do not get it. */
+  /** Serial number of the event. Subscriptions that were added after the event have higher numbers and do not receive it. */
   readonly serial: number;
 }
 
@@ -147,7 +147,7 @@ export class WebSocketClient {
       this.isPaused = true;
       this.socket.send(message, () => {
         this.isAlive = true;
-        // Yields, so that other clients get a turn before the next piece.
+        // Waits for the next turn of the event loop before the next piece, so that other clients get a turn.
         setImmediate(() => this.resume());
       });
     }

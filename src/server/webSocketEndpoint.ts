@@ -19,7 +19,7 @@ import { refuseCaller, type CallerGate, type UpgradeEndpoint } from './upgrades.
 import { CLOSE, WebSocketClient, type ClientDeps, type ClientLimits } from './webSocketClient.js';
 import { ClientEvents, type ClientEvent } from './webSocketEvents.js';
 
-/** Maximum size of a client's request. */
+/** Maximum size of a client's request in bytes. */
 export const MAX_REQUEST_BYTES = 256 << 10;
 /** Interval of the pings to clients. */
 const HEARTBEAT_MS = 30_000;

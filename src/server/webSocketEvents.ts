@@ -1,6 +1,6 @@
 /**
- * An event for WebSocket clients, shared by all clients. It creates the messages for each client at the speed of that
- * client, so that the text of a large block is never in memory as a whole.
+ * An event for WebSocket clients, shared by all clients. The messages for a client are created as fast as the client reads
+ * them, so that the text of a large block is never in memory as a whole.
  */
 import { hashToHex } from '../util/bytes.js';
 import { stringifyJson } from '../util/json/jsonWrite.js';
@@ -41,7 +41,7 @@ function idsOf(subscriptions: Subscriptions, wants: (subscription: Subscription)
 
 const wantsBlocks = ({ topic }: Subscription): boolean => topic === 'blocks';
 
-/** Cache of the transaction notices of the latest block. All clients that are not behind share it. */
+/** Cache of the transaction notices of the latest block. All clients that have received the earlier blocks share it. */
 class TransactionCache {
   private block: BlockNotice | null = null;
   private notices: (TransactionNotice | undefined)[] = [];

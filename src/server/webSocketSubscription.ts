@@ -28,8 +28,8 @@ const KNOWN: Readonly<Record<Subscription['topic'], readonly string[]>> = {
 };
 
 /**
- * Maximum number of confirmations that a client may request. Each reported confirmation needs a look-up of an older block.
- * 576 blocks are about a day.
+ * Maximum number of confirmations that a client may request. For each reported confirmation an older block is looked up. 576
+ * blocks are mined in about a day.
  */
 const MAX_CONFIRMATIONS = 576;
 
@@ -50,7 +50,7 @@ export function parseSubscription(params: JsonObject, prefixes: AddressPrefixes)
 
 const isTopic = (text: string): text is Subscription['topic'] => Object.hasOwn(KNOWN, text);
 
-/** Parses a wallet subscription. The wallet may be opened later. */
+/** Parses a wallet subscription. The wallet need not be open. */
 function parseWallet(params: JsonObject): Subscription {
   const wallet = params.get('wallet') ?? '';
   if (typeof wallet !== 'string') throw invalid('wallet must be the name of a wallet');

@@ -1,8 +1,8 @@
 /**
- * Publishes blocks, transactions and claim events by ZeroMQ. Owns the PUB sockets and the sequence number of each notifier.
- * Each address has one socket, which several notifiers may share. Messages have three parts: topic, body, and the sequence
- * number as 4 bytes little endian. If the queue of a subscriber is full, a message is dropped for this subscriber. The
- * subscriber can detect this by the gap in the sequence numbers. Source: lbrycrd zmq/zmqnotificationinterface.cpp,
+ * Publishes blocks, transactions and claim events by ZeroMQ. Manages the PUB sockets and the sequence number of each
+ * notifier. Each address has one socket, which several notifiers may share. Messages have three parts: topic, body, and the
+ * sequence number as 4 bytes little endian. If the queue of a subscriber is full, a message is dropped for this subscriber.
+ * The subscriber can detect this by the gap in the sequence numbers. Source: lbrycrd zmq/zmqnotificationinterface.cpp,
  * zmqpublishnotifier.cpp.
  */
 import type { Publisher } from 'zeromq';
@@ -31,8 +31,8 @@ export interface ZmqNotifierOptions {
   /** ZeroMQ address, such as `tcp://127.0.0.1:28332` or `ipc:///path`. */
   readonly address: string;
   /**
-   * Maximum number of queued messages for a slow subscriber; 0 for no limit. Notifiers that share a socket use the largest
-   * value.
+   * Maximum number of messages that wait for a slow subscriber; 0 for no limit. If notifiers share a socket, the largest of
+   * their values applies.
    */
   readonly highWaterMark: number;
 }
@@ -43,12 +43,12 @@ export interface ZmqOptions {
   readonly serializeWitness: boolean;
 }
 
-/** Thrown if an address cannot be used. The message is for the operator. */
+/** Error: an address cannot be used. The message is for the operator. */
 export class ZmqStartError extends OperatorError {
   override readonly name = 'ZmqStartError';
 }
 
-/** Maximum time for which one slice of sending blocks the event loop. */
+/** Maximum time in ms for which one slice of sending blocks the event loop. */
 const SLICE_MS = 10;
 
 interface Notifier extends ZmqNotifierOptions {
@@ -60,7 +60,7 @@ export class ZmqPublisher implements NotificationListener {
   private notifiers: Notifier[] = [];
   private readonly serializeWitness: boolean;
   private readonly log: Logger;
-  /** The last connected block. It is kept until the tip change is reported. */
+  /** The block that was connected last. It is kept until the change of the tip is reported. */
   private connected: BlockNotice | null = null;
   /** Messages that are being sent, and behind them the queued messages. */
   private readonly waiting: Generator<void>[] = [];
@@ -112,7 +112,7 @@ export class ZmqPublisher implements NotificationListener {
     }
   }
 
-  /** The notifiers that have not failed. */
+  /** Returns the notifiers that have not failed. */
   active(): readonly Pick<ZmqNotifierOptions, 'type' | 'address'>[] {
     return this.notifiers.map(({ type, address }) => ({ type, address }));
   }
@@ -186,7 +186,7 @@ export class ZmqPublisher implements NotificationListener {
     for (const resolve of this.settling.splice(0)) resolve();
   }
 
-  /** Resolves when all messages that are queued now are sent. The chain waits for this promise. */
+  /** Resolves when all messages that are queued at the call are sent. The chain waits for this promise before it continues. */
   settled(): Promise<void> {
     if (this.waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.settling.push(resolve));
@@ -241,7 +241,7 @@ function highestMark(notifiers: readonly ZmqNotifierOptions[]): number {
   return marks.includes(0) ? 0 : Math.max(...marks);
 }
 
-/** A hash in the byte order of its displayed hex text. */
+/** Returns a hash in the byte order of its displayed hex text, as ZeroMQ messages contain it. */
 function shown(hash: Bytes): Buffer {
   return Buffer.from(hash).reverse();
 }

@@ -2,13 +2,16 @@
 import { atOnce, type Slices } from '../util/slices.js';
 
 export interface DecodedBase64 {
-  /** The bytes that were decoded from the digits before the first invalid character. */
+  /** Bytes decoded from the digits before the first invalid character. */
   readonly bytes: Buffer;
   /** Whether the text after the decoded digits is exactly the correct padding. */
   readonly valid: boolean;
 }
 
-/** Number of base64 digits decoded between two yields. A multiple of four, which is one group of digits. */
+/**
+ * Number of base64 digits that are decoded between two yields to the event loop. A multiple of four, which is one group of
+ * digits.
+ */
 const DIGITS_AT_ONCE = 65_536;
 
 /** Decodes a base64 text. Text after a NUL is ignored. */
@@ -16,7 +19,7 @@ export function decodeBase64(text: string): DecodedBase64 {
   return atOnce(decodeBase64InSlices(text));
 }
 
-/** Variant of `decodeBase64` that yields between slices of the work. */
+/** Variant of `decodeBase64` that yields to the event loop between slices. */
 export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
   const nul = text.indexOf('\0');
   const length = nul < 0 ? text.length : nul;
@@ -27,7 +30,7 @@ export function* decodeBase64InSlices(text: string): Slices<DecodedBase64> {
     const piece = text.slice(digits, Math.min(length, digits + DIGITS_AT_ONCE));
     const [good = ''] = /^[A-Za-z0-9+/]*/.exec(piece) ?? [];
     const bytes = Buffer.from(good, 'base64');
-    // In the last digit the unused bits must be zero.
+    // The unused bits in the last digit must be zero.
     isCanonical &&= bytes.toString('base64').replace(/=+$/, '') === good;
     parts.push(bytes);
     digits += good.length;

@@ -47,7 +47,7 @@ export function parseExtendedKey(bytes: Bytes, isPrivate: boolean): ExtendedKey 
 
 const ROOT_SECRET = 'Bitcoin seed';
 
-/** Derives the master key from a seed. */
+/** Derives the extended private key at the root of a seed. */
 export function rootOfSeed(seed: Bytes): ExtendedKey {
   const digest = createHmac('sha512', ROOT_SECRET).update(seed).digest();
   const privateKey = digest.subarray(0, 32);

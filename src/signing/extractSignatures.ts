@@ -25,7 +25,7 @@ function keepSignatures(data: SignatureData, checker: SignatureChecker): Signatu
       if (!checker.checkSignature(signature, key, scriptCode, version)) return false;
       const publicKey = asPublicKey(key);
       const keyId = keyIdOf(publicKey);
-      // The values are copied, because an element may be a view of a temporary stack.
+      // The values are copied, because a stack element may be a view of a temporary stack.
       if (!data.signatures.has(keyId)) {
         data.signatures.set(keyId, { publicKey: Buffer.from(publicKey), signature: Buffer.from(signature) });
       }
@@ -41,7 +41,7 @@ function lastOf(stack: readonly Bytes[]): Bytes | null {
   return last === undefined || last.length === 0 ? null : last;
 }
 
-/** `template`: the script that the signatures are for. `elements`: stack elements that may contain the signatures. */
+/** `template`: the script to which the signatures belong. `elements`: stack elements that may contain the signatures. */
 interface Unwrapped {
   template: ScriptTemplate;
   script: Bytes;
@@ -93,8 +93,8 @@ function matchMultisig(data: SignatureData, checker: SignatureChecker, inner: Un
 }
 
 /**
- * The signature data of input `inputIndex`, which spends `spent`. `complete` is set if the input already satisfies the
- * output.
+ * Extracts the signature data of input `inputIndex`, which spends `spent`. `complete` is set if the input satisfies the
+ * script of the output.
  */
 export function dataFromInput(
   tx: Transaction,

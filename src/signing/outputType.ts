@@ -19,7 +19,10 @@ function wrapped(program: Destination, type: OutputType): Destination {
   return type === 'bech32' ? program : { type: 'scripthash', hash: hash160(scriptForDestination(program)) };
 }
 
-/** The destination of a public key for an address type. An uncompressed key always gets P2PKH. Source: `GetDestinationForKey`. */
+/**
+ * Destination of a public key for an address type. For an uncompressed key it is always P2PKH. Source:
+ * `GetDestinationForKey`.
+ */
 export function destinationForKey(publicKey: Bytes, type: OutputType): Destination {
   const hash = hash160(publicKey);
   if (type === 'legacy' || publicKey.length !== COMPRESSED_KEY_SIZE) return { type: 'pubkeyhash', hash };

@@ -23,14 +23,14 @@ import { DUMMY_CREATOR } from './signatureCreator.js';
 import { emptySignatureData, keyIdOf, type SignatureData } from './signatureData.js';
 import type { SigningProvider } from './signingProvider.js';
 
-/** Shared state while one output is signed. */
+/** State that is shared by the steps of signing one output. */
 interface Signing {
   readonly provider: SigningProvider;
   readonly creator: SignatureCreator;
   readonly data: SignatureData;
 }
 
-/** Stack elements that one script needs. If `solved` is false, elements are missing. */
+/** Stack elements that one script needs as its input. If `solved` is false, elements are missing. */
 interface Step {
   solved: boolean;
   type: ScriptType;
@@ -139,7 +139,7 @@ function pushAll(elements: readonly Bytes[]): Buffer {
   );
 }
 
-/** Signs the script of a witness program that `step` found. The scriptSig stays empty. */
+/** Signs the script of the witness program that `step` contains. The scriptSig stays empty. */
 function signWitness(signing: Signing, step: Step): void {
   const { data } = signing;
   const inner = step.elements[0]!;

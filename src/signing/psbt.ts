@@ -13,18 +13,21 @@ import type { KeySignature } from './signatureData.js';
  */
 export type KeyPath = readonly number[];
 
-/** Fields with unknown types, by key (latin1). They are preserved. */
+/** Fields with unknown types, by key (latin1). They are written unchanged. */
 export type UnknownFields = ReadonlyMap<string, Bytes>;
 
-/** PSBT data of one input. An absent script is empty. Maps must be modified through `ownMap`. */
+/**
+ * PSBT data of one input. An absent script is empty. Maps may be shared between inputs, so they must be modified through
+ * `ownMap`.
+ */
 export interface PsbtInput {
   /** The whole transaction that contains the spent output. */
   nonWitnessUtxo: Transaction | null;
-  /** The spent output alone, for signatures that cover its amount (witness). */
+  /** The spent output alone. Sufficient for witness signatures, because they cover its amount. */
   witnessUtxo: TxOutput | null;
   /** Signatures by key id (`keyIdOf`). */
   partialSignatures: ReadonlyMap<string, KeySignature>;
-  /** Hash type, signed 32-bit; 0 or less if not specified. */
+  /** Hash type as a signed 32-bit number; 0 or less if the field is missing. */
   sighashType: number;
   redeemScript: Bytes;
   witnessScript: Bytes;
@@ -46,14 +49,14 @@ export interface Psbt {
   /** The transaction without scriptSigs and witnesses. */
   tx: Transaction;
   unknown: UnknownFields;
-  /** One entry for each input of `tx`, and one for each output. */
+  /** `inputs` has one entry for each input of `tx`, `outputs` one for each output. */
   inputs: PsbtInput[];
   outputs: PsbtOutput[];
 }
 
 /**
- * Maximum number of fields in one map. The reference has no limit. This implementation rebuilds a growing map as a whole. No
- * useful PSBT reaches the limit.
+ * Maximum number of fields in one map. The reference has no limit. The limit is needed because this implementation rebuilds
+ * a growing map as a whole. No useful PSBT reaches it.
  */
 export const MAX_MAP_FIELDS = 500_000;
 
@@ -61,7 +64,10 @@ export const MAX_MAP_FIELDS = 500_000;
 export const NO_ENTRIES: ReadonlyMap<string, never> = new Map<string, never>();
 const NO_ITEMS: readonly Bytes[] = [];
 
-/** Returns a map of an input, an output or the PSBT for modification. A shared map is first replaced with an own copy. */
+/**
+ * Returns a map of an input, an output or the PSBT that the caller may modify. A map that other objects use too is copied
+ * first.
+ */
 export function ownMap<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,

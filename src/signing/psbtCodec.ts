@@ -50,27 +50,27 @@ const INPUT = {
 
 const OUTPUT = { REDEEM_SCRIPT: 0, WITNESS_SCRIPT: 1, BIP32_DERIVATION: 2 } as const;
 
-/** Number of list items processed between two yields. */
+/** Number of list items that are processed between two yields to the event loop. */
 const ITEMS_AT_ONCE = 256;
 
-/** In the reference an output with this amount is null. */
+/** Amount by which the reference marks an output as null. */
 const NO_VALUE = -1n;
 
-/** Thrown if the bytes are not a valid PSBT. The message is that of the reference. */
+/** Error: the bytes are not a valid PSBT. The message is that of the reference. */
 export class PsbtError extends Error {
   override readonly name = 'PsbtError';
 }
 
 export const TOO_MANY_FIELDS = 'too many fields in one map';
 
-/** Thrown if further bytes follow a complete PSBT. */
+/** Thrown if bytes follow the end of a complete PSBT. */
 export class PsbtExtraDataError extends PsbtError {
   constructor() {
     super('extra data after PSBT');
   }
 }
 
-/** Reads a length, then runs `read`, which must consume exactly this number of bytes. Source: `UnserializeFromVector`. */
+/** Reads a length and then calls `read`, which must consume exactly that number of bytes. Source: `UnserializeFromVector`. */
 function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   const size = reader.compactSize();
   const start = reader.offset;
@@ -79,7 +79,7 @@ function* sized<T>(reader: Reader, read: () => Slices<T>): Slices<T> {
   return value;
 }
 
-/** Checks a field that may occur once. Rejects a duplicate field, and a key that is longer than its type byte. */
+/** Checks a field that may occur only once in a map. Rejects a duplicate field, and a key that is longer than its type byte. */
 function single(isPresent: boolean, key: Bytes, shortName: string, longName = shortName): void {
   if (isPresent) throw new PsbtError(`Duplicate Key, ${shortName} already provided`);
   if (key.length !== 1) throw new PsbtError(`${longName} key is more than one byte type`);
@@ -279,7 +279,7 @@ function* readPsbt(reader: Reader): Slices<Psbt> {
   return psbt;
 }
 
-/** Parses a whole PSBT. The result contains views of `bytes`. Throws `PsbtError`. */
+/** Parses a whole PSBT. The result contains views of `bytes`, which must not change. Throws `PsbtError`. */
 export function parsePsbt(bytes: Bytes): Psbt {
   return atOnce(parsePsbtInSlices(bytes));
 }
@@ -342,7 +342,7 @@ function* writeUtxo(map: MapWriter, { nonWitnessUtxo, witnessUtxo }: PsbtInput):
   }
 }
 
-/** Writes the fields for signing. A final input does not have these fields. */
+/** Writes the fields that are needed for signing. A final input has none of these fields. */
 function* writeSigningData(map: MapWriter, input: PsbtInput): Slices<void> {
   for (const [, { publicKey, signature }] of yield* sortedEntriesInSlices(input.partialSignatures)) {
     map.field(INPUT.PARTIAL_SIGNATURE, publicKey, signature);
@@ -414,7 +414,7 @@ export function* formatBarePsbtInSlices(tx: Transaction): Slices<Buffer> {
   const map = new MapWriter();
   map.writer.raw(MAGIC);
   map.optional(GLOBAL_UNSIGNED_TX, bare);
-  // Ends the map of the PSBT, and writes an empty map for each input and output.
+  // Ends the global map of the PSBT, and writes an empty map for each input and output.
   map.writer.raw(Buffer.alloc(1 + inputs.length + tx.outputs.length));
   return map.writer.finish();
 }

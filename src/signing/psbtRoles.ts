@@ -43,10 +43,10 @@ export function isSameTransaction(a: Psbt, b: Psbt): boolean {
   return equalBytes(txid(a.tx), txid(b.tx));
 }
 
-/** Number of map entries processed between two yields. */
+/** Number of map entries that are processed between two yields to the event loop. */
 const ENTRIES_AT_ONCE = 1024;
 
-/** Inserts the entries of another map that the own map lacks, in slices. */
+/** Inserts the entries of another map that the map `field` of `part` lacks, in slices. */
 function* insertInSlices<K extends string, P extends Record<K, ReadonlyMap<string, unknown>>>(
   part: P,
   name: K,
@@ -153,14 +153,14 @@ export function spentOutput(psbt: Psbt, index: number): TxOutput | null {
 export interface SignedInput {
   /** Whether the input is final (completely signed) after signing. */
   readonly complete: boolean;
-  /** Data that was found during signing, including public keys. Empty if the input could not be examined. */
+  /** Data that was found while signing, including public keys. Empty if the input could not be processed. */
   readonly data: SignatureData;
 }
 
 /**
  * Updater and signer of one input: adds scripts, signs with the provider's keys, and finalizes the input if it is complete.
- * If the spent output is known but not its transaction, the amount cannot be verified. Then only a witness signature is
- * created, because it covers the amount. The inputs of one PSBT may share a `PrecomputedSighash`.
+ * If the spent output is known but not its transaction, the amount cannot be verified. In this case only a witness signature
+ * is created, because a witness signature covers the amount. The inputs of one PSBT may share a `PrecomputedSighash`.
  */
 export function signPsbtInput(
   psbt: Psbt,
@@ -215,7 +215,7 @@ export async function finalizePsbt(psbt: Psbt): Promise<boolean> {
   return complete;
 }
 
-/** Extractor: returns the transaction with the scriptSigs and witnesses of the final inputs. */
+/** Extractor: returns the transaction, with scriptSig and witness of each final input. */
 export function extractTransaction(psbt: Psbt): Transaction {
   return atOnce(extractTransactionInSlices(psbt));
 }

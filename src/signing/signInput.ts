@@ -30,7 +30,7 @@ export function signingTask(
   return { tx, provider, hashType, shared: new PrecomputedSighash(tx) };
 }
 
-/** Sets the scriptSig and witness of an input. Existing signatures are kept. */
+/** Sets the scriptSig and witness of an input. Signatures that the input contains already are used, too. */
 export function signInput(task: SigningTask, index: number, spent: TxOutput): void {
   const { tx, provider, hashType, shared } = task;
   const input = tx.inputs[index]!;

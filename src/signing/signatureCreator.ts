@@ -1,6 +1,6 @@
 /**
- * Creates single signatures: for an input of a transaction, or dummy signatures of the right size. Signatures are
- * deterministic (RFC 6979) and have a low R, so equal data gives equal bytes. Source: Core 0.17 script/sign.cpp
+ * Creates single signatures: for an input of a transaction, or dummy signatures of the same size for estimates. Signatures
+ * are deterministic (RFC 6979) and have a low R, so equal data gives equal bytes. Source: Core 0.17 script/sign.cpp
  * `MutableTransactionSignatureCreator`, `DummySignatureCreator`.
  */
 import { ecdsaBackend, signHash } from '../crypto/ecdsa.js';
@@ -18,7 +18,7 @@ import { concatBytes, type Bytes } from '../util/bytes.js';
 import type { SigningProvider } from './signingProvider.js';
 
 export interface SignatureCreator {
-  /** Checks signatures of the input, to verify that the created data satisfies the output. */
+  /** Checks signatures of the input, so that the created data can be verified against the output. */
   readonly checker: SignatureChecker;
   /** Creates a signature (DER, then the hash type byte). Null if the provider does not have the private key. */
   createSignature(
@@ -104,7 +104,7 @@ function dummyCreator(rLength: number): SignatureCreator {
   return { checker: ACCEPT_ALL, createSignature: () => dummySignature(rLength, 32) };
 }
 
-/** Creates dummy signatures of 71 bytes for every key, known or unknown. Used to estimate the size of an input. */
+/** Creates dummy signatures of 71 bytes for every key. Used to estimate the size of an input. */
 export const DUMMY_CREATOR: SignatureCreator = dummyCreator(32);
 /** Creates dummy signatures of 72 bytes. Used to estimate the maximum size of an input that others sign. */
 export const DUMMY_MAXIMUM_CREATOR: SignatureCreator = dummyCreator(33);

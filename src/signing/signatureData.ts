@@ -14,7 +14,7 @@ export interface KeySignature {
 }
 
 export interface SignatureData {
-  /** Whether scriptSig and witness satisfy the output. */
+  /** Whether scriptSig and witness satisfy the script of the output. */
   complete: boolean;
   /** Whether a witness was created. Witness signatures cover the amount. */
   witness: boolean;
@@ -25,7 +25,7 @@ export interface SignatureData {
   witnessScript: Bytes;
   /** Signatures by key id (`keyIdOf`). */
   signatures: Map<string, KeySignature>;
-  /** All public keys that were found, by key id. */
+  /** All public keys that were found, by key id (HASH160). */
   publicKeys: Map<string, Bytes>;
 }
 
@@ -50,12 +50,12 @@ export function asPublicKey(bytes: Bytes): Bytes {
   return hasPublicKeySize(bytes) ? bytes : EMPTY_BYTES;
 }
 
-/** Key id for maps: HASH160 of the public key as latin1. The order of the strings is the order of the bytes. */
+/** Key id for maps: HASH160 of the public key as latin1. The strings sort in the order of the bytes. */
 export function keyIdOf(publicKey: Bytes): string {
   return toLatin1(hash160(publicKey));
 }
 
-/** Inserts the entries of `from` that `into` lacks. */
+/** Inserts those entries of `from` whose keys are not in `into`. */
 export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>): void {
   for (const [key, value] of from) if (!into.has(key)) into.set(key, value);
 }
@@ -65,7 +65,7 @@ export function sortedEntries<V>(map: ReadonlyMap<string, V>): [string, V][] {
   return atOnce(sortedEntriesInSlices(map));
 }
 
-/** Variant of `sortedEntries` that yields between slices of the work. */
+/** Variant of `sortedEntries` that yields to the event loop between slices. */
 export function* sortedEntriesInSlices<V>(map: ReadonlyMap<string, V>): Slices<[string, V][]> {
   const entries: [string, V][] = [];
   for (const entry of map) {
@@ -78,7 +78,7 @@ function compareEntries([a]: [string, unknown], [b]: [string, unknown]): number 
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Adds the data of `other` to `into`. If `other` is complete, it replaces `into`. Source: `MergeSignatureData`. */
+/** Adds the data of `other` to `into`. If `other` is complete, it replaces the data of `into`. Source: `MergeSignatureData`. */
 export function combineSignatures(into: SignatureData, other: SignatureData): void {
   if (into.complete) return;
   if (other.complete) {

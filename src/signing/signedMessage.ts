@@ -11,10 +11,10 @@ import { AT_ONCE_SIZE, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import type { SigningKey } from './signingProvider.js';
 
-/** Text before every signed message, so that a signed message can never be a valid transaction. */
+/** Text that is hashed before every signed message, so that a signed message can never be a valid transaction. */
 const MAGIC = Buffer.from('LBRYcrd Signed Message:\n');
 
-/** Pieces of a text, so that a long text is not encoded at once. Surrogate pairs are not split. */
+/** Yields pieces of a text, so that a long text is not encoded at once. Surrogate pairs are not split. */
 function* pieces(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length;) {
     const last = text.charCodeAt(at + AT_ONCE_SIZE - 1);
@@ -24,7 +24,7 @@ function* pieces(text: string): Generator<string, void, undefined> {
   }
 }
 
-/** The hash that is signed. The message is encoded as UTF-8. */
+/** Hash that is signed for a message. The message is encoded as UTF-8. */
 export function* messageHash(message: string): Slices<Buffer> {
   let sizeBytes = 0;
   for (const piece of pieces(message)) {

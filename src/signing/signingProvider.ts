@@ -1,6 +1,6 @@
 /**
- * The source of keys and scripts for signing: a small interface, implemented by a wallet, by a list of keys from the caller,
- * or by an empty source. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h
+ * Interface of a source of keys and scripts for signing. It is implemented by a wallet, by a list of keys from the caller,
+ * and by an empty source. Ids are the HASH160 of a public key or of a script, 20 bytes. Source: Core 0.17 script/sign.h
  * `SigningProvider`, keystore.cpp `CBasicKeyStore`.
  */
 import { COMPRESSED_KEY_SIZE, isValidPrivateKey } from '../crypto/ecdsaEncoding.js';
@@ -19,7 +19,7 @@ export interface SigningKey {
 
 /** Access to keys and scripts. Results must not be modified. Null means that a key or script is unknown. */
 export interface SigningProvider {
-  /** The redeem script or witness script with this id. The id of a witness script is the RIPEMD160 of the witness program. */
+  /** Redeem script or witness script with this id. The id of a witness script is the RIPEMD160 of the witness program. */
   script(scriptId: Bytes): Bytes | null;
   publicKey(keyId: Bytes): Bytes | null;
   signingKey(keyId: Bytes): SigningKey | null;
@@ -41,18 +41,18 @@ export function publicOnly(provider: SigningProvider): SigningProvider {
   };
 }
 
-/** Creates a signing key from a private key of 32 bytes, which must be valid. `compressed` selects the form of the public key. */
+/** Creates a signing key from a valid private key of 32 bytes. `compressed` selects the form of the public key. */
 export function signingKeyOf(privateKey: Bytes, compressed: boolean): SigningKey {
   assert(isValidPrivateKey(privateKey), 'a private key in range');
   return { privateKey, publicKey: ecdsaBackend().publicKeyOf(privateKey, compressed) };
 }
 
-/** A key and script store in memory. */
+/** Store of keys and scripts in memory. */
 export class MemoryKeyStore implements SigningProvider {
   private readonly keys = new Map<string, SigningKey>();
   private readonly scripts = new Map<string, Bytes>();
 
-  /** Adds a key. Its P2WPKH program is added as a script too, so that P2SH-P2WPKH outputs are recognized. */
+  /** Adds a key. The P2WPKH program of the key is added as a script, so that P2SH-P2WPKH outputs can be signed. */
   addKey(key: SigningKey): void {
     const keyId = hash160(key.publicKey);
     this.keys.set(toLatin1(keyId), key);

@@ -22,7 +22,7 @@ const FAILURES: readonly (readonly [code: number, text: RegExp, systemCode: stri
 /** Suffixes of the database file and of the files that SQLite creates beside it. */
 const BESIDE = ['', '-wal', '-shm', '-journal'] as const;
 
-/** Finds the file or folder that causes a failure of the database at `path`; null if the cause is not found. */
+/** Finds the file or folder that causes an error of the database at `path`; null if none is found. */
 function hindrance(path: string): { path: string; code: string } | null {
   for (const suffix of BESIDE) {
     const file = path + suffix;
@@ -42,7 +42,7 @@ function hindrance(path: string): { path: string; code: string } | null {
   return null;
 }
 
-/** Converts a file failure to an `EnvironmentError` for the operator. Other errors are returned unchanged. */
+/** Converts an error about a file to an `EnvironmentError` for the operator. Other errors are returned unchanged. */
 export function sqliteFileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
   if (systemErrorCode(error) !== null) return environmentError(error, path);

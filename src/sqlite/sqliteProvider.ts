@@ -38,14 +38,17 @@ interface SqliteModule {
 }
 
 /**
- * Statement that tests whether the needed full text tables are supported: FTS5 with deletion from contentless tables (SQLite
- * 3.43).
+ * SQL statement that tests whether SQLite supports the needed full-text tables: FTS5 with deletion from contentless tables
+ * (SQLite 3.43).
  */
 const PROBE = `CREATE VIRTUAL TABLE probe USING fts5(words, content='', contentless_delete=1, detail=none)`;
 
 const PACKAGE = '@photostructure/sqlite';
 
-/** Imports Node's own SQLite module, and suppresses the warning that it is experimental. Throws if the module does not exist. */
+/**
+ * Imports Node's own SQLite module, and suppresses the warning that this module is experimental. Throws if Node has no such
+ * module.
+ */
 async function importBuiltIn(): Promise<SqliteModule> {
   const emitWarning = process.emitWarning;
   const name: string = 'node:sqlite';
@@ -82,7 +85,7 @@ const SOURCES: readonly Source[] = [
   { name: PACKAGE, load: importPackage },
 ];
 
-/** Error codes of a missing module. A module that exists but fails has other codes. Source: Node's errors. */
+/** Error codes of a missing module. For a module that exists but fails the codes differ. Source: Node's errors. */
 const ABSENT: ReadonlySet<unknown> = new Set([
   'ERR_UNKNOWN_BUILTIN_MODULE',
   'ERR_MODULE_NOT_FOUND',
@@ -112,15 +115,15 @@ export async function findSqlite(
 let found: Promise<SqliteProvider> | undefined;
 
 /**
- * The implementation for this process. `neededBy` is the option or command that needs SQLite, for the error message. Throws
- * an `EnvironmentError` with advice if no implementation is usable.
+ * Loads SQLite, once per process. `neededBy` is the option or command that needs it, for the error message. Throws an
+ * `EnvironmentError` with advice if no implementation is usable.
  */
 export function loadSqlite(neededBy = 'This'): Promise<SqliteProvider> {
   found ??= findSqlite(neededBy);
   return found;
 }
 
-/** Whether SQLite is available, from Node or from the package. The implementation is not loaded. */
+/** Whether SQLite is available, either in Node or as a package. SQLite is not loaded. */
 export function hasSqlite(): boolean {
   if (isBuiltin('node:sqlite')) return true;
   try {

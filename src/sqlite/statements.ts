@@ -1,7 +1,7 @@
 /** Runs SQL statements on one connection: caches prepared statements, and groups statements in transactions. */
 import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './sqliteProvider.js';
 
-/** Maximum number of cached statements. Search filters create many different statements. Arbitrary. */
+/** Maximum number of cached statements, since search filters create many different ones. Arbitrary. */
 const MAX_KEPT = 500;
 
 export class Statements {
@@ -34,7 +34,7 @@ export class Statements {
     return this.of(sql).all(...values);
   }
 
-  /** Number in the first column of the only result row. */
+  /** Returns the number in the first column of the only result row. */
   number(sql: string, ...values: SqlValue[]): number {
     return Number(Object.values(this.get(sql, ...values)!)[0]);
   }
@@ -44,7 +44,7 @@ export class Statements {
     return Number(this.of(sql).run(...values).lastInsertRowid);
   }
 
-  /** Runs `task` atomically in a transaction. A nested call becomes part of the outer transaction. */
+  /** Runs `task` atomically in a transaction. A call within `task` becomes part of this transaction. */
   transaction<T>(task: () => T): T {
     if (this.depth > 0) return task();
     this.database.exec('BEGIN IMMEDIATE');
@@ -57,8 +57,8 @@ export class Statements {
       try {
         this.database.exec('ROLLBACK');
       } catch {
-        // If the disk is full, SQLite has already ended the transaction, and the rollback fails. The first error is the
-        // relevant one.
+        // If the disk is full, SQLite has already ended the transaction, and the rollback fails. The error of the rollback
+        // is ignored, because the first error is the relevant one.
       }
       throw error;
     } finally {

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 export interface RegtestOptions {
   /** Additional command-line options, such as `-txindex` or `-supportdelay=proportional`. */
   args?: readonly string[];
-  /** Folder for the node's data, which is kept. If absent, a temporary folder is created, which `stop` deletes. */
+  /** Folder for the node's data, which `stop` does not delete. If absent, a temporary folder is created, which `stop` deletes. */
   dataDir?: string;
   /** Additional environment variables of the process. */
   env?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface RegtestNode {
   readonly rpcPort: number;
   readonly p2pPort: number;
   readonly pid: number;
-  /** Output of the process so far. */
+  /** Everything that the process has printed so far. */
   output(): string;
   /** Calls an RPC method. Rejects with `RegtestRpcError` if the node returns an error. */
   rpc<T = unknown>(
@@ -54,11 +54,11 @@ export interface RegtestNode {
   post(body: string, path?: string): Promise<{ status: number; text: string }>;
   /** Stops the node cleanly. A temporary folder is deleted. */
   stop(): Promise<void>;
-  /** Kills the process immediately (SIGKILL). The folder is kept. */
+  /** Kills the process immediately (SIGKILL). The folder is not deleted. */
   kill(): Promise<void>;
   /**
-   * Resolves when the process has exited and all its output was read. The value is the exit code, or null if a signal ended
-   * the process.
+   * Resolves when the process has exited and all its output was read, to the exit code; to null if a signal ended the
+   * process.
    */
   exited: Promise<number | null>;
 }
@@ -66,7 +66,7 @@ export interface RegtestNode {
 const USER = 'regtest';
 const PASSWORD = 'regtest';
 
-/** A currently free port of the loopback interface. */
+/** Finds a port of the loopback interface that is free at present. */
 export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -80,7 +80,10 @@ export async function freePort(): Promise<number> {
   });
 }
 
-/** Maximum number of start attempts with other ports, because another program may take a free port before the node uses it. */
+/**
+ * Maximum number of attempts to start the node. Each attempt uses other ports, because another program may take a free port
+ * before the node uses it.
+ */
 const ATTEMPTS = 3;
 
 /**
@@ -119,14 +122,14 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Disables the build of the addon at start: it takes longer than the tests' timeouts, and short test chains do not
-      // need the addon.
+      // The addon is not built at the start, because this takes longer than the tests' timeouts, and short test chains do
+      // not need it.
       env: { ...process.env, LBCNODE_NATIVE_BUILD: '0', ...options.env },
     },
   );
   let output = '';
   const collect = (chunk: Buffer): void => {
-    // Keeps only the last megabyte of output, which is enough to find the cause of a failure.
+    // Only the last megabyte of output is stored, which is enough to find the cause of a failure.
     output = (output + chunk.toString()).slice(-(1 << 20));
   };
   child.stdout.on('data', collect);
@@ -178,8 +181,8 @@ async function startOnce(options: RegtestOptions): Promise<RegtestNode> {
 }
 
 /**
- * Maximum time to wait for remaining output after exit. A command started by the node (`-blocknotify`) may keep the output
- * open indefinitely.
+ * Maximum milliseconds to wait for remaining output after the exit. A command started by the node (`-blocknotify`) may hold
+ * the output open indefinitely.
  */
 const DRAIN_MS = 1000;
 
@@ -247,7 +250,7 @@ function httpPost(port: number, path: string, body: string): Promise<{ status: n
       },
     );
     call.on('error', (error: NodeJS.ErrnoException) => {
-      // The node closes connections that were idle for some seconds. This process may not have noticed it yet, so the call
+      // The node closes connections that were idle for some seconds. This process may not have noticed that, so the call
       // is repeated. Source: Node.js, documentation of `request.reusedSocket`.
       if (call.reusedSocket && error.code === 'ECONNRESET') httpPost(port, path, body).then(resolve, reject);
       else reject(error);

@@ -30,7 +30,7 @@ export class Batches<Item> {
     this.schedule();
   }
 
-  /** Adds an item before all waiting items. */
+  /** Adds an item before all items that are waiting for the next batch. */
   addFirst(item: Item, transfer: readonly Transferable[] = []): void {
     this.items.unshift(item);
     this.transfer.push(...transfer);

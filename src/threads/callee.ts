@@ -7,7 +7,7 @@ import { Pieces, Transferred, type AnswerItem } from './protocol.js';
 export class RunningCall {
   readonly id: number;
   isCancelled = false;
-  /** Number of chunks that may be sent now. */
+  /** Number of chunks that may be sent before the caller asks for more. */
   space = 1;
   private wake: () => void = () => undefined;
 
@@ -89,7 +89,7 @@ export class Callee<Note = undefined> {
   }
 }
 
-/** Carries out a call and sends its result: a value, a `Transferred`, `Pieces`, or what it throws. */
+/** Runs a call and sends its outcome to the caller: a value, a `Transferred`, `Pieces`, or the error that the call throws. */
 export async function answerCall(
   callee: Callee,
   call: RunningCall,

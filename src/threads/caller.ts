@@ -9,7 +9,7 @@ export type Outcome = { readonly value: unknown } | { readonly pieces: AsyncGene
 export interface CallerDeps<Owner, Context extends readonly unknown[], Note> {
   readonly post: (item: CallItem<Context>, transfer: readonly Transferable[]) => void;
   readonly errors: CrossingErrors;
-  /** Creates the error of a cancelled call. */
+  /** Creates the error with which a cancelled call rejects. */
   readonly cancelled?: () => Error;
   /** Called for each call that received a result or an error. */
   readonly answered?: (owner: Owner, note: Note) => void;
@@ -63,7 +63,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
     else answer.end(this.deps.cancelled?.() ?? new Error('The call was cancelled'));
   }
 
-  /** Ends all calls: with `error`, or with the value undefined if `error` is null. */
+  /** Ends all calls: they reject with `error`, or resolve to undefined if `error` is null. */
   endAll(error: Error | null): void {
     const calls = [...this.calls.values()];
     this.calls.clear();
@@ -78,7 +78,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
 export class Answer {
   /** Resolves with the value, or with the stream of chunks once the first chunk has arrived. */
   readonly outcome: Promise<Outcome>;
-  /** Sends a request for this number of further chunks; 0 cancels the call. */
+  /** Sends a request for `more` further chunks of the result; 0 cancels the call. */
   private readonly tell: (more: number) => void;
   private begin!: (outcome: Outcome) => void;
   private refuse!: (error: Error) => void;
@@ -94,7 +94,7 @@ export class Answer {
       this.begin = resolve;
       this.refuse = reject;
     });
-    // Prevents an unhandled rejection: the reader of the chunks gets the error instead.
+    // Prevents an unhandled rejection, because the reader of the chunks gets the error.
     this.outcome.catch(() => undefined);
   }
 
@@ -129,7 +129,7 @@ export class Answer {
     this.wake();
   }
 
-  /** Iterates over the chunks. Leaving the iteration early cancels the call. */
+  /** Iterates over the chunks. If the caller leaves the iteration early, the call is cancelled. */
   async *pieces(): AsyncGenerator<unknown> {
     try {
       for (let taken = 0; ; taken++) {

@@ -9,10 +9,10 @@ import type { CrossedError } from './crossingErrors.js';
 /** Maximum number of chunks in transit after the caller has read the first one. Until then only one chunk is in transit. */
 export const PIECES_AHEAD = 2;
 
-/** An item from the caller. `context` is further data about the caller. */
+/** An item from the caller. `context` is additional data about the caller. */
 export type CallItem<Context extends readonly unknown[] = readonly []> =
   | readonly ['call', id: number, method: string, args: readonly unknown[], ...context: Context]
-  /** Allows the other thread to send this number of further chunks of a result. */
+  /** Allows the other thread to send `count` further chunks of a result. */
   | readonly ['more', id: number, count: number]
   | readonly ['cancel', id: number];
 
@@ -39,7 +39,7 @@ export class Transferred<Value = unknown> {
   }
 }
 
-/** A result that is created and sent in chunks, at the speed of the reader. */
+/** A result that is created and sent in chunks, as fast as the reader reads them. */
 export class Pieces<Piece = unknown> {
   readonly pieces: AsyncIterable<Piece>;
 

@@ -1,4 +1,4 @@
-/** The program side of a `CallThread`: serves calls with the methods of one object. */
+/** Server side of a `CallThread`, for the program that runs in the worker thread: serves calls with the methods of one object. */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { Callee, answerCall, type RunningCall } from './callee.js';
 import type { CrossingErrors } from './crossingErrors.js';
@@ -7,7 +7,7 @@ import type { AnswerItem, CallItem, NoticeItem } from './protocol.js';
 export interface ServedObject {
   /** A message for the operator. It is sent before any result. */
   readonly notice?: string | null;
-  /** Called before the thread ends, to release resources. */
+  /** Releases resources. Called before the thread ends. */
   close(): unknown;
 }
 
@@ -19,7 +19,7 @@ export interface ServeOptions {
   readonly unpack?: (args: readonly unknown[]) => readonly unknown[];
   /** Whether calls run one after the other. If false, all calls run concurrently. */
   readonly inOrder: boolean;
-  /** Whether the thread ends with the error if the object cannot be opened. If false, each call rejects with that error. */
+  /** Whether the thread ends with an error if the object cannot be opened. If false, each call rejects with this error. */
   readonly endsUnopened?: boolean;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Calls that block their thread until the other one has answered. They have a port of their own, and a cell of shared memory
- * that is 1 when there is an answer.
+ * Calls that block their thread until the other thread has answered. Caller and answering thread share a separate port, and
+ * a cell of shared memory that is 1 when an answer is available.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, CallItem } from './protocol.js';
 
-/** Maximum time for a call. The answering thread is never busy for so long. */
+/** Maximum time in ms for a call. The answering thread is never busy for that long. */
 const STANDSTILL_MS = 60_000;
 
 export interface SyncCallsSetup {
@@ -28,7 +28,10 @@ export class SyncCaller<Methods extends SyncMethods<Methods>> {
     this.errors = errors;
   }
 
-  /** Throws the error of the method, or one if the other thread does not answer for a minute. */
+  /**
+   * Calls a method and blocks the thread until the result arrives. Throws the error of the method, or an error if the other
+   * thread does not answer within a minute.
+   */
   call<Name extends keyof Methods & string>(
     name: Name,
     ...args: Parameters<Methods[Name]>
@@ -61,7 +64,7 @@ export class SyncCaller<Methods extends SyncMethods<Methods>> {
   }
 }
 
-/** Answers the calls of a `SyncCaller` at the other end of the port, which it keeps unreferenced. */
+/** Answers the calls of a `SyncCaller` at the other end of `port`. The port does not keep the process running (`unref`). */
 export function serveSyncCalls<Methods extends SyncMethods<Methods>>(
   { port, signal }: SyncCallsSetup,
   methods: Methods,

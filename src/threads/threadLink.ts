@@ -1,6 +1,6 @@
 /**
- * One end of a port where both sides call each other's methods and send items of their own beside the calls. Each item is
- * posted at once.
+ * One end of a port between two threads. Both sides call methods of the other side and send other items (messages) through
+ * it. Each item is posted immediately.
  */
 import type { Transferable } from 'node:worker_threads';
 import type { PostingPort } from './batches.js';
@@ -9,19 +9,22 @@ import { Caller } from './caller.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, Answered, CallItem } from './protocol.js';
 
-/** An item of a module's own. Its kind differs from those of `CallItem` and `AnswerItem`. */
+/** An item (message) that one module defines. Its kind differs from those of `CallItem` and `AnswerItem`. */
 export type OwnItem = readonly [kind: string, ...rest: unknown[]];
 
-/** An item that comes over a link. */
+/** An item (message) that arrives through a link. */
 export type LinkItem<Own extends OwnItem> = Own | CallItem | AnswerItem;
 
-/** `Ours` are the methods that the other side calls, `Received` its own items, and `Sent` those of this side. */
+/**
+ * `Ours`: the methods that the other side calls. `Received`: the additional items that the other side sends. `Sent`: the
+ * additional items that this side sends.
+ */
 export interface ThreadLinkOptions<Ours, Sent extends OwnItem, Received extends OwnItem> {
   readonly port: PostingPort;
   readonly methods: Ours;
   readonly errors: CrossingErrors;
   readonly take: (item: Received) => void;
-  /** An item that is sent before each other one, in one message with it. */
+  /** Returns an item that is posted before each other item, in the same message; null for none. */
   readonly first?: () => Sent | null;
 }
 
@@ -47,7 +50,10 @@ export class ThreadLink<Ours extends object, Theirs, Sent extends OwnItem, Recei
     });
   }
 
-  /** Calls a method of the other side whose answer is one value. Rejects with its error, or with the one of `end`. */
+  /**
+   * Calls a method of the other side whose answer is one value. Rejects with the error of the method, or with the error that
+   * was passed to `end`.
+   */
   async call<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Arguments<Theirs, Name>
@@ -58,17 +64,17 @@ export class ThreadLink<Ours extends object, Theirs, Sent extends OwnItem, Recei
     >;
   }
 
-  /** Sends an item of this side's own. */
+  /** Sends an additional item (one that is neither a call nor an answer). */
   send(item: Sent): void {
     this.post(item, []);
   }
 
-  /** Takes a message of the other side. */
+  /** Handles a message that the other side posted. */
   receive(items: readonly LinkItem<Received>[]): void {
     if (this.failure === null) for (const item of items) this.take(item);
   }
 
-  /** Rejects the waiting calls and all later ones with this error. Nothing is sent or received afterwards. */
+  /** Ends the link: rejects the waiting calls and all later calls with this error. After that nothing is sent or received. */
   end(error: Error): void {
     this.failure ??= error;
     this.caller.endAll(this.failure);

@@ -1,4 +1,4 @@
-/** An LRU cache with a limit on the total size of the values, in a unit of the caller. */
+/** LRU cache with a limit on the total size of the values. The caller defines the unit of sizes. */
 export class BoundedMap<Key, Value> {
   private readonly entries = new Map<Key, { value: Value; size: number }>();
   readonly most: number;
@@ -16,7 +16,7 @@ export class BoundedMap<Key, Value> {
     return entry.value;
   }
 
-  /** Adds a value. One larger than the limit is not kept. */
+  /** Adds a value. A value that is larger than the limit of the map is not stored. */
   set(key: Key, value: Value, size: number): void {
     this.delete(key);
     if (size > this.most) return;

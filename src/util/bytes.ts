@@ -18,7 +18,7 @@ export function toHex(bytes: Bytes): string {
 
 /**
  * Whether `text` consists of an even number of hexadecimal digits. An empty text is valid. Source: Core's `IsHex`, which
- * rejects an empty text.
+ * differs in that it rejects an empty text.
  */
 export function isHex(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text);
@@ -53,7 +53,7 @@ export function equalBytes(a: Bytes, b: Bytes): boolean {
   return a.length === b.length && asBuffer(a).equals(b);
 }
 
-/** Compares byte strings in unsigned lexicographic order. Negative, zero or positive. */
+/** Compares byte strings in unsigned lexicographic order. The result is negative, zero or positive. */
 export function compareBytes(a: Bytes, b: Bytes): number {
   return Buffer.compare(a, b);
 }

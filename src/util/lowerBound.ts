@@ -1,4 +1,4 @@
-/** Position of the first key that is not below `key`. If all keys are below, the number of keys. The keys must be sorted. */
+/** Position of the first key that is not below `key`; the number of keys if all are below. The keys must be sorted. */
 export function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   for (let high = keys.length; low < high;) {

@@ -3,7 +3,7 @@
 /** Number of characters of a word for which one edit is allowed; at most `MAX_EDITS` edits are allowed. */
 const CHARACTERS_PER_EDIT = 3;
 const MAX_EDITS = 3;
-/** Minimum length of a word that is treated as the prefix of a longer word. */
+/** Minimum length in characters of a word that may count as the prefix of a longer word. */
 const MIN_PREFIX = 4;
 
 /**
@@ -32,7 +32,7 @@ export function nearestWord(word: string, known: Iterable<string>): string | nul
   return longer !== null && (best === null || fewest > 1) ? longer : best;
 }
 
-/** Number of edits between two texts (optimal string alignment). */
+/** Number of edits that change one text into the other (optimal string alignment). */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -100,7 +100,7 @@ export class PrefixFilter {
     for (const hash of members) this.set(hash);
   }
 
-  /** Returns false only if no member begins with the twelve bytes at `start`. */
+  /** Returns whether a member may begin with the twelve bytes at `start`. False is certain; true may be wrong. */
   mayHave(bytes: Uint8Array, start: number): boolean {
     return mayHaveHash(this.heldWords, bytes, start);
   }

@@ -1,4 +1,4 @@
-/** Paths of the project's files besides the compiled program: data, the addon, package.json. */
+/** Paths of the project's files outside the compiled program: data, the addon, package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,7 +5,10 @@ import { systemErrorCode } from './text/environmentError.js';
 /** Maximum number of quarantined files with the same original name. Arbitrary. */
 const MOST_KEPT = 9;
 
-/** Renames the file at `path`, so that a new file can be written there. Returns the new path, or null if renaming fails. */
+/**
+ * Renames the unusable file at `path`, so that a new file can be written there. Returns the new path, or null if renaming
+ * fails.
+ */
 export function moveToQuarantine(path: string): string | null {
   for (let n = 1; n <= MOST_KEPT; n++) {
     const aside = n === 1 ? `${path}.damaged` : `${path}.damaged-${n}`;

@@ -9,7 +9,7 @@ export class ReadError extends Error {
   override readonly name = 'ReadError';
 }
 
-/** Maximum length in a CompactSize. Source: Core's MAX_SIZE. */
+/** Maximum value of a CompactSize. Source: Core's MAX_SIZE. */
 export const MAX_COMPACT_SIZE = 0x02000000;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -59,7 +59,7 @@ export class Reader {
     return this.bytes.readBigInt64LE(this.take(8));
   }
 
-  /** Reads bytes as a view, which shares the memory of the underlying buffer. */
+  /** Reads bytes as a view of the underlying buffer, which must not change. */
   view(count: number): Buffer {
     const at = this.take(count);
     return this.bytes.subarray(at, at + count);

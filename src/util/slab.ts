@@ -20,7 +20,7 @@ export class Slab {
     return { totalBytes, usedBytes, pieces: pieceCount, kept: keptCount };
   }
 
-  /** The large buffer that contains the latest copy. */
+  /** The large buffer that contains the last stored strings. Positions that `put` returns refer to it. */
   get piece(): Buffer {
     return this.bytes;
   }

@@ -24,10 +24,10 @@ export function atOnce<T>(work: Slices<T>): T {
   }
 }
 
-/** Number of items of a long list between two yields, if each item needs little work. */
+/** Number of items of a long list between two yields to the event loop, if each item needs little work. */
 const STEP = 256;
 
-/** Iterates over a long list. Yields null regularly, at which the caller may pause. */
+/** Iterates over a long list. Yields null regularly, so that the caller may yield to the event loop. */
 export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | null, void, undefined> {
   let count = 0;
   for (const item of items) {
@@ -38,7 +38,7 @@ export function* inSteps<T extends object>(items: Iterable<T>): Generator<T | nu
 
 /** Number of items that are sorted without a yield. The sorted runs are then merged in slices. */
 const RUN_LENGTH = 4096;
-/** Number of items that are merged between two yields. */
+/** Number of items that are merged between two yields to the event loop. */
 const MERGE_STEP = 1024;
 
 /** Sorts items in slices, with the result of `toSorted`. The sort is stable. */

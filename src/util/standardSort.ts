@@ -143,7 +143,7 @@ function partition<T>(
   }
 }
 
-/** Sorts the range from `first` to `end` as a heap. Source: `__partial_sort` of a whole range. */
+/** Sorts the range from `first` to `end` by heapsort. Source: `__partial_sort` of a whole range. */
 function heapSort<T>(items: T[], first: number, end: number, less: (a: T, b: T) => boolean): void {
   const length = end - first;
   for (let parent = (length - 2) >> 1; parent >= 0; parent--)

@@ -48,7 +48,7 @@ export function ownUsage(name: string, caches: readonly CacheUsage[] = []): Thre
   };
 }
 
-/** Makes the calling worker thread respond to memory requests. Does nothing in the main thread. */
+/** Makes the calling worker thread respond to requests for its memory usage. Without effect in the main thread. */
 export function reportMemory(name: string, caches: () => readonly CacheUsage[] = () => []): void {
   if (isMainThread) return;
   const channel = new BroadcastChannel(CHANNEL);

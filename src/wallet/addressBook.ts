@@ -8,7 +8,7 @@ import { atOnce, type Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { recordKey, type WalletBatch } from './store/records.js';
 
-/** Number of addresses that are processed between two yields. */
+/** Number of addresses that are processed between two yields to the event loop. */
 const READ_AT_ONCE = 64;
 
 export interface BookEntry {
@@ -18,8 +18,8 @@ export interface BookEntry {
 }
 
 /**
- * An entry of the address book. `key`: the `destinationKey` of its address, computed on first use; null for an address of
- * another network.
+ * An entry of the address book. `key`: the `destinationKey` of its address, computed when it is first needed; null for an
+ * address of another network.
  */
 interface KeptEntry extends BookEntry {
   key: string | null | undefined;
@@ -37,7 +37,7 @@ export class AddressBook {
   private readonly byAddress = new Map<string, KeptEntry>();
   private readonly addressesByLabel = new Map<string, Set<string>>();
   private readonly notes = new Map<string, Map<string, string>>();
-  /** Addresses by `destinationKey`. Addresses in `unread` that are not processed yet are missing. */
+  /** Addresses by `destinationKey`, without the addresses in `unread` that were not processed yet. */
   private readonly byDestination = new Map<string, string>();
   /** Addresses whose destination has not been computed yet. */
   private readonly unread: string[] = [];
@@ -76,7 +76,7 @@ export class AddressBook {
     return address === undefined ? undefined : this.byAddress.get(address);
   }
 
-  /** All addresses of this network by `destinationKey`, in undefined order. */
+  /** All addresses of this network by `destinationKey`, in no particular order. */
   destinations(): ReadonlyMap<string, string> {
     atOnce(this.readNew());
     return this.byDestination;
@@ -108,7 +108,7 @@ export class AddressBook {
     return keys.sort();
   }
 
-  /** Whether `fits` returns true for a destination (`destinationKey`) with this label. The search ends at the first match. */
+  /** Whether a destination (`destinationKey`) with this label satisfies `fits`. The search ends at the first match. */
   someWithLabel(label: string, fits: (destination: string) => boolean): boolean {
     for (const address of this.addressesByLabel.get(label) ?? []) {
       const key = this.keyOf(address);
@@ -125,7 +125,7 @@ export class AddressBook {
     return entry.key;
   }
 
-  /** All labels in use, in undefined order. */
+  /** All labels in use, in no particular order. */
   labels(): IterableIterator<string> {
     return this.addressesByLabel.keys();
   }
@@ -157,7 +157,7 @@ export class AddressBook {
     this.touch(address);
   }
 
-  /** Deletes an address and all its notes. */
+  /** Deletes an address and all its notes (values stored with the address) from the address book and the wallet file. */
   delete(batch: WalletBatch, address: string): void {
     this.leave(address);
     const key = this.keyOf(address);
@@ -177,7 +177,7 @@ export class AddressBook {
   }
 
   /**
-   * Loads a row of the wallet file. Returns false if the row belongs to another part of the wallet. Rows may be loaded in
+   * Loads a row of the wallet file. Returns false if the row does not belong to the address book. Rows may be loaded in
    * any order.
    */
   load(kind: string, rest: Bytes, value: Bytes): boolean {
@@ -205,7 +205,7 @@ export class AddressBook {
     }
   }
 
-  /** Purposes that were loaded before the label of the same address. */
+  /** Purposes of addresses whose label has not been loaded yet, by address. */
   private readonly purposes = new Map<string, string>();
 
   private pendingPurpose(address: string): string {

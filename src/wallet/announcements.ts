@@ -1,13 +1,12 @@
 /**
- * Notifies subscribers about a wallet's transactions. Owns the notifications that are delayed while a transaction is created
- * and sent.
+ * Notifies subscribers about a wallet's transactions. Notifications are delayed while a transaction is created and sent.
  */
 import type { Entry } from './ledger/entry.js';
 
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
 
 export class Announcements {
-  /** Listeners, with a function that tells whether the listener currently uses notifications. */
+  /** Listeners, each with a function that returns whether the listener uses notifications at present. */
   private readonly listeners = new Map<WalletListener, () => boolean>();
   /** Delayed notifications: the changed transactions, and whether each one is new in the wallet. */
   private readonly held = new Map<Entry, boolean>();
@@ -28,7 +27,7 @@ export class Announcements {
     else for (const listener of this.listeners.keys()) listener(entry, isNew);
   }
 
-  /** Whether any listener currently uses notifications. */
+  /** Whether any subscriber currently needs notifications. */
   get isUsed(): boolean {
     for (const isUsed of this.listeners.values()) if (isUsed()) return true;
     return false;
@@ -43,16 +42,16 @@ export class Announcements {
     return this.holders > 0;
   }
 
-  /** Runs a task as soon as no notifications are delayed. The task must not throw. */
+  /** Runs a task when no notifications are delayed. The task must not throw. */
   whenFree(task: () => void): void {
     if (this.isHolding) this.waiting.push(task);
     else task();
   }
 
   /**
-   * Runs a task, and delays notifications until it has finished. Then one notification is sent for each changed transaction.
-   * The delay is needed because balances are inconsistent from the spending of coins until the mempool has accepted or
-   * rejected the transaction.
+   * Runs a task, and delays notifications until the task has finished. Then one notification is sent for each changed
+   * transaction. The delay is needed because balances are inconsistent from the spending of coins until the mempool has
+   * accepted or rejected the transaction.
    */
   async hold<T>(task: () => Promise<T>): Promise<T> {
     this.holders++;

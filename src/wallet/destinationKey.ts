@@ -18,7 +18,7 @@ const KINDS = {
 const scratch = Buffer.alloc(64);
 
 export function destinationKey(destination: Destination): string {
-  // Creates one flat string, because a concatenated string needs twice the memory.
+  // One flat string is created from the bytes, because a concatenated string needs twice the memory.
   scratch[0] = KINDS[destination.type];
   if (destination.type !== 'witness_unknown') {
     scratch.set(destination.hash, 1);
@@ -31,7 +31,7 @@ export function destinationKey(destination: Destination): string {
   return scratch.toString('latin1', 0, 3 + program.length);
 }
 
-/** Decodes a string of `destinationKey`. */
+/** Decodes a string that `destinationKey` created. */
 export function keyedDestination(key: string): Destination {
   const bytes = fromLatin1(key);
   const hash = bytes.subarray(1);

@@ -1,16 +1,15 @@
 /**
  * Queue of node events that a wallet has not applied yet, in order of arrival. Most events are small and applied
- * immediately. A long event is prepared and applied in slices. It is applied in slices only while the wallet is not in use.
- * A call that arrives meanwhile waits, or applies the rest of the event immediately. So a wallet may be slightly behind the
- * chain, but is always consistent for callers. Source: the reference's `CScheduler` behind the validation interface,
- * `cs_wallet`.
+ * immediately. A long event is prepared and applied in slices, while no call uses the wallet. A call that arrives during
+ * this time waits, or applies the rest of the event immediately. A wallet may therefore be slightly behind the chain, but is
+ * always consistent for callers. Source: the reference's `CScheduler` behind the validation interface, `cs_wallet`.
  */
 import { yieldIfDue, nextSlice } from '../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../scheduler/slices.js';
 import { atOnce, type Slices } from '../util/slices.js';
 
-/** An event of the node. */
+/** An event of the node that a wallet must process, such as a connected block. */
 export interface NodeEvent {
   /**
    * The block that the event adds to or removes from the wallet's chain. `heightBefore`: its height in the wallet's chain
@@ -19,13 +18,13 @@ export interface NodeEvent {
   readonly moves?: { readonly hash: Bytes; readonly heightBefore: number };
   /** Group of successive events between which other code cannot run. All events of a group have the same object. */
   readonly group?: object;
-  /** Memory in bytes that the event needs while it waits; 0 if its data exists anyway. */
+  /** Memory in bytes that the event occupies while it waits; 0 if its data stays in memory anyway. */
   readonly sizeBytes?: number;
   /** Work that can be done before the event is applied. It must not change the wallet. */
   readonly prepare?: () => Slices<void>;
   /** Whether applying the event takes long. Such an event is queued instead of applied immediately. */
   readonly isLong?: boolean;
-  /** Applies the event. Must not throw. */
+  /** Applies the event to the wallet, in slices. Must not throw. */
   take(): Slices<void>;
 }
 
@@ -39,7 +38,7 @@ interface Waiting {
  * wait for wallets. Arbitrary.
  */
 const MAX_WAITING_BYTES = 32 << 20;
-/** Maximum number of finished events that stay in the array. Arbitrary. */
+/** Number of finished events in the array at which they are removed. Arbitrary. */
 const COMPACT_AT = 4096;
 
 export class EventLine {
@@ -75,7 +74,7 @@ export class EventLine {
     this.run();
   }
 
-  /** Delays all events until `release`. */
+  /** Delays all events until `release` is called. */
   hold(): void {
     this.isHeld = true;
   }
@@ -85,7 +84,7 @@ export class EventLine {
     this.run();
   }
 
-  /** Whether events are waiting or being applied. */
+  /** Whether events wait or are being applied. */
   get isBehind(): boolean {
     return this.taking !== null || this.first < this.waiting.length;
   }
@@ -106,7 +105,7 @@ export class EventLine {
     return group !== undefined && group === this.group;
   }
 
-  /** Resolves when all events that are queued now are applied; null if none are waiting. */
+  /** Resolves when all events that are in the queue at the call are applied; null if the queue is empty. */
   caughtUp(): Promise<void> | null {
     if (!this.isBehind) return null;
     const last = this.first < this.waiting.length ? this.waiting.at(-1)! : this.taking!;
@@ -184,11 +183,11 @@ export class EventLine {
         try {
           await inSlices(next.event.prepare());
         } catch {
-          // The error is ignored here, because applying the event throws and reports the same error.
+          // The error is ignored here, because applying the event throws the same error and reports it.
         }
         since = await nextSlice();
       }
-      // All events may have been applied during the await.
+      // During the wait other code may have applied the events.
       if (this.taking !== null || this.waiting[this.first] !== next) return since;
       this.beginFirst();
     }
@@ -218,7 +217,7 @@ export class EventLine {
     const { event, told } = this.waiting[this.first]!;
     this.first++;
     this.waitingBytes -= event.sizeBytes ?? 0;
-    // Removes finished events in batches, because removing each one separately would move all others.
+    // Finished events are removed in batches, because removing a single event would move all events that follow.
     if (this.first === this.waiting.length || this.first === COMPACT_AT) {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;

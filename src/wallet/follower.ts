@@ -1,6 +1,6 @@
 /**
  * Keeps an open wallet at the chain's tip and in sync with the mempool. Events of the node are applied to the ledger in
- * order, through a queue (`eventLine.ts`). Blocks that were connected while the wallet was closed are read from disk. Owns
+ * order, through a queue (`eventLine.ts`). Blocks that were connected while the wallet was closed are read from disk. Stores
  * the wallet's best block: the last block that was applied. Source: lbrycrd wallet/wallet.cpp `BlockConnected`,
  * `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
@@ -37,7 +37,7 @@ const BLOCKS_A_NOTE = 500;
  * Arbitrary.
  */
 const LEAP_BLOCKS = 200;
-/** Maximum depth of a reorg during catching up. Arbitrary. */
+/** Maximum depth of a reorg while missed blocks are read. Arbitrary. */
 const RECENT_BLOCKS = 2000;
 
 /** Status message to callers while the node starts. Source: `CreateWalletFromFile`. */
@@ -56,7 +56,7 @@ export class Follower implements NodeListener {
   private off: () => void = () => undefined;
   private isFollowing = false;
   private blocksSinceNote = 0;
-  /** Hashes of the latest blocks that were read during catching up, in order of height. */
+  /** Hashes of the latest blocks that were read to catch up with the chain, sorted by height. */
   private recent: Bytes[] = [];
   /**
    * `from`: height of the first block that was read during catching up. `keysMadeAt`: height of the last block for which new
@@ -112,7 +112,10 @@ export class Follower implements NodeListener {
     beginOwedScan(wallet);
   }
 
-  /** Computes and stores the state of all known transactions. `owes`: height from which blocks must still be scanned. */
+  /**
+   * Computes and stores the state of all transactions that the wallet knows. `owes`: height from which blocks must still be
+   * scanned.
+   */
   private async settle(owes?: number): Promise<void> {
     const { wallet } = this;
     const batch = new WalletBatch();
@@ -147,7 +150,7 @@ export class Follower implements NodeListener {
     return true;
   }
 
-  /** Follows the chain from the tip immediately, and searches the missed blocks like a rescan. */
+  /** Follows the chain from the tip immediately, and searches the missed blocks later by a rescan. */
   private async leap(from: number, signal?: AbortSignal): Promise<void> {
     const { wallet } = this;
     wallet.followedHeight = wallet.node.chain.height;
@@ -187,7 +190,7 @@ export class Follower implements NodeListener {
     const { wallet } = this;
     const { chain } = wallet.node;
     const locator = rescan ? null : wallet.bestBlock;
-    // If the wallet has no known best block, only the creation time of its oldest key limits the search.
+    // If no block of the locator is known, only the creation time of the wallet's oldest key limits the search.
     let known = -1;
     for (const hash of locator ?? []) {
       known = chain.heightOf(hash);
@@ -213,7 +216,7 @@ export class Follower implements NodeListener {
           'Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex (download the whole blockchain again in case of pruned node)',
         );
       }
-      // Pruning starts at the lowest blocks, so if this block exists, all later blocks exist too.
+      // Pruning removes the lowest blocks first, so if this block is on disk, all later blocks are too.
       if (chain.hasBlock(from)) return;
     }
   }
@@ -272,7 +275,7 @@ export class Follower implements NodeListener {
     if (recent.length > 2 * RECENT_BLOCKS) recent.splice(0, RECENT_BLOCKS);
   }
 
-  /** Queues the transactions that are already in the mempool. */
+  /** Queues the transactions that are in the mempool at the start. */
   private takeMempool(): void {
     for (const { txid, bytes } of this.wallet.node.mempool.all())
       this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
@@ -331,8 +334,8 @@ export class Follower implements NodeListener {
   }
 
   /**
-   * Runs the work of an event. An error, such as an unreadable file, stops the node. It is not thrown to the chain or the
-   * mempool.
+   * Runs the work of an event. An error, such as an unreadable file, stops the node. The chain and the mempool do not get
+   * the error.
    */
   private *hear(work: Slices<void>): Slices<void> {
     try {
@@ -342,7 +345,7 @@ export class Follower implements NodeListener {
     }
   }
 
-  // Applying the events to the wallet.
+  // Methods that apply the events to the wallet.
 
   private *add(txid: Bytes, bytes: Buffer): Slices<void> {
     const batch = new WalletBatch();
@@ -382,12 +385,12 @@ export class Follower implements NodeListener {
     }
   }
 
-  // Storing the best block (the last block that was applied).
+  // Functions that store the best block, which is the last block that was applied.
 
   private putPlace(batch: WalletBatch): void {
     const locator = this.locator();
     if (locator.length === 0) return;
-    // An unchanged value is not written again. Otherwise the wallet's image file would become invalid.
+    // A best block that has not changed is not written again, because writing it would invalidate the wallet's image file.
     if (!this.wallet.isBestBlock(locator)) this.wallet.setBestBlock(batch, locator);
     this.blocksSinceNote = 0;
   }
@@ -396,7 +399,7 @@ export class Follower implements NodeListener {
   private locator(): Bytes[] {
     const { wallet } = this;
     const hashes: Bytes[] = [];
-    // On an old branch, the node's active chain cannot provide the hashes of the wallet's chain.
+    // If the wallet's best block is not in the active chain, the node cannot provide the hashes of the blocks below it.
     if (wallet.events.isOnOldBranch) return hashes;
     let step = 1;
     for (let height = wallet.followedHeight; height >= 0;) {
@@ -417,9 +420,9 @@ export class Follower implements NodeListener {
     await this.wallet.write(batch, { sync: false });
   }
 
-  /** Writes data without waiting for the disk. After a crash the chain provides the data again. */
+  /** Writes data from the chain without waiting for the disk. After a crash the wallet gets it from the chain again. */
   private commit(batch: WalletBatch): void {
-    // A write error stops the node.
+    // A write error stops the node, so it is ignored here.
     void this.wallet.write(batch, { sync: false }).catch(() => undefined);
   }
 

@@ -23,7 +23,7 @@ export interface NodePort {
    * not throw.
    */
   listen(listener: NodeListener): () => void;
-  /** Called when data could not be written. The program must report the error and stop. */
+  /** Called when data could not be written to disk. The program must report the error and stop. */
   onFatal(error: unknown): void;
   /** Warns the operator, and logs the warning. */
   warn(message: string): void;
@@ -31,7 +31,7 @@ export interface NodePort {
   readonly showStart: (status: string) => void;
 }
 
-/** A block in the form that wallets receive. */
+/** Data of a block that wallets process. */
 export interface WalletBlock {
   readonly height: number;
   /** Wire order. */
@@ -44,7 +44,7 @@ export interface WalletBlock {
 export interface NodeListener {
   /** Called when a block was connected and is the tip. */
   blockConnected(block: WalletBlock): void;
-  /** Called when a block, which was the tip, was disconnected. */
+  /** Called when a block was disconnected, which was the tip before. */
   blockDisconnected(block: { readonly height: number; readonly hash: Bytes }): void;
   /** Called after a series of connected and disconnected blocks, when the tip has changed. */
   tipChanged(): void;
@@ -72,7 +72,7 @@ export interface SoughtPayments {
   readonly scripts: Uint32Array;
   /** Filter with the ids of transactions, in wire order. */
   readonly txids: Uint32Array;
-  /** Transactions that the scan does not report; null if there are none. */
+  /** Transactions that the scan does not report when it finds them in their known block; null if there are none. */
   readonly settled: SettledPayments | null;
   /** Buffer into which blocks are read, as many as fit. It must not be reused until the result has been processed. */
   readonly memory: Buffer;
@@ -101,7 +101,7 @@ export interface FoundPayments {
   txBytes(found: number): Buffer;
 }
 
-/** An unspent output as the node knows it. */
+/** An unspent output with the data that the node has about it. */
 export interface PortCoin {
   readonly valueSat: bigint;
   readonly script: Bytes;
@@ -159,7 +159,10 @@ export interface MempoolPort {
   /** Ids of the unconfirmed ancestors of a transaction; empty if it is not in the mempool. */
   ancestors(txid: Bytes): readonly Bytes[];
   transaction(txid: Bytes): Transaction | null;
-  /** All mempool transactions, the earliest first, serialized with witness. The caller must not change the bytes. */
+  /**
+   * All mempool transactions, sorted by arrival from the earliest, serialized with witness. The caller must not change the
+   * bytes.
+   */
   all(): Iterable<{ readonly txid: Bytes; readonly bytes: Buffer }>;
   /** Limits of unconfirmed ancestors and descendants (`-limitancestorcount` and the like). */
   readonly limits: { readonly ancestors: number; readonly descendants: number };

@@ -40,14 +40,14 @@ import type { WalletOptions } from './walletOptions.js';
 /** Flags of a wallet as a whole. Source: `WalletFlags`. */
 export const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
 /**
- * Mask of the known flags. A wallet with an unknown flag among the upper 32 bits must be rejected. Source:
+ * Mask of the known flags. A wallet with an unknown flag among the upper 32 bits must not be opened. Source:
  * `g_known_wallet_flags`, `SetWalletFlags`.
  */
 const KNOWN_FLAGS = WALLET_FLAG_DISABLE_PRIVATE_KEYS;
 const TX_PREFIX = kindPrefix('tx');
 const MANDATORY_FLAGS = 0xffffffff_00000000n;
 
-/** Number of pool keys that are created for a new wallet before the first write. Arbitrary. */
+/** Number of pool keys that are created for a new wallet before its file is first written. Arbitrary. */
 const FIRST_KEYS = 2000;
 
 export interface WalletDeps {
@@ -56,7 +56,7 @@ export interface WalletDeps {
   readonly options: WalletOptions;
 }
 
-/** Thrown if the data of a wallet cannot be used. The message contains the reason. */
+/** Error: the data of a wallet cannot be used. The message contains the reason. */
 export { WalletRowError } from './keys/keyring.js';
 
 function formatLocator(locator: readonly Bytes[]): Buffer {
@@ -78,28 +78,28 @@ export class Wallet {
   );
   readonly hd = new HdKeys(this.keyring);
   readonly keypool = new Keypool();
-  /** Creates keys and hands them out. */
+  /** Creates keys of the wallet and gives them to callers. */
   readonly keys = new KeySupply(this);
   readonly book: AddressBook;
   readonly ledger: Ledger;
   /** Moves between the deprecated accounts. Moves are not transactions. */
   readonly accounts = new Accounts();
-  /** State of the wallet's rescans. */
+  /** State of the wallet's rescans: the running one, and those that are owed. */
   readonly scans = new Scans();
   /**
    * Keys (`outputKey`) of locked outputs, which the wallet does not spend. A lock ends when another transaction spends the
    * output. Locks are not stored on disk.
    */
   readonly lockedOutputs = new Set<string>();
-  /** Queue of node events that are not applied yet. */
+  /** Queue of the node's events that the wallet has not applied yet. */
   readonly events = new EventLine();
-  /** Subscribers to the wallet's transactions, and delayed notifications. */
+  /** Subscribers to the wallet's transactions, and the notifications that are delayed. */
   readonly announcements = new Announcements();
   /** Writes the cache file of the wallet. */
   readonly images = new ImageKeeper(this);
   /** Timer of the automatic lock (`walletpassphrase`). */
   readonly relock: Relock;
-  /** The master key, encrypted with each passphrase, by number. */
+  /** Master key, encrypted once with each passphrase, by number. */
   readonly masterKeys = new Map<number, MasterKeyRow>();
   /** Height of the last block that was applied; −1 before the first block. The follower sets it. */
   followedHeight = -1;
@@ -110,7 +110,7 @@ export class Wallet {
   private flags = 0n;
   private versionNumber: number = FEATURE.base;
   private bestBlockRow: Buffer | null = null;
-  /** Number of rows with unknown types. These rows stay in the file. */
+  /** Number of rows with unknown types. Such rows stay in the file. */
   private unknownRows = 0;
   /** Number of running calls of `reconsiderOutputs`. */
   private reconsidering = 0;
@@ -170,8 +170,9 @@ export class Wallet {
   }
 
   /**
-   * Writes a batch to disk; see `change`. If the batch contains new keys or scripts, outputs of known transactions to them
-   * belong to the wallet when the promise resolves. With `isLast` false this check is left to a later batch.
+   * Writes a batch to disk with the guarantees of `change`. If the batch contains new keys or scripts, outputs of known
+   * transactions to them belong to the wallet when the promise resolves. With `isLast` false this check is left to a later
+   * batch.
    */
   async write(
     batch: WalletBatch,
@@ -194,8 +195,8 @@ export class Wallet {
   }
 
   /**
-   * Checks the outputs of known transactions for keys and scripts that were added. When the promise resolves, outputs to
-   * them belong to the wallet.
+   * Checks the outputs of known transactions against keys and scripts that were added. When the promise resolves, outputs
+   * that pay to these keys and scripts belong to the wallet.
    */
   async reconsiderOutputs(): Promise<void> {
     this.reconsidering++;
@@ -211,7 +212,7 @@ export class Wallet {
     return this.reconsidering > 0 || this.ledger.isOutdated;
   }
 
-  /** Writes a batch by rewriting the file, so that replaced and deleted rows are not in the file any more. */
+  /** Writes a batch by creating the whole file again, so that it contains no replaced and deleted rows. */
   async writeAnew(batch: WalletBatch): Promise<void> {
     this.events.finish();
     this.requireOpen();
@@ -237,7 +238,7 @@ export class Wallet {
     return this.announcements.listen(listener, isUsed);
   }
 
-  /** Whether any listener currently uses notifications. */
+  /** Whether any listener currently needs notifications. */
   get hasListeners(): boolean {
     return this.announcements.isUsed;
   }
@@ -247,7 +248,7 @@ export class Wallet {
     this.announcements.tell(entry, isNew);
   }
 
-  // Properties of the wallet.
+  // Getters for properties of the wallet.
 
   get hasPrivateKeys(): boolean {
     return (this.flags & WALLET_FLAG_DISABLE_PRIVATE_KEYS) === 0n;
@@ -269,7 +270,7 @@ export class Wallet {
     batch.put(recordKey('minversion'), new Writer(4).i32(version).finish());
   }
 
-  /** The data that balances need in addition to the ledger. */
+  /** Data that is needed in addition to the ledger in order to compute balances. */
   get balanceOptions(): BalanceOptions {
     const height = this.followedHeight + 1;
     const nowSec = this.node.nowSec();
@@ -310,7 +311,7 @@ export class Wallet {
     yield* this.keys.fill(batch, undefined, FIRST_KEYS);
   }
 
-  // The chain as far as the wallet has followed it.
+  // Members that describe the chain as far as the wallet has followed it.
 
   /** The stored locator of the wallet's best block (the last block that was applied); null if none is stored. */
   get bestBlock(): readonly Bytes[] | null {

@@ -18,7 +18,7 @@ import { kindPrefix, splitKey, type RecordKind } from './store/records.js';
 import type { WalletFile } from './store/walletFile.js';
 import type { WalletParts } from './store/walletImage.js';
 
-/** The parts of a wallet that an image contains. */
+/** The parts of a wallet that its image covers. */
 interface ImagedWallet {
   readonly file: WalletFile;
   readonly keyring: Keyring;
@@ -68,7 +68,7 @@ export function* imageParts({ keyring, keypool, ledger, file }: ImagedWallet): S
   return { columns: { keys: keys.columns, transactions: transactions.columns }, notes };
 }
 
-/** A row that changed after the image was written. `value` is undefined if the row was deleted. */
+/** A row that changed after the image was written. `value` is undefined for a deleted row. */
 interface ChangedRow {
   readonly kind: string;
   readonly rest: Buffer;
@@ -134,14 +134,14 @@ function loadChanged({ keyring, keypool }: ImagedWallet, { kind, rest, value }: 
     if (value !== undefined) keypool.load(index, parsePoolKey(value));
   } else if (kind !== 'tx' && value !== undefined && !isOtherKind(kind)) {
     keyring.load(kind, rest, value);
-    // The value is overwritten, because it may contain a private key.
+    // The buffer is overwritten, because it may contain a private key.
     value.fill(0);
   }
 }
 
 const isOtherKind = (kind: string): boolean => !(TOLD_KINDS as readonly string[]).includes(kind);
 
-/** The hashes for `Ledger.keysCame` that follow from an added row; null if any output may belong to the wallet. */
+/** Hashes for `Ledger.keysCame` that follow from an added row; null if any output may belong to the wallet because of the row. */
 function cameBy(kind: string, rest: Buffer): readonly Bytes[] | null {
   if (SCRIPT_KINDS.includes(kind)) return null;
   if (kind !== 'key' && kind !== 'wkey' && kind !== 'ckey') return [];

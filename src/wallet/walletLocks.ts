@@ -6,7 +6,7 @@ import { isThere, LOCK_NAME } from './walletPlace.js';
 
 const LOCK = { name: LOCK_NAME, what: 'wallet directory' } as const;
 
-/** The locks of wallet folders. Only one call may run at a time. */
+/** The locks of wallet folders that this node holds. Only one call of its methods may run at a time. */
 export class WalletLocks {
   /** Locks by folder, with the number of open wallets that need the lock. */
   private readonly locks = new Map<string, { users: number; readonly unlock: () => Promise<void> }>();

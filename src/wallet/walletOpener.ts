@@ -1,6 +1,6 @@
 /**
  * Opens and creates wallets: locks the folder, opens the file, loads the rows, and follows the chain from the best block.
- * `wallets.ts` keeps the list of open wallets. Source: lbrycrd wallet/wallet.cpp `CreateWalletFromFile`.
+ * `wallets.ts` contains the list of open wallets. Source: lbrycrd wallet/wallet.cpp `CreateWalletFromFile`.
  */
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -25,7 +25,7 @@ import { isThere, removeFolder, type WalletPlace } from './walletPlace.js';
 import { OperatorError } from '../util/text/operatorError.js';
 
 /**
- * Thrown if a wallet cannot be opened or created. The message is for the caller, with advice if possible.
+ * Error: a wallet cannot be opened or created. The message is for the caller, with advice if possible.
  */
 export class WalletOpenError extends OperatorError {
   override readonly name = 'WalletOpenError';
@@ -65,17 +65,17 @@ export interface OpenedWallet {
 export interface WalletOpenerDeps {
   readonly node: NodePort;
   readonly locks: WalletLocks;
-  /** Aborted when opening and other running work must end. */
+  /** Aborted when opening wallets and other running work must end. */
   readonly signal: AbortSignal;
   /** Open wallets. */
   readonly others: () => readonly Wallet[];
-  /** Called when a wallet is loaded, before it starts to follow the chain. */
+  /** Called when a wallet has been loaded, before the wallet starts to follow the chain. */
   readonly begins: (wallet: Wallet) => void;
 }
 
 /**
- * Opens and creates wallets. Calls must not overlap. All methods reject with `WalletOpenError` for errors that the user can
- * fix.
+ * Opens and creates wallets. A call must end before the next one. All methods reject with `WalletOpenError` for errors that
+ * the user can fix.
  */
 export class WalletOpener {
   private readonly options: WalletsOptions;
@@ -88,7 +88,7 @@ export class WalletOpener {
     this.node = deps.node;
   }
 
-  /** Creates a new wallet. `privateKeys` is false for a wallet that only watches. */
+  /** Creates a new wallet. `privateKeys` is false for a wallet that only watches addresses. */
   async make(place: WalletPlace, privateKeys: boolean): Promise<OpenedWallet> {
     const madeFolder = place.kind === 'missing';
     await this.guard(place, () => makeFolder(dirname(place.file), 0o700));
@@ -97,8 +97,8 @@ export class WalletOpener {
     try {
       unlock = await this.lock(place);
       const wallet = new Wallet(place.name, { node: this.node, file, options: this.options.wallet });
-      // The first write contains all rows, so that a killed process leaves a complete wallet or none. Otherwise a wallet
-      // without private keys could lack its flag.
+      // The first write contains all rows of a new wallet, so that a killed process leaves a complete wallet or none.
+      // Otherwise a wallet without private keys could lack the flag that says so.
       const batch = new WalletBatch();
       await inSlices(wallet.begin(batch, { privateKeys }));
       await file.rewrite(batch.changes);
@@ -164,7 +164,7 @@ export class WalletOpener {
     }
   }
 
-  /** Imports a wallet of the reference into a new file. */
+  /** Imports a wallet of the reference (lbrycrd) into a new file. */
   async takeOver(from: string, place: WalletPlace): Promise<Migrated> {
     const { log, warn } = this.node;
     log.info(`Converting the wallet ${from} into ${place.file}. The old file is not changed.`);
@@ -195,7 +195,10 @@ export class WalletOpener {
     }
   }
 
-  /** Warns about hard links. Locks apply to folders, so they do not protect a file that is also linked from another folder. */
+  /**
+   * Warns about hard links. The lock of a wallet applies to its folder, so it does not protect a file that is also linked
+   * from another folder.
+   */
   private warnOfLinks({ name, file }: WalletPlace): void {
     const { nlink } = statSync(file);
     if (nlink > 1)
@@ -206,8 +209,8 @@ export class WalletOpener {
   }
 
   /**
-   * Warns about removed bytes. The bytes were not synced, so they contained only data that blocks and peers provide again:
-   * no keys, payments or notes of the user.
+   * Warns about bytes that were removed from the end of a file. The bytes were not synced, so they contained only data that
+   * blocks and peers provide again: no keys, payments or notes of the user.
    */
   private warnOfCut({ file }: WalletPlace, cutBytes: number): void {
     if (cutBytes === 0) return;
@@ -239,7 +242,10 @@ export class WalletOpener {
     return { wallet, follower, place, unlock };
   }
 
-  /** Locks the folder of a wallet, so that other nodes cannot use it, also nodes with a different data folder. */
+  /**
+   * Locks the folder of a wallet, so that other nodes cannot use the wallet. This includes nodes with a different data
+   * folder.
+   */
   private async lock({ file }: WalletPlace): Promise<() => Promise<void>> {
     try {
       return await this.deps.locks.lock(dirname(file));
@@ -258,7 +264,7 @@ export class WalletOpener {
     }
   }
 
-  /** Converts an error to one for the caller. Unexpected errors (bugs) are returned unchanged. */
+  /** Converts an error to a `WalletOpenError` for the caller. Unexpected errors (bugs) are returned unchanged. */
   private told({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);

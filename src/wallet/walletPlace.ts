@@ -20,9 +20,9 @@ const MAX_DEPTH = 4;
 
 export interface WalletPlace {
   readonly name: string;
-  /** The absolute path to which the name refers: a folder or a file. */
+  /** Absolute path of the folder or file that the name means. */
   readonly path: string;
-  /** Path of the wallet's file, which need not exist. */
+  /** Path of the wallet's file, which may not exist yet. */
   readonly file: string;
   /** Path of a wallet of the reference that is imported if `file` does not exist; null if there is none. */
   readonly foreign: string | null;
@@ -56,7 +56,10 @@ export function walletPlace(walletDir: string, name: string): WalletPlace {
   return { name, path, file: path, foreign: null, kind: isPlain ? 'file' : 'other' };
 }
 
-/** The target of a linked file. The lock must be in the folder of the target, and the file is replaced there. */
+/**
+ * Path of the target of a linked wallet file. The lock must be in the folder of the target, and a new version of the file
+ * replaces the target.
+ */
 function realFile(path: string): string {
   try {
     return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
@@ -65,7 +68,7 @@ function realFile(path: string): string {
   }
 }
 
-/** Whether the path exists. */
+/** Whether a file or folder exists at the path. */
 export const isThere = (path: string): boolean => statOf(path, false) !== null;
 
 /** Whether two paths refer to the same file, directly or by links. Source: Boost `equivalent`. */
@@ -83,7 +86,7 @@ export function walletNames(walletDir: string): string[] {
     try {
       entries = readdirSync(folder, { withFileTypes: true });
     } catch {
-      // The user that runs the node cannot read this folder.
+      // The folder is skipped, because the operating system refuses access to it.
       return;
     }
     for (const entry of entries) {

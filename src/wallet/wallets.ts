@@ -101,7 +101,7 @@ export class Wallets {
   }
 
   /**
-   * Resolves when the wallets have applied all events of the node so far; null if none are waiting. During a reorg the
+   * Resolves when the wallets have applied all events of the node so far; null if no events are waiting. During a reorg the
    * wallets' view of blocks and mempool is inconsistent, so the promise resolves after the end of the reorg.
    */
   caughtUp(): Promise<unknown> | null {
@@ -116,8 +116,8 @@ export class Wallets {
   }
 
   /**
-   * Whether a reorg is running, or wallets have applied only some events of a group. In both cases the wallets are in a
-   * state that the node never had between two event loop turns.
+   * Whether a reorg is running, or wallets have applied only some events of a group. In both cases the state of the wallets
+   * matches no state of the node between two event loop turns.
    */
   get isBetween(): boolean {
     if (this.node.chain.reorganised() !== null) return true;
@@ -125,14 +125,14 @@ export class Wallets {
     return false;
   }
 
-  /** Marks all wallets as in use (`EventLine.enter`). Returns a function that ends this. */
+  /** Marks all wallets as in use (`EventLine.enter`). Returns a function that ends this mark. */
   enter(): () => void {
     const lines = this.all().map(({ events }) => events);
     for (const line of lines) line.enter();
     return () => lines.forEach((line) => line.leave());
   }
 
-  /** Applies the rest of all started events immediately (`EventLine.finish`). */
+  /** Applies the remaining slices of all started events immediately (`EventLine.finish`). */
   finish(): void {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }
@@ -174,8 +174,8 @@ export class Wallets {
   }
 
   /**
-   * Imports a wallet of the reference into a new wallet with this name, and opens the new wallet. The file or folder at
-   * `path` is not changed. Rejects with `WalletOpenError`.
+   * Imports a wallet of the reference (lbrycrd) into a new wallet with this name, and opens the new wallet. The file or
+   * folder at `path` stays unchanged. Rejects with `WalletOpenError`.
    */
   migrate(path: string, name: string): Promise<MigratedWallet> {
     return this.exclusively(async () => {
@@ -202,7 +202,7 @@ export class Wallets {
     return this.exclusively(() => this.shut(wallet.name));
   }
 
-  /** Aborts running work, and rejects later requests to open a wallet. */
+  /** Aborts running tasks, and rejects later requests to open a wallet. */
   interrupt(): void {
     this.closing.abort();
   }

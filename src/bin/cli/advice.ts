@@ -1,6 +1,6 @@
 /**
- * Suggestions for the user: further lines of output for calls that the node rejected or that did not reach it. Opens no
- * connection itself.
+ * Suggestions for the user: additional output lines for calls that the node rejected or that did not reach the node. Opens
+ * no connection itself.
  */
 import { existsSync } from 'node:fs';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
@@ -16,16 +16,16 @@ const METHOD_NOT_FOUND = -32601;
 
 export interface RefusedCall {
   readonly method: string;
-  /** The words after the method. */
+  /** The command-line words after the name of the method. */
   readonly args: readonly string[];
   readonly error: JsonValue;
   /** The wallet of `-rpcwallet`; undefined if not given. */
   readonly wallet: string | undefined;
   /** The command-line options with which the same node can be reached, for a suggested command. */
   readonly options: string;
-  /** Requests the node's help for a method, or its list of methods; null if unknown. */
+  /** Requests the node's help text for a method, or the list of its methods. Resolves to null if the node does not return it. */
   help(method?: string): Promise<string | null>;
-  /** The result of another call without arguments; null when it fails. */
+  /** Calls another method of the node without arguments. Resolves to its result, or to null if the call fails. */
   ask(method: string): Promise<JsonValue>;
 }
 

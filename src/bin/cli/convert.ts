@@ -3,7 +3,7 @@ import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { CONVERSIONS, type Conversion } from './convertTable.js';
 
-/** The command cannot be sent; the message is for the user. */
+/** Error: the command cannot be sent. The message is for the user. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }

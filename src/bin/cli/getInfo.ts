@@ -9,8 +9,8 @@ export function getInfoRequest(): JsonValue {
 }
 
 /**
- * The result to print, or the whole error reply of a call that must not fail (the wallet's call may fail: there may be no
- * wallet).
+ * Returns the result to print. Returns the whole error reply of a call that must not fail. Only the wallet's call may fail,
+ * because the node may have no wallet.
  */
 export function getInfoReply(batch: JsonValue): JsonObject {
   const [network, chain, wallet] = orderReplies(batch);

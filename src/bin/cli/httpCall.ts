@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import type { CallSettings, TlsSettings } from './options.js';
 
-/** The node could not be reached: with `-rpcwait` the call is retried. */
+/** Thrown if no connection to the node was possible. With `-rpcwait` the call is repeated. */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
-  /** Whether the connection was refused, as nothing listens on the port. */
+  /** Whether the connection was refused, because no program listens on the port. */
   readonly isRefused: boolean;
 
   constructor(message: string, isRefused = false) {
@@ -46,7 +46,7 @@ type RequestFunction = (
 
 async function requestFunction(tls: TlsSettings | null): Promise<RequestFunction> {
   if (tls === null) return requestPlain;
-  // Loaded only on use, because loading `node:https` takes some milliseconds.
+  // `node:https` is loaded only when it is needed, because loading it takes some milliseconds.
   const { request } = await import('node:https');
   const { certificate, isVerified } = tls;
   const trust = { rejectUnauthorized: isVerified, ...(certificate === null ? {} : { ca: certificate }) };

@@ -1,6 +1,6 @@
 /**
- * Standard input as lines, read only as far as requested: with a terminal or an open pipe the program does not wait for its
- * end. Source: `std::getline`.
+ * Standard input as lines, read only as far as requested. With a terminal or an open pipe the program does not wait for the
+ * end of the input. Source: `std::getline`.
  */
 
 export class InputLines {

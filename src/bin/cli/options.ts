@@ -67,7 +67,7 @@ export const CLI_OPTIONS: readonly CliOption[] = [
 
 /** How the certificate of the node is verified. */
 export interface TlsSettings {
-  /** A trusted certificate in PEM format. Null: the authorities of the system are trusted. */
+  /** Trusted certificate in PEM format; null to trust the authorities of the system. */
   readonly certificate: string | null;
   readonly isVerified: boolean;
 }
@@ -81,18 +81,21 @@ export interface CallSettings {
   /** TLS settings; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   readonly path: string;
-  /** A value of 0 disables the timeout. */
+  /** Timeout in seconds; 0 for none. */
   readonly timeoutSec: number;
   readonly configFile: string;
-  /** Path of the expected cookie file. */
+  /** Path at which the cookie file of the selected network is expected. */
   readonly cookieFile: string;
   /** Error that occurred when an existing cookie was read. Null if the cookie was read, is missing or is not needed. */
   readonly cookieFailure: string | null;
   readonly network: NetworkSection;
-  /** The command-line options that select the network and the data folder; empty for the defaults. */
+  /**
+   * The command-line options that select the network and the data folder, for messages. Empty for the default network and
+   * the default folder.
+   */
   readonly networkOption: string;
   readonly dataDirOption: string;
-  /** The cookies of running nodes of other networks, if any. */
+  /** Cookie files of running nodes of other networks, with the options that select these networks. */
   readonly otherCookies: readonly { network: NetworkSection; networkOption: string; file: string }[];
 }
 
@@ -116,7 +119,7 @@ export class CliOptions {
     this.configFile = outcome.configFile;
   }
 
-  /** Rejects switches that are neither on nor off, and values that are not numbers. */
+  /** Checks the type of an option's value. Rejects a switch that is neither on nor off, and a number that is not a number. */
   private check({ name, valueName }: CliOption): void {
     const given = this.args.givenValue(name);
     if (given === undefined) return;

@@ -11,8 +11,8 @@ export function newPassword(): string {
 }
 
 /**
- * `<user>:<salt>$<hash>`, the hash being the HMAC-SHA256 of the password under the salt. Throws `CliError` for a user or
- * password that could not be used in a call.
+ * `<user>:<salt>$<hash>`, where the hash is the HMAC-SHA256 of the password with the salt as key. Throws `CliError` for a
+ * user or password that could not be used in a call.
  */
 export function rpcAuthEntry(
   user: string,
@@ -26,7 +26,7 @@ export function rpcAuthEntry(
   return `${user}:${salt}$${createHmac('sha256', salt).update(password).digest('hex')}`;
 }
 
-/** Output for the operator. */
+/** Returns the text that the program prints for the operator. */
 export function rpcAuthText(user: string, password: string): string {
   return (
     'Add this line to lbcnode.conf and restart the node:\n' +

@@ -19,7 +19,7 @@ const IN_WARMUP = -28;
 const WALLET_NOT_SPECIFIED = -19;
 /** Response of a Go server with TLS to a plain HTTP request. Source: Go's net/http server.go `serve`. */
 const PLAIN_REFUSED = 'Client sent an HTTP request to an HTTPS server';
-/** Delay between the attempts of `-rpcwait`. */
+/** Delay in ms between two attempts of `-rpcwait`. */
 const RETRY_MS = 1000;
 
 export interface CliIo {
@@ -92,7 +92,7 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
   }
 }
 
-/** Further lines for an error that the node returned. */
+/** Returns additional output lines with advice about an error that the node returned. */
 function advice(
   options: CliOptions,
   settings: CallSettings,
@@ -105,7 +105,7 @@ function advice(
       const answer = parseReply((await postRequest(settings, `${request}\n`)).body);
       return answer instanceof JsonObject ? (answer.get('result') ?? null) : null;
     } catch {
-      // Advice is optional. If a call for it fails, the result that matters was still printed.
+      // Advice is optional. If a call for it fails, the error that the user must see was already printed.
       return null;
     }
   };
@@ -160,8 +160,8 @@ function buildRequest(options: CliOptions, words: string[]): string {
 async function call(settings: CallSettings, request: string, options: CliOptions): Promise<JsonObject> {
   const { status, body } = await postRequest(settings, `${request}\n`);
   if (status === 401 && settings.credentials === null) {
-    // A node that has just started to listen may have written its cookie after the settings were read. They are read
-    // again.
+    // A node that has just started to listen may have written its cookie after the settings were read. So the settings are
+    // read a second time.
     const again = options.settings();
     if (again.credentials !== null) return call(again, request, options);
   }
@@ -169,7 +169,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   if (status === 400 && settings.tls === null && body.startsWith(PLAIN_REFUSED))
     throw new CliError('The server requires TLS. Call it with -tls');
   if (status >= 400 && ![400, 404, 500].includes(status)) {
-    // The user needs the reason for the refusal to correct it.
+    // The body of a status 403 contains the reason, which the user needs to correct the call.
     const why = status === 403 && body !== '' ? `: ${body.trim()}` : '';
     throw new CliError(`server returned HTTP error ${status}${why}`);
   }
@@ -182,7 +182,7 @@ async function call(settings: CallSettings, request: string, options: CliOptions
   return reply;
 }
 
-/** The reason why the node refused the credentials. */
+/** Returns the reason why the node refused the credentials. */
 function authorizationProblem({ credentials, cookieFile, cookieFailure, configFile }: CallSettings): string {
   if (credentials !== null) return 'Authorization failed: Incorrect rpcuser or rpcpassword';
   if (cookieFailure !== null) {
@@ -207,7 +207,7 @@ function parseReply(body: string): JsonValue {
   }
 }
 
-/** Prints the result. The exit status is 0, or the error's code without its sign. */
+/** Prints the reply of the node. Returns the exit status: 0 for a result, or the code of the error without its sign. */
 function show(reply: JsonObject, wait: boolean, io: CliIo): number {
   const error = reply.get('error') ?? null;
   if (error === null) {

@@ -1,4 +1,4 @@
-/** Completion of the programs' options and of the methods, for bash and zsh. */
+/** Shell completion of the programs' options and of the RPC methods, for bash and zsh. */
 import type { CliOption } from '../cli/options.js';
 
 const GENERATED =
@@ -20,7 +20,10 @@ export interface Completed {
   readonly methods: readonly string[];
 }
 
-/** `contrib/completion/lbcnode.bash`: for both programs, without the bash-completion package. */
+/**
+ * Returns the text of `contrib/completion/lbcnode.bash`: completion of the node and its client, without the bash-completion
+ * package.
+ */
 export function bashCompletion({ node, cli, methods }: Completed): string {
   return `${GENERATED}# Source it, or put it into /usr/share/bash-completion/completions as lbcnode, with a link lbcnode-cli.
 
@@ -94,7 +97,7 @@ complete -F _lbcnode_cli lbcnode-cli
 `;
 }
 
-/** `contrib/completion/_lbcnode`: for both programs. */
+/** Returns the text of `contrib/completion/_lbcnode`: completion of the node and its client for zsh. */
 export function zshCompletion({ node, cli, methods }: Completed): string {
   return `#compdef lbcnode lbcnode-cli
 ${GENERATED}# Put it into a folder of $fpath.

@@ -55,7 +55,7 @@ function completedOption(row: OptionRow): CompletedOption {
   };
 }
 
-/** Options without effect in a configuration file. */
+/** Options that have no effect in a configuration file. */
 const COMMAND_LINE_ONLY: readonly string[] = ['?', 'version', 'help-debug', 'conf', 'daemon'];
 const WIDTH = 100;
 
@@ -92,7 +92,10 @@ function sampleEntry(row: OptionRow): string {
   return `\n${comment(text)}#${row.name}=${sampleValue(row)}\n`;
 }
 
-/** The default; for an option that is off by default, the value that switches it on. */
+/**
+ * Value of an option in the sample configuration: its default, or for an option that is off by default the value that
+ * switches it on.
+ */
 function sampleValue(row: OptionRow): string {
   if (row.kind === 'bool') return row.default === true ? '1' : row.default === false ? '0' : '<0 or 1>';
   return optionDefault(row) || (row.valueName ?? '<value>');

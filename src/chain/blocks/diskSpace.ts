@@ -3,10 +3,10 @@ import { statfsSync } from 'node:fs';
 import { onFile } from '../../util/text/environmentError.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** The node stops when less disk space is free (Core's `nMinDiskSpace`). */
+/** Minimum free disk space in bytes. With less the node stops (Core's `nMinDiskSpace`). */
 const MIN_DISK_SPACE_BYTES = 50 << 20;
 
-/** The disk is too full to continue. */
+/** Thrown if less than `MIN_DISK_SPACE_BYTES` of disk space is free. */
 export class DiskSpaceError extends OperatorError {
   override readonly name = 'DiskSpaceError';
 }
@@ -26,7 +26,10 @@ export function freeBytesOrNull(folder: string): number | null {
   }
 }
 
-/** Throws `DiskSpaceError` if a folder has too little free space, and `EnvironmentError` if the space cannot be read. */
+/**
+ * Checks the free disk space. Throws `DiskSpaceError` if a folder has too little, and `EnvironmentError` if the space cannot
+ * be read.
+ */
 export function checkDiskSpace(folders: readonly string[], free = freeBytes): void {
   for (const folder of folders) {
     if (onFile(folder, () => free(folder)) >= MIN_DISK_SPACE_BYTES) continue;

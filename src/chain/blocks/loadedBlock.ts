@@ -28,9 +28,9 @@ export interface LoadedBlock {
   consumedBytes: number;
 }
 
-/** A block of up to this size is parsed synchronously: that takes some milliseconds. */
+/** Maximum size in bytes of a block that is parsed synchronously, which takes some milliseconds. */
 const AT_ONCE_BYTES = 512 << 10;
-/** Offset of BIP144's marker and flag: they follow the version. */
+/** Size of the version field, which BIP144's marker and flag follow. */
 const VERSION_BYTES = 4;
 const MARKER_BYTES = 2;
 const LOCK_TIME_BYTES = 4;
@@ -50,8 +50,8 @@ export function loadBlock(bytes: Buffer): LoadedBlock {
 }
 
 /**
- * Minimum size of a block that is parsed on another thread when it is read ahead of its use. For smaller blocks, switching
- * threads takes longer than parsing.
+ * Minimum size in bytes of a block that is parsed on another thread when it is read ahead of its use. For smaller blocks,
+ * switching threads takes longer than parsing.
  */
 const ASIDE_BYTES = 16 << 10;
 

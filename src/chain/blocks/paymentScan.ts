@@ -38,7 +38,7 @@ const ID_BYTES = 32;
 /** In `SettledPayments.kinds`. */
 const KNOWN_WITHOUT_WITNESS = 1;
 const KNOWN_WITH_WITNESS = 2;
-/** Size of a row of the result, in words. */
+/** Size of a row of the result in 32-bit words. */
 const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
@@ -61,13 +61,13 @@ export interface SettledPayments {
   readonly kinds: Uint8Array;
 }
 
-/** Scripts and transactions to search for. `scripts` and `txids` contain the words of `PrefixFilter`s. */
+/** Scripts and transactions that a scan searches for. `scripts` and `txids` contain the words of two `PrefixFilter`s. */
 export interface SoughtPayments {
   /** Ids of keys and scripts. */
   readonly scripts: Uint32Array;
   /** Ids of transactions, in wire order. */
   readonly txids: Uint32Array;
-  /** Null if all matching transactions are reported. */
+  /** Transactions that the scan may skip; null if all matching transactions are reported. */
   readonly settled: SettledPayments | null;
   /** Buffer for the blocks, which are read until it is full. It must not be reused until the results have been processed. */
   readonly memory: Buffer;
@@ -85,12 +85,12 @@ export interface BlockRun extends StoredRun {
 
 /**
  * The result: the number of valid blocks (id, transactions and witnesses match) before the first one that is damaged or not
- * stored in canonical form. Then one row for each transaction found in the valid blocks: number of the block, index in the
- * block, start and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
+ * stored in canonical form. After that, one row for each transaction found in the valid blocks: number of the block, index
+ * in the block, start and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
  */
 type Answer = Uint32Array;
 
-/** Transactions found in a run of blocks. */
+/** Transactions that were found in a run of consecutive blocks. */
 export class FoundPayments {
   private readonly run: BlockRun;
   private readonly answer: Answer;
@@ -121,12 +121,12 @@ export class FoundPayments {
     return this.answer[1 + found * ROW_WORDS + word]!;
   }
 
-  /** The number of the block that contains the transaction. */
+  /** Number of the block that contains the found transaction. */
   block(found: number): number {
     return this.word(found, 0);
   }
 
-  /** The transaction's index in the block. */
+  /** Index of the found transaction in its block. */
   index(found: number): number {
     return this.word(found, 1);
   }
@@ -135,20 +135,20 @@ export class FoundPayments {
     return (this.word(found, 4) & TX_HAS_WITNESS) !== 0;
   }
 
-  /** The txid in wire order, one character per byte. */
+  /** Txid of the found transaction in wire order, one character per byte. */
   txKey(found: number): string {
     const at = 4 * (1 + found * ROW_WORDS + ROW_ID_WORD);
     return this.idBytes.toString('latin1', at, at + ID_BYTES);
   }
 
-  /** The transaction's bytes with witness, as a view. */
+  /** Bytes of the found transaction with witness, as a view. */
   txBytes(found: number): Buffer {
     const start = this.run.places[2 * this.block(found)]!;
     return this.run.bytes.subarray(start + this.word(found, 2), start + this.word(found, 3));
   }
 }
 
-/** Up to this many bytes are scanned on the event loop, in about two milliseconds. */
+/** Maximum size in bytes of a run of blocks that is scanned on the event loop, which takes about two milliseconds. */
 const AT_ONCE_BYTES = 256 << 10;
 
 /** Scans blocks; large runs are scanned on another thread. */

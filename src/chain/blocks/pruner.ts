@@ -8,7 +8,7 @@ import type { Logger } from '../../util/logging.js';
 import { MIN_BLOCKS_TO_KEEP, type Chain } from '../chain.js';
 import type { Flusher } from '../flusher.js';
 
-/** Free space kept below the target for the next chunk of a block file and its undo data. */
+/** Number of bytes below the target that must stay free for the next chunk of a block file and its undo data. */
 const HEADROOM_BYTES = 17 << 20;
 
 const mib = (bytes: number): number => Math.trunc(bytes / (1 << 20));
@@ -22,7 +22,7 @@ export interface PruneOptions {
 
 interface FileUse {
   file: number;
-  /** Highest block in the file, on any branch. */
+  /** Height of the highest block in the file, on any branch. */
   lastHeight: number;
   ids: number[];
 }
@@ -42,10 +42,10 @@ export class Pruner {
     chain.events.on('tipChanged', () => {
       const { currentFile } = chain.deps.files;
       if (this.options.targetBytes === null || currentFile === this.checkedFile) return;
-      // While the chain is rebuilt, the block files are still needed.
+      // During a rebuild of the chain state the block files are still read, so none is deleted.
       if (flusher.isRebuilding) return;
       this.checkedFile = currentFile;
-      // The chain reports the error and stops the node.
+      // The chain itself reports the error of a failed change and stops the node, so the error is ignored here.
       this.pruneToTarget().catch(() => undefined);
     });
   }
@@ -58,7 +58,7 @@ export class Pruner {
     return this.options.targetBytes ?? 0;
   }
 
-  /** Bytes of block and undo files on disk. */
+  /** Size in bytes of the block and undo files on disk. */
   usageBytes(): number {
     const { files } = this.chain.deps;
     return files
@@ -102,7 +102,7 @@ export class Pruner {
     return Math.min(this.chain.height - MIN_BLOCKS_TO_KEEP, this.options.neededFrom() - 1);
   }
 
-  /** Deletes files in which all blocks are at or below `height`. Returns the height of the last block pruned. */
+  /** Deletes all files whose blocks are at or below `height`. Returns the height of the highest deleted block. */
   pruneToHeight(height: number): Promise<number> {
     return this.chain.change(async () => {
       const last = Math.min(height, this.lastPrunable());
@@ -140,7 +140,7 @@ export class Pruner {
     });
   }
 
-  /** Removes the files from the database first, then from disk: a crash in between leaves files without references. */
+  /** Removes the files from the database first, then from disk: a crash between the two steps leaves files without references. */
   private async remove(uses: FileUse[]): Promise<void> {
     if (uses.length === 0) return;
     for (const use of uses) for (const id of use.ids) this.chain.index.forgetData(id);

@@ -109,7 +109,7 @@ export class StoredBlocks {
     return scanPayments({ bytes, places, ids: hashes.subarray(0, HASH_BYTES * count), segwitFrom }, sought);
   }
 
-  /** Drops cached blocks that can no longer be connected. */
+  /** Removes cached blocks that have no chance of being connected any more. */
   dropBeaten(): void {
     this.waiting.dropBeaten();
   }

@@ -12,13 +12,16 @@ import { Reader } from '../../util/reader.js';
 import type { Chain } from '../chain.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
-/** Bytes of the first read for a transaction: most are smaller. */
+/** Number of bytes of the first read for a transaction; most transactions are smaller. */
 const FIRST_READ_BYTES = 4096;
-/** Bytes of the second read from the page cache, for a transaction with many outputs: to wake a thread takes longer. */
+/**
+ * Number of bytes of a second read from the page cache, for a transaction with many outputs. Reading them takes less time
+ * than waking a thread.
+ */
 const SECOND_READ_BYTES = 65_536;
-/** The sizes of further reads; no transaction is larger than the last one. */
+/** Sizes in bytes of the successive reads after the first one. No transaction is larger than the last size. */
 const MORE_BYTES = [4096, 131_072, 8_000_000];
-/** Number of leading bytes of a wtxid that are stored. */
+/** Number of the first bytes of a wtxid that are stored. */
 export const WITNESS_CHECK_BYTES = 8;
 /** Offset of BIP144's marker in a transaction with witness: it reads as an empty list of inputs. */
 const MARKER_AT = 4;
@@ -58,7 +61,7 @@ export interface WantedTransaction {
   readonly witness: 'ignored' | Bytes | null;
 }
 
-/** Transaction `n` of a verified block. */
+/** Returns transaction `n` of a verified block. */
 export function storedTransactionAt({ raw, parsed }: LoadedBlock, n: number): StoredTransaction {
   return new StoredTransaction(txBytes(raw, parsed, n), txidAt(parsed, n), wtxidAt(parsed, n));
 }
@@ -90,7 +93,7 @@ export class StoredTransactions {
     return found !== null && isIt(found, wanted) ? found : this.readSlowly(id, wanted);
   }
 
-  /** What begins at the offset, as far as the page cache has it and `scratch` can hold it. */
+  /** The transaction at an offset of block `id`, if the page cache contains it and it fits into `scratch`; else null. */
   private cached(id: number, offset: number, scratch: Buffer): StoredTransaction | null {
     const got = this.chain.deps.files.readNow(this.chain.index.headers.dataPosition(id), offset, scratch);
     return got === 0 ? null : scan(scratch.subarray(0, got), true);
@@ -126,7 +129,7 @@ export class StoredTransactions {
       try {
         bytes = await files.readPart(headers.dataPosition(id), wanted.offset, length);
       } catch (error) {
-        // The whole block is read next, and its error is more precise.
+        // The next step reads the whole block, and its error is more precise than this one.
         if (error instanceof BlockFileError) break;
         throw error;
       }

@@ -4,7 +4,7 @@
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK, type HeaderTable } from '../../store/files/headerTable.js';
 
-/** A verdict that depends on coins and claims. */
+/** Flags of a block that failed because of coins or claims, when it was connected. */
 const FOUND_CONNECTING = STATUS.failed | STATUS.failedConnecting;
 
 /** Clears all verdicts, since the chain state is recomputed (`-reindex-chainstate`). */
@@ -20,8 +20,8 @@ export function retryVerdicts(headers: HeaderTable, tip: number): void {
   if (tip === NO_HEADER) return;
   const first = firstFoundConnecting(headers);
   if (first === NO_HEADER) return;
-  // Parents come before children. The loop runs backwards: a block with more work than the tip makes all its ancestors
-  // worth a retry, down to an ancestor that failed for another reason.
+  // Parents have lower ids than their children. The loop runs from the highest id down: a block with more work than the
+  // tip marks all its ancestors to be tried again, down to an ancestor that failed for another reason.
   const isWorthTrying = new Uint8Array(headers.count - first);
   let found = false;
   for (let id = headers.count - 1; id >= first; id--) {
@@ -35,7 +35,7 @@ export function retryVerdicts(headers: HeaderTable, tip: number): void {
     found = true;
   }
   if (!found) return;
-  // Clears the mark of blocks whose ancestors no longer fail.
+  // Clears the mark of those blocks whose ancestors do not fail any more.
   for (let id = first; id < headers.count; id++) {
     if (!headers.hasStatus(id, STATUS.failedChild)) continue;
     const prev = headers.prev(id);

@@ -4,12 +4,15 @@ import type { BlockIndex } from '../index/blockIndex.js';
 import type { LoadedBlock } from './loadedBlock.js';
 
 const WAITING_BYTES = 64 << 20;
-/** A block that is a view of a buffer more than this many times its size is copied, so that the buffer can be freed. */
+/**
+ * A cached block may be a view of a larger buffer. If the buffer is more than this many times as large, the block is copied,
+ * so that the buffer can be freed.
+ */
 const MAX_VIEW_FACTOR = 2;
 
 export class WaitingBlocks {
   private readonly index: BlockIndex;
-  /** Waiting blocks by id, in order of arrival. */
+  /** Blocks waiting to be connected, by id, in order of arrival. */
   private readonly blocks = new Map<number, LoadedBlock>();
   private bytes = 0;
 

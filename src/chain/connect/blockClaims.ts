@@ -1,4 +1,4 @@
-/** Extracts the claim operations of a block: the claims and supports that it spends and creates. Pure. */
+/** Extracts the claim operations of a block: the claims and supports that it spends and creates. */
 import {
   OUTPUT_CLAIM_KIND,
   OUTPUT_STRIDE,
@@ -20,7 +20,10 @@ import { assert } from '../../util/assert.js';
 import { spentScript } from './checkSpends.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-/** The operations in block order; transactions without any are omitted, and the coinbase is ignored. */
+/**
+ * Claim operations of the block's transactions, in order. Transactions without operations are omitted, and the coinbase is
+ * ignored.
+ */
 export function blockClaims(block: LoadedBlock, resolved: ResolvedInputs, height: number): ClaimBlock {
   const { raw, parsed } = block;
   const { txs } = parsed;

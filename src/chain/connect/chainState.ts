@@ -2,22 +2,22 @@
 import type { Bytes } from '../../util/bytes.js';
 
 export interface ChainState {
-  /** Printed block id; null before the genesis block. */
+  /** Block id of the tip in the hex form that programs print; null before the genesis block. */
   tip: string | null;
   /** Number of headers in the header table. */
   headerCount: number;
-  /** Everything in the block files before this position is in the header table. */
+  /** Position in the block files up to which all blocks are in the header table. */
   scannedFile: number;
   scannedBytes: number;
   /** Whether coins were ever written to the database. */
   coinsOnDisk: boolean;
-  /** Whether block files were ever deleted: then not all blocks can be read from the files. */
+  /** Whether block files were ever deleted by pruning. If so, not all blocks can be read from the files. */
   pruned: boolean;
   /** Whether coins, claims and indexes are being deleted (`-reindex-chainstate`). Their remaining rows are then invalid. */
   resetting: boolean;
   /**
-   * Whether everything is being computed from the block files (`-reindex`, `-reindex-chainstate`) and the computation is not
-   * finished.
+   * Whether the chain state is being computed from the block files (`-reindex`, `-reindex-chainstate`) and the computation
+   * has not finished.
    */
   rebuilding: boolean;
 }

@@ -44,12 +44,12 @@ import { concatBytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
-/** Transaction `tx` as an object; scripts are views into the block. */
+/** Transaction `tx` as an object. Its scripts are views into the block. */
 export function transactionAt(raw: Buffer, parsed: ParsedBlock, tx: number): Transaction {
   return parseTransaction(new Reader(txBytes(raw, parsed, tx)));
 }
 
-/** Bytes of BIP144's marker and flag, which follow the version. */
+/** Number of bytes of BIP144's marker and flag, which follow the version. */
 const WITNESS_MARKER_BYTES = 2;
 
 /**
@@ -74,10 +74,10 @@ export function bareTransactionAt(raw: Buffer, parsed: ParsedBlock, tx: number):
  * money range.
  */
 const QUICK_VALUE_HIGH = 1 << 16;
-/** Maximum number of inputs for which duplicates are searched by comparing all pairs. */
+/** Maximum number of inputs for which duplicates are found by comparing all pairs. */
 const QUICK_INPUTS = 16;
 
-/** Whether a transaction that is not a coinbase is certainly well-formed; false means unknown. */
+/** Whether a transaction that is not a coinbase is certainly well-formed. If false, the full check must decide. */
 function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
   const { txs, inputs, outputs } = parsed;
   const inputCount = txs[row + TX_INPUT_COUNT]!;
@@ -91,7 +91,7 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
     at += OUTPUT_STRIDE
   ) {
     if (raw.readUInt32LE(outputs[at + OUTPUT_VALUE]! + 4) >= QUICK_VALUE_HIGH) return false;
-    // A claim script of at most the maximum claim name's length is within all size limits.
+    // A claim script that is not longer than the maximum length of a claim name is within all size limits.
     if (outputs[at + OUTPUT_CLAIM_KIND] !== 0 && outputs[at + OUTPUT_SCRIPT_LENGTH]! > MAX_CLAIM_NAME_SIZE)
       return false;
   }
@@ -177,7 +177,7 @@ function checkWitness(
 }
 
 /**
- * Whether transactions and witnesses match the header: the check of an accepted block that is read from disk again.
+ * Checks that transactions and witnesses match the header. Used for an accepted block that is read from disk.
  */
 export function checkContents(block: LoadedBlock, segwitActive: boolean): ValidationError | null {
   const { parsed, header } = block;

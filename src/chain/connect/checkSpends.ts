@@ -33,11 +33,11 @@ import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
 export interface SpendRules {
   height: number;
-  /** Script flags of the block: they decide which signature operations count. */
+  /** Script verification flags of the block. They determine which signature operations count. */
   flags: number;
-  /** Whether BIP68 is in force. */
+  /** Whether BIP68 (relative lock times) is active for the block. */
   sequenceLocks: boolean;
-  /** Median time past of the block at a height of this branch. */
+  /** Returns the median time past of the block at a height of the branch. */
   medianTimeAt: (height: number) => number;
   parentMedianTimeSec: number;
 }
@@ -47,13 +47,13 @@ export interface SpendVerdict {
   feesSat: bigint;
 }
 
-/** The script that an input spends, as a view. `input` is the number of the input within the block. */
+/** Script of the output that an input spends, as a view. `input` is the number of the input within the block. */
 export function spentScript(resolved: ResolvedInputs, input: number): Buffer {
   const at = resolved.scriptOffsets[input]!;
   return resolved.scripts.subarray(at, at + resolved.scriptLengths[input]!);
 }
 
-/** Checks all transactions in order; stops at the first verdict. */
+/** Checks all transactions in order. Returns the first verdict. */
 export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules: SpendRules): SpendVerdict {
   const { raw, parsed } = block;
   const { txs } = parsed;
@@ -98,7 +98,7 @@ export function checkSpends(block: LoadedBlock, resolved: ResolvedInputs, rules:
   return { error: null, feesSat };
 }
 
-/** Sum of the inputs in satoshis, if all inputs may be spent. */
+/** Sum of the inputs in satoshis; or a verdict if an input may not be spent. */
 function sumOfCoins(
   resolved: ResolvedInputs,
   first: number,
@@ -142,7 +142,10 @@ function sequencesOpen(
   return sequenceLocksOpen(locks, rules.height, rules.parentMedianTimeSec);
 }
 
-/** P2SH and witness signature operations of one input, weighted. Ordinary P2PKH and P2WPKH inputs return early. */
+/**
+ * P2SH and witness signature operations of one input, weighted as in BIP141. Returns early for ordinary P2PKH and P2WPKH
+ * inputs.
+ */
 function inputSigopsCost(
   raw: Buffer,
   parsed: ParsedBlock,
@@ -160,7 +163,7 @@ function inputSigopsCost(
   const spent = scripts.subarray(at, at + length);
   const scriptSig = inputScriptAt(raw, parsed, input);
   const p2sh = (flags & SCRIPT_VERIFY.P2SH) === 0 ? 0 : countP2shSigops(scriptSig, spent);
-  // Of the witness only the last item, the script, matters here.
+  // Only the last witness item, which is the script, is needed for counting.
   const witness = witnessTopAt(raw, parsed, input, 1);
   return p2sh * WITNESS_SCALE_FACTOR + countWitnessSigops(scriptSig, spent, witness, flags);
 }

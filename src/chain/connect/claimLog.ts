@@ -3,7 +3,7 @@ import type { ClaimEvent } from '../../store/claims/claimStore.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 
-/** Writes one line for each event, in order; `events` is called only if the category is logged. */
+/** Writes one log line for each event, in order. `events` is called only if the log category is enabled. */
 export function logConnectedClaims(
   log: Logger,
   height: number,
@@ -14,7 +14,7 @@ export function logConnectedClaims(
     log.debug('claims', `claims: height=${height} ${event.type}: ${describe(event)}`);
 }
 
-/** Logs that the block at this height was disconnected, which reverts its events. */
+/** Logs that the block at this height was disconnected, which reverts the claim events of the block. */
 export function logDisconnectedClaims(log: Logger, height: number, hash: Bytes): void {
   log.debug('claims', () => `claims: height=${height} disconnected: block=${hashToHex(hash)}`);
 }
@@ -43,7 +43,7 @@ function hexOf(hash: Bytes | undefined): string | undefined {
   return hash && hashToHex(hash);
 }
 
-/** A name may contain any bytes, including line breaks. */
+/** Quotes a name for the log, because a name may contain any bytes, including line breaks. */
 function quoted(name: Bytes): string {
   return JSON.stringify(Buffer.from(name).toString());
 }

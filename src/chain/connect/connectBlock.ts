@@ -53,18 +53,18 @@ export interface ConnectDeps {
   /** Folder of the database, for error messages. */
   folder: string;
   log: Logger;
-  /** Whether the database has any coins. If not, the coin table contains all coins. */
+  /** Whether the database contains coins. If not, the coin table contains all coins. */
   coinsOnDisk: () => boolean;
-  /** Called at named points of a commit; tests kill the process there. */
+  /** Called at named points of a commit. Tests kill the process at these points. */
   onPoint: (name: string) => void;
 }
 
 export interface ConnectOptions {
-  /** Whether scripts are verified (assume-valid skips them). */
+  /** Whether the scripts of the block are verified (`-assumevalid` skips the verification). */
   checkScripts: boolean;
-  /** Whether only the verdict is needed. Then nothing is stored, even if the block is valid. */
+  /** Whether only the verdict is needed. In this case nothing is stored, even if the block is valid. */
   justCheck: boolean;
-  /** Awaited before the state of the memory changes from the parent to the block. */
+  /** Awaited before the state in memory is changed from that of the parent to that of the block. */
   beforeCommit?: (() => Promise<void>) | undefined;
 }
 
@@ -100,7 +100,7 @@ export type CheckDeps = Pick<
   store: Pick<RowReader, 'getMany'>;
 };
 
-/** A verdict, or the inputs and effects of a valid block. */
+/** A verdict on an invalid block, or the inputs and effects of a valid block. */
 export type CheckedBlock =
   { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
 
@@ -124,7 +124,7 @@ export async function checkConnect(
   const bip34Block = active.ancestorOf(parent, params.bip34Height);
   const bip30 = enforcesBip30(height, bip34Block === NO_HEADER ? null : headers.hash(bip34Block), params);
   timers.start('coins');
-  // A coin that the coin table does not have counts as absent. This is correct while no coin is in the database.
+  // A coin that is not in the coin table counts as absent, which is correct if the database contains no coins.
   if (deps.coinsOnDisk()) await loadCoins(deps, block, bip30);
   const resolved = coins.resolve(block.raw, block.parsed, height, bip30);
   if (resolved.duplicates.length > 0) {
@@ -135,7 +135,7 @@ export async function checkConnect(
   const csvActive = versionBits.isActive('csv', parent);
   const segwitActive = versionBits.isActive('segwit', parent);
   const flags = blockScriptFlags({ height, blockHash: block.hash, csvActive, segwitActive }, params);
-  // The threads verify scripts while spends and claims are checked, and are joined before the commit.
+  // Other threads verify scripts while spends and claims are checked here. Their results are awaited before the commit.
   const scripts = checkScripts
     ? startScripts({ raw: block.raw, parsed: block.parsed, resolved, flags })
     : null;
@@ -186,8 +186,8 @@ function noteOf(text: string | null): { note?: string } {
 }
 
 /**
- * Checks the block as the child of the tip, and commits it if it is valid. If rows of the claim trie are
- * missing, they are rebuilt, or the error explains how to compute them again: see `withClaimRepair`.
+ * Checks the block as the child of the tip, and commits it if it is valid. If rows of the claim trie are missing, they are
+ * rebuilt; if this is not possible, the error tells the operator how to recompute them (`withClaimRepair`).
  */
 export function connectBlock(
   deps: ConnectDeps,
@@ -210,7 +210,7 @@ async function connectOnce(
 ): Promise<ConnectResult> {
   const { store, timers, contributors } = deps;
   const rows = store.begin();
-  /** Work that each contributor has started on the block; null if the contributor has started none. */
+  /** Work that each index has started on the block; null for an index that has started none. */
   let begun: readonly (BegunBlock | null)[] = [];
   const begin = (resolved: ResolvedInputs, height: number): void => {
     if (options.justCheck) return;
@@ -237,7 +237,7 @@ async function connectOnce(
   }
 }
 
-/** Throws `ClaimCorruptionError` if missing rows may be the cause of a wrong claim root. */
+/** Throws `ClaimCorruptionError` if the claim root may be wrong because rows are missing. */
 async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: LoadedBlock): Promise<void> {
   if (error.reason !== WRONG_CLAIM_ROOT) return;
   const tip = await trieTip(deps);
@@ -250,8 +250,8 @@ async function checkVerdict(deps: ConnectDeps, error: ValidationError, block: Lo
 }
 
 /**
- * The claim effects of a valid block that follows the tip, as connecting it would compute them; stores nothing. Nothing else
- * may change the chain during the call.
+ * Computes the claim effects of a valid block that follows the tip, as if the block were connected. Stores nothing. No other
+ * code may change the chain during the call.
  */
 export function describeClaims(deps: ConnectDeps, block: LoadedBlock): Promise<readonly ClaimEvent[]> {
   return withClaimRepair(deps, () => describeOnce(deps, block));
@@ -299,8 +299,8 @@ async function commit(
   deps.onPoint('commit:before-undo');
   if (parent !== NO_HEADER) {
     const undo = buildUndo(block.parsed, resolved);
-    // The undo data of an earlier connection of this block may be corrupt. It is then written again, because a
-    // disconnection needs it.
+    // The undo data that an earlier connection of this block wrote may be corrupt. In that case the undo data is written
+    // again, because a disconnection needs it.
     if (!hasUndo(deps, id, block.header.prevHash, undo)) {
       const file = headers.file(id);
       const write = (): number => files.writeUndo(file, block.header.prevHash, undo);
@@ -313,7 +313,7 @@ async function commit(
   }
   await beforeCommit?.();
   deps.onPoint('commit:before-apply');
-  // The following steps cannot fail or be interrupted: the state in memory changes synchronously.
+  // The following steps cannot fail or be interrupted, because the state in memory is changed synchronously.
   coins.apply(block.raw, block.parsed, height);
   store.commit(rows);
   headers.addStatus(id, STATUS.validScripts);
@@ -321,7 +321,7 @@ async function commit(
   deps.onPoint('commit:after-apply');
 }
 
-/** Whether the files contain exactly this undo data for the block. */
+/** Whether the undo files contain exactly this undo data for the block. */
 function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, undo: Buffer): boolean {
   if (!index.headers.hasStatus(id, STATUS.haveUndo)) return false;
   try {
@@ -334,7 +334,7 @@ function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, u
 
 /**
  * Checks that no claims of the disconnected block remain. The coins are already in the state before the block. If the check
- * fails, they are restored to the state after it.
+ * fails, the coins are restored to the state after the block.
  */
 async function checkClaimsTakenBack(
   { coins }: ConnectDeps,

@@ -1,4 +1,4 @@
-/** The interface by which an index writes rows within a block's commit, and the row that stores the index's last block. */
+/** Interface by which an index adds rows to the commit of a block, and the row that stores the index's last block. */
 import { PREFIX } from '../../store/rows/keys.js';
 import type { ConnectedClaims } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
@@ -7,11 +7,11 @@ import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Work of an index on a block, in parallel with the block's scripts, before the block is known to be valid. */
+/** Work of an index on a block while the block's scripts are verified, before the block is known to be valid. */
 export interface BegunBlock {
-  /** Adds the rows, as `connect` does. */
+  /** Adds the rows of the index for the block, with the same contract as `connect`. */
   finish(claims?: ConnectedClaims): Promise<void>;
-  /** Resolves when no work is pending, whatever the result. */
+  /** Resolves when no work is pending, whether it succeeded or failed. */
   readonly settled: Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export interface BlockContributor {
     resolved: ResolvedInputs,
   ): BegunBlock | null;
   /**
-   * Adds the index's rows for a block about to be committed. Must fail only when the environment fails. `claims` are the
-   * changes to the claim trie; absent for a block that was connected earlier.
+   * Adds the index's rows for a block that is about to be committed. May fail only because of the environment, such as the
+   * disk. `claims` are the changes of the claim trie; absent for a block that was connected before.
    */
   connect(
     rows: RowTransaction,

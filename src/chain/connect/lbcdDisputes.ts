@@ -16,7 +16,7 @@ import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
 const ADVICE = 'If other nodes build on it, the network has split because of this difference.';
 
-/** Reason why lbcd might accept a block whose scripts failed; null if unknown. */
+/** Reason why lbcd might accept a block whose scripts are invalid here; null if none is known. */
 export function disputedScripts(block: LoadedBlock, resolved: ResolvedInputs): string | null {
   const { txs, txCount } = block.parsed;
   for (let tx = 1; tx < txCount; tx++) {
@@ -58,7 +58,7 @@ export function disputedClaims(
   return null;
 }
 
-/** Reason, found in earlier blocks, why lbcd might compute the claim root that this node rejects; null if unknown. */
+/** Reason in earlier blocks why lbcd might compute the claim root that is invalid here; null if none is known. */
 export function disputedBefore(earlier: readonly LbcdDifference[]): string | null {
   const [first] = earlier;
   if (first === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * Verifies the scripts of a block's inputs: the addon verifies standard forms in one batch on its own threads, the
- * interpreter all others. Contains no rules. Source: Core `CheckInputs`, `CScriptCheck`.
+ * Verifies the scripts of a block's inputs: the addon verifies scripts of standard forms in one batch on its own threads,
+ * the interpreter all others. Source: Core `CheckInputs`, `CScriptCheck`.
  */
 import { uncachedVerifier } from '../../crypto/ecdsa.js';
 import {
@@ -34,7 +34,7 @@ export interface ScriptJob {
   flags: number;
 }
 
-/** The reason why a script failed, for the log; the caller decides on the block. */
+/** Reason why a script is invalid, for the log. The caller decides about the block. */
 export interface ScriptFailure {
   input: number;
   code: ScriptErrorCode;
@@ -43,15 +43,18 @@ export interface ScriptFailure {
 
 export interface ScriptVerdict {
   failure: ScriptFailure | null;
-  /** Number of inputs that the addon left to the interpreter. */
+  /** Number of inputs that the addon did not decide, so that the interpreter verified them. */
   interpreted: number;
 }
 
-/** The running verification of a block's scripts. */
+/** Verification of a block's scripts that is running. */
 export interface ScriptRun {
-  /** Waits for the threads, and verifies the inputs that they left undecided. Only for a block whose coins all exist. */
+  /**
+   * Waits for the addon's threads, and verifies the inputs that the threads left undecided. May be called only if all coins
+   * of the block exist.
+   */
   finish(): Promise<ScriptVerdict>;
-  /** Resolves when the threads are done with the job, whatever the result. */
+  /** Resolves when no thread works on the block any more, whatever the result. */
   join(): Promise<void>;
 }
 
@@ -78,12 +81,12 @@ const BYTES_AT_ONCE = 64 << 10;
  */
 export function startScripts(job: ScriptJob): ScriptRun {
   const { raw, parsed, resolved, flags } = job;
-  // A block with only a coinbase has nothing to verify, so no thread is needed.
+  // A block with only a coinbase has no scripts to verify, so no thread is needed.
   if (parsed.txCount === 1) return NOTHING_TO_VERIFY;
   const native = loadNative();
   if (!native) return { finish: () => interpret(job, null), join: () => Promise.resolve() };
   const toVerify = { block: raw, parsed, resolved, flags };
-  // One input belongs to the coinbase and is not verified.
+  // The coinbase input is not verified, so it is subtracted.
   if (parsed.inputs.length / INPUT_STRIDE - 1 <= INPUTS_AT_ONCE && raw.length <= BYTES_AT_ONCE)
     return {
       finish: () => decideRest(job, native.verifyInputsHere(toVerify)),
@@ -108,7 +111,7 @@ function decideRest(job: ScriptJob, { undecided }: VerifyReport): Promise<Script
 /**
  * Maximum number of witness items passed to the interpreter. A stack with more items fails with any script: the stack's size
  * is checked after each operation, no operation removes more than CHECKMULTISIG (20 keys, 20 signatures, two counts, a
- * dummy), and without operations the stack is not clean. One item is the script.
+ * dummy), and without operations the stack is not clean. One of the items is the script.
  */
 const WITNESS_ITEMS = MAX_STACK_SIZE + 64;
 

@@ -1,13 +1,13 @@
-/** Total time of each step of connecting blocks: for the log category `bench` and the benchmarks. */
+/** Total time of each step of connecting blocks, for the log category `bench` and the benchmarks. */
 export type Step = 'accept' | 'coins' | 'inputs' | 'claims' | 'scripts' | 'commit' | 'flush';
 
 export class StepTimers {
   private readonly totals = new Map<Step, number>();
   private current: Step | null = null;
   private since = 0;
-  /** Number of inputs of connected blocks, without coinbase inputs. */
+  /** Number of inputs of the connected blocks, without coinbase inputs. */
   inputs = 0;
-  /** Called after each step. */
+  /** Called after each step of connecting a block, with the duration of the step in ms. */
   onStep: ((step: Step, ms: number) => void) | null = null;
 
   /** Ends the current step and starts another. */
@@ -28,7 +28,7 @@ export class StepTimers {
     this.onStep?.(step, ms);
   }
 
-  /** Milliseconds by step since the start. */
+  /** Total milliseconds of each step since the start of the node. */
   snapshot(): Record<string, number> {
     return Object.fromEntries(this.totals);
   }

@@ -1,4 +1,4 @@
-/** The active chain as an array of header ids by height, and ancestor look-ups on any branch. Holds no block data. */
+/** Active chain as an array of header ids by height, and ancestor lookups on any branch. Stores no block data. */
 import { medianTimePast, type HeaderTree } from '../../consensus/headerTree.js';
 import { NO_HEADER, type HeaderTable } from '../../store/files/headerTable.js';
 
@@ -12,7 +12,7 @@ export class ActiveChain implements HeaderTree {
     this.headers = headers;
   }
 
-  /** −1 before the genesis block is connected. */
+  /** Height of the tip; −1 before the genesis block is connected. */
   get height(): number {
     return this.length - 1;
   }
@@ -48,12 +48,15 @@ export class ActiveChain implements HeaderTree {
     this.takenBack++;
   }
 
-  /** Number of disconnected blocks so far: a reader can detect a disconnection between its event loop turns. */
+  /**
+   * Number of blocks disconnected since the start. By comparing it, a reader can detect a disconnection between two turns of
+   * the event loop.
+   */
   get disconnects(): number {
     return this.takenBack;
   }
 
-  /** Makes the chain that ends at `tip` the active one (at startup). */
+  /** Sets the active chain to the chain that ends at `tip`. Used at startup. */
   reset(tip: number): void {
     this.length = 0;
     if (tip === NO_HEADER) return;
@@ -70,7 +73,7 @@ export class ActiveChain implements HeaderTree {
     return at;
   }
 
-  /** The block at `height` on the branch that ends at `id`; `NO_HEADER` above it. */
+  /** Returns the block at `height` on the branch that ends at `id`. Returns `NO_HEADER` if `height` is above `id`. */
   ancestorOf(id: number, height: number): number {
     if (id === NO_HEADER || height < 0 || height > this.headers.height(id)) return NO_HEADER;
     let at = id;

@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 import type { BlockIndex } from './blockIndex.js';
 import type { HeaderChain } from './headerChain.js';
 
-/** Minimum time that the work above a block must represent. Source: `ConnectBlock`. */
+/** Minimum time in seconds that the work above a block must represent. Source: `ConnectBlock`. */
 const BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
 
 export interface AssumedValidOptions {
@@ -33,7 +33,7 @@ export class AssumedValid {
     this.headerChain = headerChain;
   }
 
-  /** Whether the scripts of a block may be skipped. Called for each block: does not walk over headers. */
+  /** Whether the scripts of a block may be skipped. Called for each block, so it does not iterate over headers. */
   holdsFor(id: number): boolean {
     const { assumeValid, minimumChainWork, targetSpacingSec } = this.options;
     if (!assumeValid) return false;

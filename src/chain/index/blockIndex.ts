@@ -23,13 +23,16 @@ import { Candidates } from './candidates.js';
 
 /** Offset of the field `bits` in a header. */
 const BITS_OFFSET = 104;
-/** Number of headers processed between two yields to the event loop. This takes some tenths of a millisecond. */
+/** Number of headers that are processed between two yields to the event loop, which takes some tenths of a millisecond. */
 const SLICE_HEADERS = 4096;
 
 const EMPTY = Buffer.alloc(0);
 
 export interface AcceptedHeader {
-  /** The header's id, also if it was known and rejected before; `NO_HEADER` if it is not in the tree. */
+  /**
+   * Id of the header in the table, even if the header was known and rejected before. `NO_HEADER` if the header is not in the
+   * table.
+   */
   id: number;
   error: ValidationError | null;
 }
@@ -38,7 +41,7 @@ export interface BlockIndexOptions {
   params: NetworkParams;
   /** Whether checkpoints are enforced (`-checkpoints`). */
   checkpoints: boolean;
-  /** The clock that limits a header's time, in seconds. */
+  /** Returns the time in seconds with which a header's time is compared. */
   adjustedTimeSec: () => number;
 }
 
@@ -52,7 +55,7 @@ export class BlockIndex {
    * reference; a restart searches for the best one again.
    */
   bestHeader = NO_HEADER;
-  /** The block with the most work that was found invalid; only for warnings. */
+  /** The invalid block with the most work. Used only for warnings. */
   bestInvalid = NO_HEADER;
   /**
    * Height of the snapshot on which the active chain is based while its blocks are validated in the background; -1 without
@@ -60,10 +63,13 @@ export class BlockIndex {
    */
   snapshotHeight = -1;
   private readonly options: BlockIndexOptions;
-  /** Blocks whose data is stored while an ancestor's data is missing, by parent. */
+  /** Blocks whose data is stored while the data of an ancestor is missing, grouped by parent. */
   private readonly unlinked = new Map<number, number[]>();
   private readonly chunkChecks: ChunkChecks | null;
-  /** Result of the last check: the end of a branch whose blocks are all on disk, and the number of disconnects at that time. */
+  /**
+   * Result of the last check: the last block of a branch whose blocks are all on disk, and the number of disconnects at the
+   * time of the check.
+   */
   private readonly whole = { end: NO_HEADER as number, disconnects: 0 };
 
   constructor(headers: HeaderTable, options: BlockIndexOptions) {
@@ -76,7 +82,7 @@ export class BlockIndex {
     this.chunkChecks = chunks.length > 0 ? new ChunkChecks(chunks) : null;
   }
 
-  /** Rebuilds the state that exists only in memory, after the header table was loaded. */
+  /** Rebuilds the state that is only in memory. Called after the header table was loaded. */
   restore(tip: number): void {
     const { headers } = this;
     this.active.reset(tip);
@@ -109,7 +115,7 @@ export class BlockIndex {
       this.bestHeader = id;
   }
 
-  /** Updates the block's mark for a failed ancestor from its parent, whose own mark must be up to date. */
+  /** Updates the block's mark for a failed ancestor. The mark of the parent must be up to date. */
   private inheritFailure(id: number): void {
     const { headers } = this;
     const prev = headers.prev(id);
@@ -140,7 +146,7 @@ export class BlockIndex {
     return null;
   }
 
-  /** Whether the header may follow its parent; also used for blocks that never enter the tree (templates, proposals). */
+  /** Checks whether a header may follow its parent. Also used for blocks that never enter the tree (templates, proposals). */
   checkAfterParent(header: BlockHeader, parent: number): ValidationError | null {
     const { params, adjustedTimeSec } = this.options;
     return contextualCheckHeader(
@@ -156,7 +162,7 @@ export class BlockIndex {
     );
   }
 
-  /** Starts a walk from a known header along headers that are not added to the tree. */
+  /** Starts the check of headers that follow a known header and are not added to the tree. */
   beginWalk(from: number): HeaderWalk {
     const { params, adjustedTimeSec } = this.options;
     const lastCheckpointHeight = this.lastCheckpointHeight();
@@ -247,8 +253,8 @@ export class BlockIndex {
   }
 
   /**
-   * Records that a block is invalid, and that all its descendants are unusable: the status of every block is exact about its
-   * own failure and that of ancestors. Source: `InvalidBlockFound`, `InvalidChainFound`; later Core's
+   * Records that a block is invalid and that its descendants have an invalid ancestor. The status of every block then tells
+   * exactly whether the block itself or an ancestor failed. Source: `InvalidBlockFound`, `InvalidChainFound`; later Core's
    * `SetBlockFailureFlags`.
    */
   markFailed(id: number): void {
@@ -256,7 +262,7 @@ export class BlockIndex {
     headers.addStatus(id, STATUS.failed);
     candidates.delete(id);
     this.noteInvalid(id);
-    // A parent has a lower number than its children.
+    // A parent has a lower id than its children, so one pass in ascending order is sufficient.
     for (let above = id + 1; above < headers.count; above++) {
       if (headers.isFailed(above) || !headers.isFailed(headers.prev(above))) continue;
       headers.addStatus(above, STATUS.failedChild);
@@ -290,7 +296,7 @@ export class BlockIndex {
       if (isRelated) headers.clearStatus(id, STATUS.failed);
     }
     this.bestInvalid = NO_HEADER;
-    // A parent has a lower number than its children.
+    // A parent has a lower id than its children, so one pass in ascending order is sufficient.
     for (let id = 0; id < headers.count; id++) {
       if (id % SLICE_HEADERS === 0) yield;
       this.inheritFailure(id);
@@ -301,8 +307,8 @@ export class BlockIndex {
   }
 
   /**
-   * The candidate with the most work whose whole branch has its data. Candidates with missing data are removed from the set
-   * until the data arrives. Failed blocks are never candidates. Source: `FindMostWorkChain`.
+   * Returns the candidate with the most work for whose branch all block data is stored. Candidates with missing data are
+   * removed from the set until the data arrives. Failed blocks are never candidates. Source: `FindMostWorkChain`.
    */
   findMostWorkChain(): number {
     // Branches that leave the active chain below the snapshot must wait until the snapshot is validated.
@@ -319,7 +325,7 @@ export class BlockIndex {
     for (;;) {
       const best = candidates.best();
       if (best === NO_HEADER) return NO_HEADER;
-      // The branch is checked once, not at each step of its activation.
+      // A branch that was checked is not checked again at each step of its activation.
       if (best === whole.end && active.disconnects === whole.disconnects) return best;
       let at = best;
       while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))

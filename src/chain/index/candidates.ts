@@ -15,14 +15,14 @@ const MANY = 64;
 export class Candidates {
   private readonly headers: HeaderTable;
   private ids = new Set<number>();
-  /** The best candidate; null when the set has to be searched. */
+  /** The best candidate; null if the set must be searched. */
   private found: number | null = null;
   /**
-   * For each block, when it became connectable: the latest arrival among the block and its ancestors. Arrival is the
+   * For each block, its time of becoming connectable: the latest arrival among the block and its ancestors. Arrival is the
    * position in the block files, so the order survives a restart.
    */
   private linked = new Float64Array(1024);
-  /** Ranks set by `preciousblock`: negative, lower is better, and lost at a restart. */
+  /** Ranks set by `preciousblock`. Ranks are negative; a lower rank is better. They are lost at a restart. */
   private readonly precious = new Map<number, number>();
 
   constructor(headers: HeaderTable) {
@@ -34,7 +34,7 @@ export class Candidates {
     return Math.max(0, file) * MAX_BLOCK_FILE_BYTES + offset;
   }
 
-  /** Records that `id` and all its ancestors have their data; parents come before children. */
+  /** Records that the data of `id` and of all its ancestors is stored. Must be called for parents before children. */
   link(id: number): void {
     if (id >= this.linked.length) {
       const larger = new Float64Array(Math.max(id + 1024, Math.ceil(this.linked.length * 1.5)));
@@ -63,9 +63,9 @@ export class Candidates {
   }
 
   /**
-   * Compares two blocks that became connectable when the data of one common ancestor arrived late. The lower height comes
-   * first; on the way down from that ancestor, siblings are in the order of their own arrival. Source: the queue of
-   * `ReceivedBlockTransactions`.
+   * Compares two blocks that became connectable when the data of one common ancestor arrived late. The lower block comes
+   * first. At equal heights, the branches are ordered by the arrival of the two siblings at which they separate. Source: the
+   * queue of `ReceivedBlockTransactions`.
    */
   private compareLinkedTogether(a: number, b: number): number {
     const { headers } = this;
@@ -100,7 +100,10 @@ export class Candidates {
     return (this.found = best);
   }
 
-  /** Removes candidates worse than the tip; if they are many, only when the tip is the best. */
+  /**
+   * Removes candidates that are worse than the tip. If there are many candidates, this is done only when the tip is the best
+   * of them.
+   */
   prune(tip: number): void {
     if (this.ids.size <= MANY) {
       for (const id of this.ids) if (this.compare(id, tip) < 0) this.delete(id);

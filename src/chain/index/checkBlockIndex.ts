@@ -1,7 +1,7 @@
 /**
  * A consistency check of the block tree (`-checkblockindex`): status, links, counts, candidates and active chain. It visits
- * every header, so it is for tests and small networks; a violation is a bug. It passes whenever the best chain is the active
- * one. Source: Core validation.cpp `CheckBlockIndex`.
+ * every header, so it is for tests and small networks; a violation is a bug. The check is valid only while the best chain is
+ * active. Source: Core validation.cpp `CheckBlockIndex`.
  */
 import { NO_HEADER, STATUS, STATUS_FAILED_MASK } from '../../store/files/headerTable.js';
 import { AssertionError } from '../../util/assert.js';
@@ -10,11 +10,14 @@ import type { BlockIndex } from './blockIndex.js';
 
 export interface BlockIndexRules {
   readonly genesisHash: Bytes;
-  /** Whether block files may have been deleted (`-prune`). */
+  /** Whether block files may be deleted (`-prune`). */
   readonly prunes: boolean;
 }
 
-/** Flags that a block has if they apply to it or to an ancestor. */
+/**
+ * Status flags that describe a block together with its ancestors: a flag is set if it applies to the block or to any
+ * ancestor.
+ */
 const PATH = {
   /** A block was found to violate a rule. */
   invalid: 1,
@@ -22,11 +25,11 @@ const PATH = {
   missing: 2,
   /** The data of a block was never received. */
   unprocessed: 4,
-  /** A block was never connected. */
+  /** The block or one of its ancestors was never connected. */
   unconnected: 8,
 } as const;
 
-/** Throws `AssertionError` with the first violation. */
+/** Checks the invariants of the block tree. Throws `AssertionError` for the first violation. */
 export function checkBlockIndex(index: BlockIndex, rules: BlockIndexRules): void {
   const { headers } = index;
   // Parents have lower numbers than their children, so one pass visits every path from the genesis block.

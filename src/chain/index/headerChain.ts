@@ -1,7 +1,7 @@
 /**
  * Ancestor lookups on branches far ahead of the active chain. During the first sync the headers are a million blocks ahead,
  * and walking back block by block would take milliseconds for each lookup. Stores the branch of the best header as an array
- * by height. Contains no rules. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`;
+ * by height. Does not check headers. Source: Core chain.cpp `GetAncestor`, `LastCommonAncestor`, `GetLocator`;
  * validation.cpp `FindForkInGlobalIndex`.
  */
 import { ActiveChain } from './activeChain.js';
@@ -21,7 +21,7 @@ export class HeaderChain {
     this.path = new ActiveChain(index.headers);
   }
 
-  /** Updates the stored branch to end at the best header, and returns it. */
+  /** Updates the stored branch so that it ends at the best header. Returns the branch. */
   private follow(): ActiveChain {
     const { path } = this;
     const { headers, bestHeader } = this.index;
@@ -38,17 +38,17 @@ export class HeaderChain {
     return path;
   }
 
-  /** The block at `height` on the branch that ends at `id`; `NO_HEADER` above it. */
+  /** Returns the block at `height` on the branch that ends at `id`. Returns `NO_HEADER` if `height` is above `id`. */
   ancestorOf(id: number, height: number): number {
     return this.follow().ancestorOf(id, height);
   }
 
-  /** Whether `ancestor` is `id` or one of its ancestors. */
+  /** Whether `ancestor` equals `id` or is an ancestor of it. */
   isAncestor(ancestor: number, id: number): boolean {
     return this.ancestorOf(id, this.index.headers.height(ancestor)) === ancestor;
   }
 
-  /** The last block that two branches have in common. */
+  /** Returns the last block that two branches have in common. */
   lastCommon(a: number, b: number): number {
     const { headers } = this.index;
     const height = Math.min(headers.height(a), headers.height(b));
@@ -61,7 +61,7 @@ export class HeaderChain {
     return left;
   }
 
-  /** Hashes that describe our branch to another node, from `id` down to the genesis block, with growing distances. */
+  /** Hashes that describe the branch of `id` to another node, from `id` down to the genesis block, at growing distances. */
   locator(id: number): Buffer[] {
     const { headers } = this.index;
     const hashes: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * The blocks between the active chain and its future tip. The route is computed once and then followed, however many steps
- * it takes: after `-reindex-chainstate` every block of the chain is a step. The caller chooses the tip.
+ * The blocks between the active chain and its future tip. The route is computed once for all its steps, because after
+ * `-reindex-chainstate` every block of the chain is a step. The caller chooses the future tip.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { BlockIndex } from './blockIndex.js';
@@ -8,7 +8,7 @@ import type { BlockIndex } from './blockIndex.js';
 export class Route {
   private readonly index: Pick<BlockIndex, 'headers' | 'active'>;
   private end: number = NO_HEADER;
-  /** Blocks to connect, the lowest one last. */
+  /** Blocks that must still be connected. The lowest block is last. */
   private ahead: number[] = [];
 
   constructor(index: Pick<BlockIndex, 'headers' | 'active'>) {
@@ -30,7 +30,7 @@ export class Route {
     return at;
   }
 
-  /** Returns the next block to connect, or `NO_HEADER` at the end. The caller connects the block or abandons the route. */
+  /** Returns the next block to connect, or `NO_HEADER` at the end. The caller must connect the block or stop using the route. */
   next(): number {
     return this.ahead.pop() ?? NO_HEADER;
   }

@@ -12,15 +12,15 @@ import { readBlockRecords, type FoundBlock } from './importFile.js';
 import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { FileProgress } from '../progress.js';
 
-/** Bytes of blocks that may be accepted before the chain must catch up; limits the memory of waiting blocks. */
+/** Size in bytes of the blocks that may be accepted before they are connected. Bounds the memory of waiting blocks. */
 const AHEAD_BYTES = 8 << 20;
-/** Limit in bytes for children of unknown parents in memory; further ones are dropped with a warning. */
+/** Maximum total size in bytes of blocks with unknown parents in memory. Above it, such blocks are discarded with a warning. */
 const ORPHAN_BYTES = 64 << 20;
 
 export interface ImportResult {
-  /** Number of blocks that were new and stored. */
+  /** Number of blocks that were new and have been stored. */
   stored: number;
-  /** Number of records read. */
+  /** Number of block records read from the file. */
   read: number;
 }
 
@@ -31,7 +31,7 @@ export interface ImportOptions {
   progress: FileProgress;
 }
 
-/** Imports one whole file. Throws when it cannot be opened. */
+/** Imports all blocks of one file. Throws if the file cannot be opened. */
 export async function importBlockFile(
   chain: Chain,
   path: string,
@@ -85,8 +85,8 @@ class BlockFileImport {
   }
 
   /**
-   * Parses the block of a record; null if the bytes are not a block. Also sets the position at which the search for the next
-   * record continues.
+   * Parses the block in a record; null if the bytes are not a block. Also sets the position where the next record is
+   * searched.
    */
   private parse(record: FoundBlock): LoadedBlock | null {
     try {
@@ -103,7 +103,7 @@ class BlockFileImport {
     }
   }
 
-  /** Accepts a block, and the blocks that waited for it. */
+  /** Accepts a block whose parent is known, and then the stored blocks that waited for it as their parent. */
   private acceptWithChildren(block: LoadedBlock): void {
     const ready = [block];
     for (let next = ready.pop(); next; next = ready.pop()) {
@@ -160,7 +160,10 @@ class BlockFileImport {
     this.orphans.set(parent, [...others, { ...block, raw: Buffer.from(block.raw) }]);
   }
 
-  /** Starts the activation of the best chain unless it is running; waits for it only when too many blocks were accepted ahead. */
+  /**
+   * Starts the activation of the best chain unless an activation is already running. Waits for the activation only if too
+   * many accepted blocks are not connected yet.
+   */
   private async connect(): Promise<void> {
     if (this.connecting !== null && this.aheadBytes < AHEAD_BYTES) return;
     await this.connecting;

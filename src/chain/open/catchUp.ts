@@ -22,7 +22,7 @@ export interface CatchUpOptions {
   signal: AbortSignal;
 }
 
-/** Reads the files after the position `from` and connects the stored blocks. Stops early when the signal is aborted. */
+/** Reads the block files after the position `from` and connects the stored blocks. Stops early when the signal aborts. */
 export async function catchUp(options: CatchUpOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, signal } = options;
   const announce = flusher.isRebuilding;
@@ -33,8 +33,8 @@ export async function catchUp(options: CatchUpOptions, from: FilePosition): Prom
 }
 
 /**
- * Computes the whole chain state from the block files, while calls may be served. The unfinished state survives a stop and a
- * kill: the next start continues.
+ * Computes the whole chain state from the block files, while RPC calls may be served. After a stop or a kill the next start
+ * continues the computation.
  */
 export async function rebuild(options: CatchUpOptions, from: FilePosition): Promise<void> {
   const { chain, flusher, log, signal } = options;
@@ -45,7 +45,7 @@ export async function rebuild(options: CatchUpOptions, from: FilePosition): Prom
   log.info('Reindexing finished');
 }
 
-/** Connects the stored blocks that are not connected: usually few, after `-reindex-chainstate` all. */
+/** Connects the stored blocks that are not connected: usually few, but all after `-reindex-chainstate`. */
 async function connectStored(chain: Chain): Promise<void> {
   const { index } = chain;
   const progress = new ProgressTeller(chain, 'Connecting blocks');
@@ -59,7 +59,10 @@ async function connectStored(chain: Chain): Promise<void> {
   });
 }
 
-/** The genesis block is known from the start; its data is written unless a block file holds it already. */
+/**
+ * Accepts the genesis block, which every network has from the start. Its data is written unless a block file already
+ * contains it.
+ */
 export function acceptGenesis(chain: Chain, params: NetworkParams): void {
   const { headers } = chain.index;
   const known = headers.find(params.genesisHash);
@@ -72,7 +75,7 @@ export function acceptGenesis(chain: Chain, params: NetworkParams): void {
     chain.index.receiveData(id, block.parsed.txCount, files.writeBlock(block.raw));
 }
 
-/** If the existing files have no genesis block, it is appended. */
+/** Appends the genesis block to the block files if no file contains it. */
 function ensureGenesisData({ index, deps }: Chain): void {
   const { params, files } = deps;
   const genesis = index.headers.find(params.genesisHash);

@@ -1,5 +1,5 @@
 /**
- * Checks that the block and undo files match the database, as far as file sizes show: every file that the headers reference
+ * Checks that the block and undo files match the database as far as file sizes show: every file to which a header refers
  * exists and is large enough. Source: Core `LoadBlockIndexDB`.
  */
 import { lstatSync, statSync } from 'node:fs';

@@ -20,7 +20,7 @@ interface RepairDeps {
   readonly log: Logger;
 }
 
-/** The claim trie in the state after the tip, with the root in the tip's header; null before the first block. */
+/** State of the claim trie after the tip, with the root in the tip's header; null before the first block. */
 export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<TrieTip | null> {
   const { active, headers } = index;
   if (active.tip === NO_HEADER) return null;
@@ -28,9 +28,9 @@ export async function trieTip({ index }: Pick<RepairDeps, 'index'>): Promise<Tri
 }
 
 /**
- * Runs a step on the claim trie in the state after the tip. A failing step must discard its transaction, so that none is
- * open during the repair. Throws the `EnvironmentError` of `corruptChainState` for rows that cannot be rebuilt. Nothing else
- * may change the chain during the call.
+ * Runs a step on the claim trie in the state after the tip. A step that fails must discard its row transaction, so that no
+ * transaction is open during the repair. Throws the `EnvironmentError` of `corruptChainState` for rows that cannot be
+ * rebuilt. No other code may change the chain during the call.
  */
 export async function withClaimRepair<T>(deps: RepairDeps, step: () => Promise<T>): Promise<T> {
   try {

@@ -4,7 +4,7 @@
  */
 import { EnvironmentError } from '../../util/text/environmentError.js';
 
-/** Coins, claims or indexes contradict the chain; headers and block files are not affected. */
+/** Error: coins, claims or indexes contradict the chain. Headers and block files are not affected. */
 export function corruptChainState(folder: string, what: string): EnvironmentError {
   return new EnvironmentError(
     `The chain state in ${folder} is corrupt: ${what}. Restart with -reindex-chainstate to rebuild it ` +

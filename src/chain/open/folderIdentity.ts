@@ -24,17 +24,17 @@ const OLDEST_SCHEMA = 2;
 
 export interface FolderIdentity {
   network: string;
-  /** `proportional`, or a fixed delay in blocks. */
+  /** Activation delay of supports: `proportional`, or a fixed number of blocks. */
   supportDelay: string;
-  /** The network's current fork heights and expiration terms (regtest can change them). */
+  /** The current fork heights and expiration terms of the network, as text (on regtest, options can change them). */
   claimRules: string;
-  /** Current heights of forks that do not concern claims. Absent in folders that were created before this field existed. */
+  /** Heights of forks that do not concern claims. Absent in folders that were created before this field existed. */
   scriptForks?: string;
-  /** Window of past name proofs in blocks, or `all`. */
+  /** Number of the latest blocks with name proofs, or `all`. */
   proofWindow: string;
 }
 
-/** The folder cannot be used with these options; the message states the reason and the remedy. */
+/** Error: the folder cannot be used with these options. The message states the reason and the remedy. */
 export class FolderError extends OperatorError {
   override readonly name = 'FolderError';
 }
@@ -47,10 +47,16 @@ export function formatIdentity(identity: FolderIdentity): Buffer {
 /** Key of the row with the identity. */
 export const IDENTITY_KEY = PREFIX.meta + 'identity';
 
-/** Stored identity. Folders of older versions also state which indexes they had; these indexes were always at the tip. */
+/**
+ * The stored identity of a folder. Older versions also stored which indexes the folder had; these indexes were always at the
+ * tip.
+ */
 type Stored = FolderIdentity & { schema: number; txIndex?: boolean; addressIndex?: boolean };
 
-/** Reads the identity; null if no node has written to the folder yet. Throws `DatabaseCorruptionError` when it is unreadable. */
+/**
+ * Reads the identity of the folder. Returns null if no node has written to the folder yet. Throws `DatabaseCorruptionError`
+ * when the identity is unreadable.
+ */
 export async function readIdentity(store: RowStore, database: string): Promise<Stored | null> {
   const row = await store.get(IDENTITY_KEY);
   if (!row) return null;
@@ -117,7 +123,7 @@ export async function claimFolder(
   if (stored.schema !== SCHEMA || stored.scriptForks === undefined || stored.txIndex !== undefined) write();
 }
 
-/** Records the positions of the indexes of an older folder, which are at the folder's tip. */
+/** For a folder of an older version, records that the indexes are at the folder's tip. */
 async function adoptIndexes(store: RowStore, { txIndex, addressIndex }: Stored): Promise<void> {
   const { tip } = parseChainState(await store.get(PREFIX.tip));
   if (tip === null) return;

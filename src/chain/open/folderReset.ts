@@ -24,11 +24,11 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 import { formatChainState, parseChainState } from '../connect/chainState.js';
 
 export interface FolderPaths {
-  /** The network's own folder. */
+  /** Folder of the network inside the data folder. */
   folder: string;
   /** The LevelDB folder; its journal is in the same parent folder. */
   database: string;
-  /** Folder of the block files. */
+  /** Folder that contains the block files. */
   blocks: string;
 }
 
@@ -40,7 +40,7 @@ const MARK = 'reindexing';
  */
 const OWNER_FILE = 'lbcnode';
 
-/** Whether the database folder is marked as ours; does not open the database. */
+/** Whether the database folder contains the mark of this program. The database is not opened. */
 export function isMarkedAsOurs(database: string): boolean {
   return existsSync(join(database, OWNER_FILE));
 }
@@ -51,13 +51,16 @@ export function markAsOurs(database: string): void {
 }
 
 export interface Reindexing {
-  /** Whether block files that become unreachable are removed too (`-prune`). */
+  /** Whether block files that cannot be used any more are removed too (`-prune`). */
   readonly pruning: boolean;
-  /** Whether the database is certainly ours; one that may belong to another program is quarantined instead of deleted. */
+  /**
+   * Whether the database was certainly created by this program. A database that may belong to another program is quarantined
+   * instead of deleted.
+   */
   readonly isOurs: boolean;
 }
 
-/** Requests the deletion of everything but the block files; `finishReindex` performs it. */
+/** Requests the deletion of all data except the block files. `finishReindex` performs the deletion. */
 export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reindexing): void {
   const path = join(folder, MARK);
   onFile(path, () => {
@@ -69,7 +72,10 @@ export function beginReindex({ folder }: FolderPaths, { pruning, isOurs }: Reind
   });
 }
 
-/** Performs the deletion requested by `beginReindex`, in this or an earlier process. Returns whether one was requested. */
+/**
+ * Performs the deletion that `beginReindex` requested, in this process or an earlier one. Returns whether a deletion was
+ * requested.
+ */
 export function finishReindex({ folder, database, blocks }: FolderPaths, log: Logger): boolean {
   const mark = join(folder, MARK);
   if (!existsSync(mark)) return false;
@@ -95,14 +101,17 @@ export function finishReindex({ folder, database, blocks }: FolderPaths, log: Lo
   return true;
 }
 
-/** Records that everything is to be computed from the block files; written to disk immediately. */
+/** Records that the whole chain state must be computed from the block files. The record is on disk when the promise resolves. */
 export async function beginRebuild(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   store.put(PREFIX.tip, formatChainState({ ...state, rebuilding: true }));
   await store.flush();
 }
 
-/** Requests the deletion of coins, claims and indexes; written to disk immediately, with all pending rows of the store. */
+/**
+ * Requests the deletion of coins, claims and indexes. The request is on disk when the promise resolves, with all pending
+ * rows of the store.
+ */
 export async function beginChainStateReset(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   store.put(
@@ -112,7 +121,7 @@ export async function beginChainStateReset(store: RowStore): Promise<void> {
   await store.flush();
 }
 
-/** Performs the deletion requested by `beginChainStateReset`, in this or an earlier process. */
+/** Performs the deletion that `beginChainStateReset` requested, in this or an earlier process. */
 export async function finishChainStateReset(store: RowStore): Promise<void> {
   const state = parseChainState(await store.get(PREFIX.tip));
   if (!state.resetting) return;

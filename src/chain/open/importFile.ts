@@ -1,12 +1,12 @@
 /**
- * Finds the blocks in a file of Core's format (magic, length, block; zeros and garbage in between are skipped), with only a
- * few blocks in memory. Source: Core's `LoadExternalBlockFile`.
+ * Finds the blocks in a file of Core's format: magic, length, block. Zeros and other bytes between blocks are skipped. Only
+ * a few blocks are in memory at a time. Source: Core's `LoadExternalBlockFile`.
  */
 import { open } from 'node:fs/promises';
 import { environmentError } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** Largest block size accepted (the chain's serialized limit). */
+/** Maximum size of a block in bytes (the chain's limit of serialized blocks). */
 const MAX_BLOCK_BYTES = 8_000_000;
 /** Lengths below this size cannot be blocks. Value of Core, whose headers have 80 bytes. */
 const MIN_BLOCK_BYTES = 80;
@@ -17,16 +17,16 @@ const MIN_BLOCK_BYTES = 80;
 const READ_BYTES = 1 << 20;
 
 export interface FoundBlock {
-  /** Bytes of the block; a view that stays valid. */
+  /** Bytes of the block, as a view that stays valid. */
   bytes: Buffer;
   /** Offset of the block in the file, after magic and length. */
   offset: number;
   /** Offset of the end of the record. */
   end: number;
   /**
-   * Distance from the magic at which the search continues. The consumer of the record lowers the value: to one byte when the
-   * bytes are not a block, and to the end of the block when the record is longer. A wrong length therefore does not skip the
-   * blocks that follow.
+   * Distance in bytes from the record's magic at which the search for the next record continues. The consumer of the record
+   * lowers the value: to one byte when the bytes are not a block, and to the end of the block when the record is longer. A
+   * wrong length therefore does not skip the blocks that follow.
    */
   advance: number;
 }
@@ -78,7 +78,8 @@ export async function* readBlockRecords(
         continue;
       }
       if (!(await fill(8 + length))) {
-        // A record is truncated, or garbage contains the magic. The search continues after the magic's first byte.
+        // The record is truncated, or other bytes contain the magic. The search continues after the first byte of the
+        // magic.
         onTorn(base);
         drop(1);
         continue;

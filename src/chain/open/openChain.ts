@@ -59,23 +59,23 @@ import { forgetVerdicts, retryVerdicts } from '../blocks/storedVerdicts.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
 export interface OpenChainOptions {
-  /** The network's own folder. */
+  /** Folder of the network inside the data folder. */
   folder: string;
-  /** Folder of the block files (`-blocksdir`). */
+  /** Folder that contains the block files (`-blocksdir`). */
   blocksFolder: string;
-  /** Maximum size of a block file. */
+  /** Maximum size of a block file in bytes. */
   maxBlockFileBytes?: number;
   params: NetworkParams;
   identity: FolderIdentity;
   /** Delay of supports: `proportional`, or a fixed number of blocks. */
   supportDelay: 'proportional' | 100;
-  /** Number of blocks for which past name proofs are available. */
+  /** Number of the latest blocks for which name proofs are available. */
   proofWindow: number | 'all';
-  /** `-dbcache`, in bytes. */
+  /** Size in bytes of the coin cache and the database cache together (`-dbcache`). */
   cacheBytes: number;
-  /** `-claimtriecache`, in bytes. */
+  /** Size in bytes of the claim trie cache (`-claimtriecache`). */
   claimCacheBytes: number;
-  /** `-dbbatchsize`, in bytes. */
+  /** Maximum size in bytes of a database batch (`-dbbatchsize`). */
   batchBytes: number;
   /** `-forcecompactdb`. */
   compacts: boolean;
@@ -93,18 +93,18 @@ export interface OpenChainOptions {
   onFatal: (error: unknown) => void;
   adjustedTimeSec: () => number;
   contributors: readonly OpenedContributor[];
-  /** A snapshot to start a new folder from (`-loadsnapshot`). */
+  /** Snapshot from which a new folder is created (`-loadsnapshot`). */
   snapshot?: SnapshotSource | null;
   /** Called with the progress of reading the snapshot, as a sentence without the full stop. */
   onSnapshotProgress?: (text: string) => void;
-  /** Called before the first block is connected; listeners that need all events register here. */
+  /** Called before the first block is connected. Listeners that need all chain events must register in this call. */
   onChain?: (reader: ChainReader) => void;
-  /** Aborted when the node is to stop during its start. */
+  /** Aborted when the node shall stop during its start. */
   signal: AbortSignal;
   log: Logger;
-  /** Warns the operator and writes to the log. Without it only the log is written. */
+  /** Shows a warning to the operator and writes it to the log. If absent, warnings are only logged. */
   warn?: (message: string) => void;
-  /** Called at named points of commit and flush; tests kill the process there. */
+  /** Called at named points of commit and flush. Tests kill the process at these points. */
   onPoint?: (name: string) => void;
 }
 
@@ -116,8 +116,8 @@ export interface OpenedChain {
   flusher: Flusher;
   timers: StepTimers;
   /**
-   * Computes the chain state from the block files; null if the state is complete. The RPC server may run meanwhile. There is
-   * no tip until the genesis block was read.
+   * Computes the chain state from the block files; null if the state is complete. The RPC server may run during the
+   * computation. The chain has no tip until the genesis block has been read.
    */
   readonly rebuild: (() => Promise<void>) | null;
   /** The snapshot on which the chain is based while its blocks are not validated; null for an ordinary folder. */
@@ -127,7 +127,7 @@ export interface OpenedChain {
 
 /**
  * LevelDB's block cache gets this fraction (1/n) of `-dbcache`, within the following limits. Most rows that are read are
- * alone in their block, so the same memory holds ten times as many rows in the node's own caches.
+ * alone in their block, so that the node's own caches store ten times as many rows in as much memory.
  */
 const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
@@ -201,8 +201,9 @@ function foreign(folder: string): FolderError {
 }
 
 /**
- * Whether the database about to be deleted is known to be ours. A database that cannot be opened and has no mark may be
- * ours: `-reindex` is meant for this case. Throws `FolderError` when it is another program's.
+ * Whether the database about to be deleted was certainly created by this program. The result is false for a database that
+ * cannot be opened and has no mark; `-reindex` exists for this case. Throws `FolderError` if another program created the
+ * database.
  */
 async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions): Promise<boolean> {
   if (!existsSync(database) || isMarkedAsOurs(database)) return true;
@@ -228,7 +229,7 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another process has the database open; a lock file that cannot be opened does not count as a lock. */
+/** Whether another process has opened the database. A lock file that cannot be opened does not count. */
 function isLocked(error: unknown): boolean {
   if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
   return systemErrorOfText(error instanceof Error ? error.message : '') === null;
@@ -274,7 +275,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
   }
 }
 
-/** Throws `DatabaseCorruptionError` if the row is missing or unreadable. */
+/** Reads the row of the chain state. Throws `DatabaseCorruptionError` if the row is missing or unreadable. */
 async function readChainState(store: RowStore, database: string): Promise<ChainState> {
   const row = await store.get(PREFIX.tip);
   try {
@@ -335,7 +336,7 @@ async function openSnapshot(
   return null;
 }
 
-/** The headers of the database. Throws `DatabaseCorruptionError`. */
+/** Loads the headers from the database. Throws `DatabaseCorruptionError`. */
 async function loadHeaders(
   store: RowStore,
   database: string,
@@ -353,7 +354,7 @@ async function loadHeaders(
   return headers;
 }
 
-/** The block index at the tip that the database names. Throws `DatabaseCorruptionError`. */
+/** Builds the block index up to the tip that the database contains. Throws `DatabaseCorruptionError`. */
 function restoreIndex(
   headers: HeaderTable,
   state: ChainState,
@@ -392,7 +393,7 @@ interface BringUp {
   readonly snapshot: SnapshotRecord | null;
 }
 
-/** The chain, its flusher, and the stores that both use, at the tip that the database names. */
+/** The chain, its flusher, and the stores that both use. The chain is at the tip that the database records. */
 interface ChainParts {
   readonly chain: Chain;
   readonly flusher: Flusher;
@@ -413,7 +414,7 @@ function makeChain(
   const claims = makeClaimStore(options);
   const flusher = new Flusher(
     {
-      // While a snapshot is validated, the validation uses the other half of the cache.
+      // While a snapshot is validated, the chain gets half of the cache and the validation the other half.
       cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
       folders: [options.folder, options.blocksFolder],
       afterFlush: async () => {

@@ -18,9 +18,9 @@ import { loadBlock, type LoadedBlock } from '../blocks/loadedBlock.js';
 import type { ProgressTeller } from '../progress.js';
 
 /**
- * Reasons for which a block may be refused although it was accepted when it was written: it or an ancestor was found invalid
- * later, a checkpoint was added, or the clock was changed. With any other verdict the bytes are not the block that was
- * written.
+ * Verdicts with which a stored block may be refused although it was accepted when it was written. Causes: the block or an
+ * ancestor was found invalid later, a checkpoint was added, or the clock was changed. Any other verdict means that the bytes
+ * are not the block that was written.
  */
 const KEPT_REFUSALS: readonly RejectResult[] = [
   'cached-invalid',
@@ -29,7 +29,7 @@ const KEPT_REFUSALS: readonly RejectResult[] = [
   'time-future',
 ];
 
-/** Bytes of magic and length before a block. */
+/** Number of bytes of magic and length before a block. */
 const RECORD_HEAD_BYTES = 8;
 
 export interface ScanOptions {
@@ -57,8 +57,8 @@ export async function scanBlockFiles(options: ScanOptions, from: FilePosition): 
 }
 
 /**
- * Warns of a block in our own files that breaks a rule. Where a valid header costs almost no work, a flipped bit can turn a
- * block into another valid one. Blocks that the database knew before are not counted.
+ * Warns about a block in the node's own files that breaks a rule. Where a valid header costs almost no work, a flipped bit
+ * can turn a block into another valid one. Blocks that the database knew before are not counted.
  */
 function tellInvalid(
   { chain, warn }: ScanOptions,
@@ -88,7 +88,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     const start = file === from.file ? from.offset : 0;
     const path = files.path('blk', file);
     let torn: number | null = null;
-    // Data appended after this point need not be read.
+    // Blocks that are appended after this point were accepted by this process and need not be read.
     const size = files.sizeBytes('blk', file);
     const gaps = new Gaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
@@ -119,7 +119,8 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     }
     await gaps.tell(path, size, options.warn);
     doneBytes += size;
-    // A record truncated by a crash must not hide the next record appended.
+    // Removes a record that a crash truncated. Otherwise a later scan would not find the next record, which is appended
+    // after it.
     if (torn !== null && torn < size && size === files.sizeBytes('blk', file) && file === files.currentFile)
       files.truncate(file, torn);
   }
@@ -162,13 +163,13 @@ class Gaps {
     this.end = start;
   }
 
-  /** Marks the bytes from `at` to `end` as a block. */
+  /** Records that the bytes from `at` to `end` are a block. */
   passOver(at: number, end: number): void {
     if (at > this.end) this.found.push({ at: this.end, end: at });
     this.end = Math.max(this.end, end);
   }
 
-  /** Reports gaps that contain anything but zeros. Programs append zeros so that files grow in large steps. */
+  /** Warns about gaps that contain anything except zeros. Programs append zeros in order to enlarge files in large steps. */
   async tell(path: string, sizeBytes: number, warn: (message: string) => void): Promise<void> {
     this.passOver(sizeBytes, sizeBytes);
     for (const { at, end } of this.found) {
@@ -201,17 +202,17 @@ async function isZero(path: string, from: number, end: number): Promise<boolean>
 /** Positions of blocks that cannot be accepted yet: their parent is later in the files, or their time is in the future. */
 class OrphanPositions {
   private readonly byParent = new Map<string, FilePosition[]>();
-  /** All waiting blocks in the order of reading. */
+  /** Positions of all blocks that wait for their connection, in the order of reading. */
   private readonly waiting = new Set<FilePosition>();
-  /** The first block whose time is in the future. */
+  /** Position of the first block whose time is in the future; null if there is none. */
   early: FilePosition | null = null;
 
-  /** Number of waiting blocks. */
+  /** Number of blocks that wait for their parent. */
   get count(): number {
     return this.waiting.size;
   }
 
-  /** Position of the record that has waited longest. */
+  /** Position of the block that has waited longest. */
   get first(): FilePosition | null {
     const position = this.waiting.values().next().value;
     return position ? { file: position.file, offset: position.offset - RECORD_HEAD_BYTES } : null;
@@ -237,7 +238,10 @@ class OrphanPositions {
   }
 }
 
-/** Accepts a block of our files, and the blocks that waited for it. Returns the reason if the first block is refused. */
+/**
+ * Accepts a block of the node's own files, and then the blocks that waited for it as their parent. Returns the reason if the
+ * first block is refused.
+ */
 async function acceptStored(
   { chain, log }: ScanOptions,
   first: LoadedBlock,

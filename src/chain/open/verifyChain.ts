@@ -1,7 +1,7 @@
 /**
- * Checks the last blocks of the active chain against what is stored: files, rules, undo data, and disconnecting and
- * connecting them again on scratch state. Changes nothing, except that missing rows of the claim trie are rebuilt. Source:
- * Core validation.cpp `CVerifyDB::VerifyDB`.
+ * Checks the last blocks of the active chain: their files, the rules, the undo data, and disconnecting and connecting them
+ * again on scratch copies of coins and claims. The stored state does not change, except that missing rows of the claim trie
+ * are rebuilt. Source: Core validation.cpp `CVerifyDB::VerifyDB`.
  */
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
@@ -21,23 +21,26 @@ import { checkConnect, loadCoins, type ConnectDeps } from '../connect/connectBlo
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 
 /**
- * Memory limit of the scratch coins: blocks are disconnected until it is reached. Lower blocks are checked only up to level
- * 2.
+ * Maximum memory in bytes of the scratch coins. Blocks are disconnected until it is reached. Lower blocks are checked only
+ * up to level 2.
  */
 const SCRATCH_BYTES = 256 << 20;
 
 const LEVEL = { rules: 1, undo: 2, disconnect: 3, reconnect: 4 } as const;
 
 export interface VerifyOptions {
-  /** 0 to 4; other values are clamped. Levels: read, rules, undo data, disconnect, connect again. */
+  /**
+   * Level of the check (`-checklevel`), 0 to 4; other values are clamped. The levels add: reading, rules, undo data,
+   * disconnecting, connecting again.
+   */
   level: number;
-  /** Number of blocks; 0 or less for all. */
+  /** Number of blocks to check; 0 or less for all. */
   blocks: number;
-  /** Aborts the check, without reporting a problem. */
+  /** Signal that aborts the check. An aborted check reports no problem. */
   signal: AbortSignal;
 }
 
-/** The coins of the live chain as database rows: the coin table has priority over the database. */
+/** Coins of the running chain as database rows. Coins in the coin table have priority over the database. */
 function liveCoins({ coins, store }: ConnectDeps): Pick<RowReader, 'getMany'> {
   return {
     async getMany(keys) {
@@ -57,7 +60,7 @@ class Verification {
   private readonly scratch: CoinTable = createCoinTable();
   private readonly coinRows: Pick<RowReader, 'getMany'>;
   private readonly rows: RowTransaction;
-  /** Blocks disconnected on the scratch state, the highest first. */
+  /** Blocks that were disconnected from the copy of the state, starting with the highest. */
   private readonly disconnected: number[] = [];
 
   constructor(deps: ConnectDeps, level: number, rows: RowTransaction) {
@@ -67,7 +70,7 @@ class Verification {
     this.coinRows = liveCoins(deps);
   }
 
-  /** Checks the blocks above height `floor`. Returns the error, or null. */
+  /** Checks the blocks above height `floor`. Returns the first error, or null. */
   async run(chain: Chain, floor: number, signal: AbortSignal): Promise<string | null> {
     const { headers } = this.deps.index;
     let since = performance.now();
@@ -166,7 +169,7 @@ class Verification {
   }
 }
 
-/** Checks the last blocks. Returns the error, or null. The chain must not change during the check. */
+/** Checks the last blocks. Returns the first error, or null. The chain must not change during the check. */
 export function verifyChain(chain: Chain, options: VerifyOptions): Promise<string | null> {
   return chain.exclusively(async () => {
     if (chain.tip === NO_HEADER || chain.height === 0) return null;

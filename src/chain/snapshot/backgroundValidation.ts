@@ -35,16 +35,16 @@ import { openView, type SnapshotSection } from './snapshotState.js';
 
 /** Maximum number of blocks that are downloaded ahead of the validation. Source: Core's `BLOCK_DOWNLOAD_WINDOW`. */
 const FETCHED_AHEAD = 1024;
-/** Share of its size limit that the coin cache keeps after a flush. */
+/** Part of the coin cache's size limit that stays in the cache after a flush. */
 const KEEP_SHARE = 0.75;
 /** Maximum number of rows copied in one step, during which the chain waits. Arbitrary: a step takes some milliseconds. */
 const ROWS_AT_ONCE = 2000;
 
 export interface ValidationOptions {
-  /** Folder of the validation's database; deleted at the end. */
+  /** Folder of the validation's own database, which is deleted at the end. */
   readonly path: string;
   readonly record: SnapshotRecord;
-  /** The sections that are compared. */
+  /** The sections of the chain state whose hashes are compared. */
   readonly sections: readonly SnapshotSection[];
   /** Creates the indexes that write the rows of these sections. Called for each new database. */
   readonly contributors: () => readonly OpenedContributor[];
@@ -58,7 +58,7 @@ export interface ValidationOptions {
   readonly warn: (message: string) => void;
   /** Called when the snapshot is wrong or the environment failed. The node must stop. */
   readonly onFatal: (error: unknown) => void;
-  /** Called when the snapshot is validated and the folder is an ordinary folder. */
+  /** Called when the snapshot was validated, after which the folder is an ordinary folder. */
   readonly onPassed: () => void;
   readonly onPoint: (name: string) => void;
 }
@@ -69,10 +69,10 @@ export interface SnapshotStatus extends Pick<SnapshotRecord, 'height' | 'block' 
   readonly validatedHeight: number;
 }
 
-/** A block breaks a rule, or the resulting state differs: the snapshot is wrong. */
+/** Error: a block breaks a rule, or the resulting state differs from the snapshot, so the snapshot is wrong. */
 class Refutation extends Error {}
 
-/** Separate chain state that the validation computes. */
+/** Separate chain state that the validation computes from the blocks. */
 interface Ground {
   readonly deps: ConnectDeps;
   readonly store: RowStore;
@@ -99,7 +99,7 @@ export class BackgroundValidation {
     this.ground = ground;
   }
 
-  /** Opens the validation's database. If it cannot be used, creates a new one. */
+  /** Opens the validation's database. If the existing database cannot be used, creates a new one. */
   static async open(
     chain: Chain,
     flusher: Flusher,
@@ -136,8 +136,8 @@ export class BackgroundValidation {
   }
 
   private useGround(): void {
-    // The store calls this in the middle of a block. The coins of the block must stay in the cache, so the flush does not
-    // trim the cache.
+    // The store calls this function in the middle of a block. The coins of the block must stay in the cache, so this flush
+    // removes none.
     this.ground.store.beforeSpill = () => this.flush(false);
   }
 
@@ -150,14 +150,14 @@ export class BackgroundValidation {
     return this.ending.signal.aborted;
   }
 
-  /** Null after the validation has passed. */
+  /** Status of the validation; null after the validation has passed. */
   get status(): SnapshotStatus | null {
     if (this.passed) return null;
     const { height, block, hash } = this.options.record;
     return { height, block, hash, validatedHeight: this.height };
   }
 
-  /** Height of the lowest block that the validation has not read yet; Infinity when there is none. */
+  /** Height of the lowest block that the validation has not read yet; Infinity if it has read all blocks. */
   get neededFrom(): number {
     return this.passed ? Infinity : this.height + 1;
   }
@@ -173,7 +173,7 @@ export class BackgroundValidation {
     });
   }
 
-  /** Stops writing and closes the validation's database. Resolves when done. */
+  /** Stops writing and closes the validation's database. Resolves when the database is closed. */
   async stop(): Promise<void> {
     this.ending.abort();
     this.wake();
@@ -186,7 +186,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Detects a chain with more work that forks off below the snapshot. */
+  /** Detects a branch with more work that forks off below the snapshot. */
   private lookAtBranch(id: number): void {
     const { index } = this.chain;
     const { record, warn } = this.options;
@@ -252,7 +252,7 @@ export class BackgroundValidation {
     await this.pass();
   }
 
-  /** The block, or null while its data is missing. */
+  /** Reads the block at `height` for the validation. Null while the block's data is missing. */
   private async read(height: number): Promise<LoadedBlock | null> {
     const { chain } = this;
     const { headers, active } = chain.index;
@@ -268,7 +268,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Resolves when the next block may be stored. */
+  /** Resolves when the data of the next block is stored, or when the validation stops. */
   private async nextStored(): Promise<void> {
     const { headers, active } = this.chain.index;
     while (!this.stopping && !headers.hasStatus(active.at(this.height + 1), STATUS.haveData))
@@ -369,7 +369,7 @@ export class BackgroundValidation {
     }
   }
 
-  /** Ends the validation after success: the folder becomes an ordinary folder. */
+  /** Ends the validation after success. The folder is an ordinary folder afterwards. */
   private async pass(): Promise<void> {
     const { chain, flusher, options, ground } = this;
     const { store } = chain.deps;
@@ -407,7 +407,7 @@ export class BackgroundValidation {
     await chain.activateBestChain();
   }
 
-  /** Records that the snapshot is wrong, so that no later start continues with it. Returns the error for the operator. */
+  /** Records that the snapshot is wrong, so that no later start uses it. Returns the error for the operator. */
   private async refute(problem: string): Promise<EnvironmentError> {
     const { chain, flusher, options, ground } = this;
     const record: SnapshotRecord = { ...options.record, state: 'refuted', problem };
@@ -421,13 +421,13 @@ export class BackgroundValidation {
   }
 }
 
-/** Removes the database of a validation. */
+/** Deletes the database of a background validation. */
 export async function removeGround(path: string): Promise<void> {
   await rm(`${path}.journal`, { force: true });
   await rm(path, { recursive: true, force: true });
 }
 
-/** Whether the error is about the validation's own database. */
+/** Whether the error concerns the validation's own database. */
 function isOwnDamage(error: unknown, path: string): boolean {
   return error instanceof Error && error.message.includes(path) && /damaged|corrupt/i.test(error.message);
 }

@@ -19,7 +19,10 @@ export interface SnapshotRules {
   readonly rules: string;
 }
 
-/** The part of a folder's identity that matters to snapshots; the window of name proofs does not. */
+/**
+ * The part of a folder's identity that a snapshot contains. The window of name proofs is left out, because a snapshot does
+ * not depend on it.
+ */
 export function snapshotRules({
   network,
   supportDelay,
@@ -31,9 +34,9 @@ export function snapshotRules({
 
 export interface DumpedSnapshot {
   readonly height: number;
-  /** Printed block id. */
+  /** Block id in its printed form (reversed bytes, hex). */
   readonly block: string;
-  /** SHA-256 of the file in hex. */
+  /** SHA-256 of the snapshot file in hex. */
   readonly hash: string;
   readonly sizeBytes: number;
   readonly parts: readonly SectionSummary[];
@@ -88,8 +91,8 @@ async function packHeaders(
 }
 
 /**
- * Writes a snapshot at a height, or at the tip for null, to a file that must not exist yet. The same chain gives the same
- * bytes. Throws `SnapshotError` and leaves no file behind.
+ * Writes a snapshot of the chain state at a height (null: at the tip) to a file that must not exist yet. The same chain
+ * gives the same bytes. Throws `SnapshotError` and leaves no file behind.
  */
 export async function dumpSnapshot(
   chain: ViewedChain,

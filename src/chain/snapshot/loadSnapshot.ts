@@ -1,6 +1,7 @@
 /**
- * Creates the database of a new folder from a snapshot. The rows are written to a separate database, which replaces the
- * folder's after all checks: a kill leaves the folder unchanged, or the next start finishes the replacement.
+ * Creates the database of a new folder from a snapshot. The rows are written to a separate database. After all checks it
+ * replaces the database of the folder. If the process is killed, the folder is unchanged, or the next start finishes the
+ * replacement.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -34,13 +35,13 @@ import type { SnapshotSection } from './snapshotState.js';
 /** A snapshot whose hash is part of this release. */
 export interface KnownSnapshot {
   readonly height: number;
-  /** Printed block id. */
+  /** Block id in its printed form (reversed bytes, hex). */
   readonly block: string;
-  /** SHA-256 of the file in hex. */
+  /** SHA-256 of the snapshot file in hex. */
   readonly hash: string;
 }
 
-/** The snapshot file to start from. */
+/** The snapshot file from which the node starts. */
 export interface SnapshotSource {
   readonly path: string;
   /** SHA-256 of the file in hex, as given by the operator; null for a snapshot that the release knows. */
@@ -66,7 +67,7 @@ export interface LoadDeps {
   readonly onPoint: (name: string) => void;
 }
 
-/** Finishes or removes the incomplete load of an earlier start. */
+/** Finishes or removes an incomplete load from an earlier start. */
 export function finishSnapshotLoad(database: string): void {
   const { loading, loaded } = snapshotFolders(database);
   onFile(loading, () => rmSync(loading, { recursive: true, force: true }));
@@ -169,7 +170,10 @@ async function fill(
   }
 }
 
-/** The expected hash of the file. Throws `SnapshotError` when none is known. */
+/**
+ * Returns the expected hash of the snapshot file. Throws `SnapshotError` if neither the operator nor the release states a
+ * hash.
+ */
 function wantedHash({ path, hash, known }: SnapshotSource): string {
   const reader = new SnapshotReader(path);
   reader.close();
@@ -209,7 +213,7 @@ function targetOf(load: BulkLoad, { folder, onPoint }: LoadDeps): SnapshotTarget
 }
 
 /**
- * Adds the headers that the folder knew. The snapshot's block must be on the best branch of all headers. Throws
+ * Adds the headers that were in the folder before. The snapshot's block must be on the best branch of all headers. Throws
  * `SnapshotError`.
  */
 async function keepHeaders(

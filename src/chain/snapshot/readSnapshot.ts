@@ -18,14 +18,14 @@ import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead
 import { SnapshotError, SnapshotReader } from './snapshotFile.js';
 import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotState.js';
 
-/** Number of headers after which their rows are written. */
+/** Number of headers whose rows are written together. */
 const HEADERS_AT_ONCE = 4096;
-/** Status of the snapshot's blocks, as implied by the chain state. Their data is missing, like that of pruned blocks. */
+/** Status that the snapshot's blocks get, as implied by the chain state. Their data is missing, like that of pruned blocks. */
 const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
-/** Receives the rows. */
+/** Receives the rows that are read from a snapshot. */
 export interface SnapshotTarget extends RowWriter {
-  /** Called often. Writes buffered rows to disk when there are many. */
+  /** Writes buffered rows to disk if there are many. Must be called often. */
   relieve(): Promise<void>;
 }
 
@@ -37,21 +37,24 @@ export interface ReadOptions extends SnapshotRules {
   /** Block index that contains only the genesis block's header. It receives the headers of the snapshot. */
   readonly index: BlockIndex;
   readonly signal: AbortSignal;
-  /** Called from time to time with the number of bytes read. */
+  /** Called repeatedly with the number of bytes that were read. */
   readonly onProgress?: (bytes: number) => void;
 }
 
 export interface ReadSnapshot {
   readonly head: SnapshotHead;
-  /** Id of the block in the index. */
+  /** Header id of the snapshot's block in the index. */
   readonly id: number;
-  /** SHA-256 of the file in hex. */
+  /** SHA-256 of the snapshot file in hex. */
   readonly hash: string;
   readonly sizeBytes: number;
   readonly parts: readonly SectionSummary[];
 }
 
-/** Throws `SnapshotError` for an invalid file. The rows passed to the output are then meaningless. */
+/**
+ * Reads a snapshot file and writes its rows to `out`. Throws `SnapshotError` for an invalid file. The rows written before
+ * the error must then be discarded.
+ */
 export async function readSnapshot(options: ReadOptions, out: SnapshotTarget): Promise<ReadSnapshot> {
   const reader = new SnapshotReader(options.path);
   try {
@@ -111,7 +114,7 @@ class Reading {
     this.sinceMs = await yieldIfDue(this.sinceMs);
   }
 
-  /** Adds the headers to the index and returns the id of the last one. */
+  /** Adds the snapshot's headers to the block index. Returns the id of the last header. */
   private async readHeaders(head: SnapshotHead): Promise<number> {
     const { reader, out } = this;
     const { index, path, minimumChainWork } = this.options;

@@ -25,7 +25,7 @@ import {
   type SnapshotHead,
 } from './snapshotFormat.js';
 
-/** A snapshot cannot be written, or is invalid; the message names the file and the remedy. */
+/** Error: a snapshot cannot be written or is invalid. The message contains the file and the remedy. */
 export class SnapshotError extends EnvironmentError {
   override readonly name = 'SnapshotError';
 }
@@ -40,7 +40,7 @@ export class SnapshotPacker {
   private readonly sink: SnapshotSink | null;
   private readonly fileHash = createHash('sha256');
   private readonly parts: SectionSummary[] = [];
-  /** Bytes of the file so far. */
+  /** Number of bytes of the file that were written so far. */
   sizeBytes = 0;
 
   constructor(sink: SnapshotSink | null) {
@@ -84,7 +84,7 @@ export class SnapshotPacker {
     return summary;
   }
 
-  /** Writes the last piece. Returns the SHA-256 of the file in hex. */
+  /** Writes the last piece of the file. Returns the SHA-256 of the file in hex. */
   async finish(): Promise<string> {
     await this.putPiece(jsonPiece(KIND.end, { parts: this.parts }));
     return this.fileHash.digest('hex');
@@ -131,7 +131,7 @@ async function writeWhole(file: FileHandle, bytes: Bytes): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
-/** Flushes the folder, so that the new name survives a crash of the machine. Windows cannot open folders. */
+/** Syncs the folder, so that the new name survives a crash of the machine. On Windows folders cannot be opened. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(path, 'r');
@@ -149,13 +149,13 @@ function told(error: unknown, path: string): unknown {
     : known;
 }
 
-/** A piece as read from the file. */
+/** One piece of a snapshot file. */
 export interface ReadPiece {
   readonly kind: number;
   readonly payload: Buffer;
 }
 
-/** Reads a snapshot once, from beginning to end. */
+/** Reads a snapshot once from beginning to end. */
 export class SnapshotReader {
   readonly path: string;
   readonly head: SnapshotHead;
@@ -165,7 +165,7 @@ export class SnapshotReader {
   private at = 0;
   private next: ReadPiece | null = null;
 
-  /** Opens the file and reads its head. Throws `SnapshotError`. */
+  /** Opens the file and reads its head. Throws `SnapshotError` for a file that is missing or not a snapshot. */
   constructor(path: string) {
     this.path = path;
     try {
@@ -253,7 +253,7 @@ export class SnapshotReader {
     return { kind: payload[0]!, payload };
   }
 
-  /** The pieces of one kind, which must come next. */
+  /** Yields the pieces of one kind, which must be the next pieces of the file. */
   *pieces(kind: number): Generator<Buffer> {
     for (;;) {
       this.next ??= this.readPiece();
@@ -277,8 +277,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Reads the last piece, which must come next. `rows` has the expected number of rows of each section. Returns the contents
-   * of the last piece and the hash of the file.
+   * Reads the last piece, which must be the next one in the file. `rows` contains the expected number of rows of each
+   * section. Returns the contents of the last piece and the hash of the file.
    */
   finish(rows: readonly { readonly name: string; readonly kind: number; readonly rows: number }[]): {
     parts: readonly SectionSummary[];

@@ -19,10 +19,10 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { COIN_ROW_HEADER_BYTES } from '../../store/cache/coinRow.js';
 
 export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
-/** Version of the file format. Incremented when the layout or the meaning of a row changes. */
+/** Version of the file format. Increase it when the layout or the meaning of a row changes. */
 export const SNAPSHOT_FORMAT = 1;
 export const PIECE_HEAD_BYTES = 12;
-/** Size at which a piece is closed, in bytes. */
+/** Size in bytes at which a piece ends. */
 export const PIECE_BYTES = 1 << 20;
 /**
  * Maximum length of a piece; a larger length is corruption. A piece exceeds `PIECE_BYTES` by at most one row, and no row is
@@ -39,21 +39,21 @@ export interface SnapshotHead {
   /** Fork heights, expiration terms and the delay of supports, as one text. */
   readonly rules: string;
   readonly height: number;
-  /** Printed block id. */
+  /** Block id in its printed form (reversed bytes, hex). */
   readonly block: string;
-  /** The sections in their order, with the version of their rows. */
+  /** The sections of the file in their order, with the version of their row formats. */
   readonly sections: readonly { readonly name: string; readonly version: number }[];
 }
 
-/** Content of one section of the file. */
+/** Summary of one section of the file. */
 export interface SectionSummary {
   readonly name: string;
   readonly rows: number;
-  /** SHA-256 of the payloads of its pieces, in hex. */
+  /** SHA-256 over the payloads of the section's pieces, in hex. */
   readonly hash: string;
 }
 
-/** The end of the file: summaries of the headers, and then of the sections in their order. */
+/** Contents of the last piece of the file: summaries of the headers, and then of the sections in their order. */
 export interface SnapshotEnd {
   readonly parts: readonly SectionSummary[];
 }
@@ -69,7 +69,7 @@ export function jsonPiece(kind: number, value: SnapshotHead | SnapshotEnd): Buff
   return Buffer.concat([Buffer.from([kind]), Buffer.from(JSON.stringify(value))]);
 }
 
-/** Packs rows of one kind into payloads. */
+/** Packs rows of one kind into payloads of pieces. */
 export class PiecePacker {
   private readonly kind: number;
   private readonly isCoins: boolean;
@@ -81,7 +81,7 @@ export class PiecePacker {
     this.isCoins = isCoins;
   }
 
-  /** Adds a row. Returns a payload when the piece is full, else null. */
+  /** Adds a row. Returns the payload of a piece when the piece is full, else null. */
   row(key: string, value: Bytes): Buffer | null {
     const { out, last } = this;
     if (out.size === 0) out.byte(this.kind);
@@ -95,7 +95,7 @@ export class PiecePacker {
     return out.size >= PIECE_BYTES ? this.take() : null;
   }
 
-  /** Adds the 112 bytes of a header. Returns a payload when the piece is full, else null. */
+  /** Adds a header of 112 bytes. Returns the payload of a piece when the piece is full, else null. */
   header(header: Bytes, txCount: number): Buffer | null {
     const { out } = this;
     if (out.size === 0) out.byte(this.kind);
@@ -103,7 +103,7 @@ export class PiecePacker {
     return out.size >= PIECE_BYTES ? this.take() : null;
   }
 
-  /** The payload of the remaining rows; null if there are none. */
+  /** Returns the payload of the rows that are not packed yet; null if there are none. */
   take(): Buffer | null {
     if (this.out.size === 0) return null;
     this.last = '';
@@ -202,7 +202,7 @@ export function packAmount(amount: bigint): bigint {
   return 1n + ((rest / 10n) * 9n + digit - 1n) * 10n + zeros;
 }
 
-/** Inverse of `packAmount`. Source: Core compressor.cpp `DecompressAmount`. */
+/** Reverses `packAmount`. Source: Core compressor.cpp `DecompressAmount`. */
 export function unpackAmount(packed: bigint): bigint {
   if (packed === 0n) return 0n;
   let rest = packed - 1n;

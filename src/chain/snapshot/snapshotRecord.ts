@@ -7,21 +7,21 @@ const RECORD_KEY = `${PREFIX.meta}snapshot`;
 
 export interface SnapshotRecord {
   readonly height: number;
-  /** Printed block id. */
+  /** Block id in its printed form (reversed bytes, hex). */
   readonly block: string;
-  /** SHA-256 of the file in hex. */
+  /** SHA-256 of the snapshot file in hex. */
   readonly hash: string;
   readonly parts: readonly SectionSummary[];
   /**
-   * `assumed` until the blocks up to it are validated. Then `validated` if they gave the same state, else `refuted`: such a
-   * database must not be used.
+   * `assumed`: the blocks up to the snapshot are not validated yet. `validated`: they gave the same state. `refuted`: they
+   * gave another state, so the database must not be used.
    */
   readonly state: 'assumed' | 'validated' | 'refuted';
-  /** The difference found; only if the snapshot was refuted. */
+  /** Description of the difference that was found; only if the snapshot was refuted. */
   readonly problem?: string;
 }
 
-/** Reads the row; null if the database was computed from blocks alone. */
+/** Reads the snapshot record; null if the database was computed from blocks alone. */
 export async function readSnapshotRecord(rows: Pick<RowReader, 'get'>): Promise<SnapshotRecord | null> {
   const row = await rows.get(RECORD_KEY);
   return row ? (JSON.parse(Buffer.from(row).toString()) as SnapshotRecord) : null;
@@ -35,13 +35,13 @@ export function dropSnapshotRecord(rows: Pick<RowWriter, 'del'>): void {
   rows.del(RECORD_KEY);
 }
 
-/** Folders beside the database. */
+/** Folders beside the folder of the database. */
 export interface SnapshotFolders {
-  /** A database that is being filled; ignored until it is complete. */
+  /** Folder of a database that is being filled from a snapshot. It is ignored until it is complete. */
   readonly loading: string;
-  /** A complete database that will replace the folder's. */
+  /** Path of a complete database that will replace that of the folder. */
   readonly loaded: string;
-  /** The database of the background validation. */
+  /** Folder of the database of the background validation. */
   readonly validation: string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The chain state at one block of the active chain, for a snapshot: the tip, or a lower block whose state is computed by
- * disconnecting blocks in memory. The view stays the same while blocks are connected. Changes nothing except for the flush
- * at its start.
+ * disconnecting blocks in memory. The view does not change while blocks are connected. Creating it flushes the chain, which
+ * is its only effect.
  */
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import type { BlockHeader } from '../../primitives/header.js';
@@ -25,11 +25,11 @@ import type { ConnectDeps } from '../connect/connectBlock.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import { SnapshotError } from './snapshotFile.js';
 
-/** Number of rows that are read at once. Arbitrary: packing them takes some milliseconds. */
+/** Number of rows that are read in one call. Arbitrary: packing them takes some milliseconds. */
 const BATCH_ROWS = 1024;
 /**
- * Maximum number of blocks that are disconnected from the tip. Arbitrary: disconnecting them takes some seconds, and memory
- * for their changes.
+ * Maximum number of blocks below the tip for which a snapshot can be written. Arbitrary: disconnecting them in memory takes
+ * some seconds, and memory for their changes.
  */
 export const MOST_TAKEN_BACK = 2016;
 
@@ -44,7 +44,7 @@ export interface SnapshotSection {
   takeBack?(rows: RowTransaction, height: number): Promise<void>;
   /** Writes the additional rows that a database needs after loading the section from a snapshot of this block (wire order). */
   finish?(rows: Pick<RowWriter, 'put'>, block: Bytes): void;
-  /** Reason why the rows do not match the tip, as a sentence; null if they do. */
+  /** Returns the reason why the rows do not match the tip, as a sentence; null if they match. */
   problem?(): string | null;
 }
 
@@ -81,7 +81,7 @@ export interface SnapshotView {
   readonly height: number;
   /** Wire order. */
   readonly block: Buffer;
-  /** Headers from height 1 up to the block. */
+  /** Iterates over the headers from height 1 up to the block. */
   headers(): AsyncGenerator<{ header: BlockHeader; txCount: number }>;
   /** The rows of a section in ascending order, in batches. Call it once for each section. */
   rows(section: SnapshotSection): AsyncGenerator<readonly Row[]>;
@@ -97,7 +97,7 @@ export interface ViewedChain {
   flush(): Promise<void>;
 }
 
-/** A chain and its flusher as a `ViewedChain`. */
+/** Combines a chain and its flusher to a `ViewedChain`. */
 export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): ViewedChain {
   return {
     deps: chain.deps,
@@ -108,8 +108,8 @@ export function viewedChain(chain: Chain, flusher: { flush(): Promise<void> }): 
 }
 
 /**
- * Opens a view of the chain state at a height; null means the tip. Throws `SnapshotError` when the state is not available.
- * `signal` aborts the disconnecting of blocks.
+ * Opens a view of the chain state at a height; null means the tip. Throws `SnapshotError` if the state is not available.
+ * `signal` aborts the disconnecting of blocks that the view needs.
  */
 export function openView(
   chain: ViewedChain,
@@ -140,7 +140,7 @@ export function openView(
         return mergeBatches(changed?.slice(range) ?? [], store.flushedBatches(range, BATCH_ROWS));
       });
       walks.set(section, own);
-      // The first step opens the database's snapshot of the rows.
+      // The first `next` of each iteration opens the database's snapshot of the rows.
       for (const walk of own) firsts.set(walk, await walk.next());
     }
     return new View(chain, target, walks, firsts);
@@ -194,7 +194,7 @@ function beyondTip(height: number | null, tip: number): SnapshotError {
   );
 }
 
-/** Computes the rows of the sections that differ between block `target` and the tip. Changes nothing in the store. */
+/** Computes the rows of the sections that differ between block `target` and the tip. The store stays unchanged. */
 async function takeBack(
   chain: ViewedChain,
   sections: readonly SnapshotSection[],

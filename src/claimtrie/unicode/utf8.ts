@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Bytes, out: number[]): boolean {
     }
     let more: number;
     let code: number;
-    // Limits of the second byte; later bytes are always 80 to BF.
+    // Range of the second byte; the range of later bytes is always 80 to BF.
     let low = 0x80;
     let high = 0xbf;
     if (lead >= 0xc2 && lead <= 0xdf) {

@@ -23,7 +23,10 @@ type ArgOf<P extends ParamDeclaration> = P extends { readonly required: true }
     ? ParamValues[P['type']] | (D extends undefined ? undefined : never)
     : ParamValues[P['type']] | undefined;
 
-/** One key per parameter, undefined when it was not given. Members of `others` were not declared (`freeKeywords`). */
+/**
+ * Type of a method's arguments: one member per declared parameter, undefined if the caller did not give it. `others`
+ * contains parameters that were not declared (`freeKeywords`).
+ */
 export type ArgsOf<D extends MethodDeclaration> = {
   readonly [P in D['params'][number] as P['name']]: ArgOf<P>;
 } & { readonly others: ReadonlyMap<string, JsonValue> };

@@ -1,4 +1,4 @@
-/** Services for a running method, filled by the composition root. */
+/** Services of the daemon that a running method can use. The composition root (`daemon/main`) fills the object. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';
@@ -22,7 +22,7 @@ export interface DaemonControl {
   status(): Promise<JsonOut>;
   version(): JsonOut;
   ffmpegStatus(): Promise<JsonOut>;
-  /** Address of the media server. */
+  /** Host and port at which the media server listens. */
   mediaAddress(): readonly [host: string, port: number];
   /** Stops the daemon after the answer is sent. */
   stop(): void;
@@ -31,11 +31,11 @@ export interface DaemonControl {
 export interface DaemonServices {
   readonly control: DaemonControl;
   readonly settings: Settings;
-  /** Available while the component `wallet` runs. */
+  /** The wallet's ledger. Available while the component `wallet` runs. */
   readonly ledger: Ledger;
   /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: Wallets;
-  /** The open wallets; null before the component `wallet` runs and if it is skipped. */
+  /** The open wallets; null while the component `wallet` does not run, e.g. because it is skipped. */
   readonly runningWallets: Wallets | null;
   /** Builds transactions; available while the component `wallet` runs. */
   readonly txBuilder: TxBuilder;
@@ -43,25 +43,25 @@ export interface DaemonServices {
   readonly resolver: Resolver;
   /** Converts amounts of a currency (LBC, BTC, USD). */
   readonly exchange: { toDewies(currency: string, amount: string): bigint };
-  /** Available while the component `database` runs. */
+  /** The content database. Available while the component `database` runs. */
   readonly content: ContentDatabase;
-  /** Available while the component `blob_manager` runs. */
+  /** The blob store. Available while the component `blob_manager` runs. */
   readonly blobs: BlobStore;
-  /** Available while the component `disk_space` runs. */
+  /** Limits and cleaning of disk space. Available while the component `disk_space` runs. */
   readonly diskSpace: DiskSpace;
   /** Downloads blobs; null while the component `blob_manager` does not run. */
   readonly fetcher: BlobFetcher | null;
   /** Sends streams to reflectors; available while the component `blob_manager` runs. */
   readonly reflecting: Reflecting;
-  /** Available while the component `dht` runs. */
+  /** The DHT node. Available while the component `dht` runs. */
   readonly dht: DhtNode;
   /** Finds peers by the DHT and the trackers that run; null if none runs. */
   readonly peerFinder: PeerFinder | null;
-  /** Available while the component `file_manager` runs. */
+  /** The file manager. Available while the component `file_manager` runs. */
   readonly files: FileManager;
   /** Rebuilds lost rows of files; available while the component `file_manager` runs. */
   readonly library: Pick<LibraryRebuild, 'run'>;
-  /** Available while the components `file_manager` and `wallet` run. */
+  /** Downloads of files. Available while the components `file_manager` and `wallet` run. */
   readonly downloads: Downloads;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -69,6 +69,6 @@ export interface DaemonServices {
 
 export interface DaemonContext {
   readonly services: DaemonServices;
-  /** Whether outputs are shown with the bytes of their values (`include_protobuf`). */
+  /** Whether outputs are shown with the serialized bytes of their claim values (`include_protobuf`). */
   readonly withProtobuf: boolean;
 }

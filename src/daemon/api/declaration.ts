@@ -14,7 +14,7 @@
  */
 import type { Schema } from '../../schema/schema.js';
 
-/** Groups of the command line, in the order of its help. Methods without a group are called by their own names. */
+/** Groups of commands on the command line, in the order of the help text. A method without a group is called by its own name. */
 export const GROUPS = {
   account: 'Create, modify and inspect the accounts of a wallet.',
   address: 'List, create and check addresses.',
@@ -86,7 +86,7 @@ export interface ParamDeclaration {
   readonly type: ParamType;
   readonly description: string;
   readonly required?: true;
-  /** Value in `args` if the parameter is absent or null. */
+  /** Value that `args` contains if the caller passes the parameter as null or not at all. */
   readonly default?: unknown;
   /** A null is an error (`InputValueIsNoneError`) instead of counting as absent. */
   readonly refusesNull?: true;
@@ -100,25 +100,31 @@ export interface MethodDeclaration {
   readonly group: Group | null;
   /** One sentence: the first line of help. */
   readonly summary: string;
-  /** Further paragraphs of the help. */
+  /** Additional paragraphs of the help text. */
   readonly details?: readonly string[];
-  /** Arguments on the command line, in docopt's grammar, without the names of program and method; lines as help shows them. */
+  /**
+   * Arguments of the method on the command line, in docopt's grammar, without the names of the program and the method. Each
+   * element is one line of the help text.
+   */
   readonly usage: readonly string[];
-  /** Parameters in the order of positional arguments. */
+  /** Parameters in the order in which a call passes them by position. */
   readonly params: readonly ParamDeclaration[];
   readonly result: Schema;
   readonly needs: readonly ComponentName[];
-  /** Whether parameters that are not declared are accepted. They are passed in `args.others`. */
+  /** Whether the method accepts parameters that are not declared. They are passed in `args.others`. */
   readonly freeKeywords?: true;
 }
 
-/** An older name of a method, which is still accepted. */
+/** An older name of a method that is still accepted. */
 export interface MethodAlias {
   readonly name: string;
   readonly replacedBy: string;
 }
 
-/** Keeps the literal types, from which `ArgsOf` derives the argument types. */
+/**
+ * Identity function. The type parameter is `const`, so that the literal types stay from which `ArgsOf` derives the types of
+ * the arguments.
+ */
 export function declareMethod<const D extends MethodDeclaration>(declaration: D): D {
   return declaration;
 }
@@ -128,7 +134,7 @@ export function declareParam<const P extends ParamDeclaration>(param: P): P {
   return param;
 }
 
-/** Returns the parameter, marked as required. */
+/** Returns a copy of the parameter's declaration, marked as required. */
 export function required<const P extends ParamDeclaration>(param: P): P & { readonly required: true } {
   return { ...param, required: true };
 }

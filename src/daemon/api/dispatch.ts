@@ -24,11 +24,14 @@ export const ERROR_CODE = {
 
 /** Checks that the components that a method needs are running. */
 export interface ComponentGate {
-  /** Throws `DaemonError`: `NameError` for a skipped component, `ComponentsNotStartedError` for one that is still starting. */
+  /**
+   * Checks that components run. Throws `DaemonError`: `NameError` for a skipped component, `ComponentsNotStartedError` for a
+   * component that is still starting.
+   */
   check(needs: readonly ComponentName[]): void;
 }
 
-/** Notified of each call that reached a method. */
+/** Observer that is notified of each call of a known method. */
 export interface CallObserver {
   begin(method: string): (outcome: 'done' | 'failed' | 'cancelled') => void;
 }
@@ -44,17 +47,20 @@ export interface DispatcherDeps {
   readonly onBug: (method: string, error: unknown) => void;
 }
 
-/** The answer's envelope. */
+/** Members of a JSON-RPC answer, in order. */
 export type Answer = { readonly [key: string]: JsonOut };
 
-/** The text is cut to 1,000 characters, since quoted parts, such as a hub's error, may have any length. */
+/**
+ * Answer that reports an error. The text is cut to 1,000 characters, since quoted parts, such as a hub's error, may have any
+ * length.
+ */
 export function errorAnswer(code: number, message: string, data: JsonOut = {}): Answer {
   return { jsonrpc: '2.0', error: { code, data, message: boundedErrorText(message) } };
 }
 
 /** A call whose parameter names and parameter count match the declaration. */
 interface Call {
-  /** The name used by the caller, which may be an alias. */
+  /** Name of the method in the call, which may be an alias. */
   readonly name: string;
   readonly declaration: MethodDeclaration;
   readonly params: CallParams;
@@ -62,7 +68,7 @@ interface Call {
   readonly isGone: IsGone;
 }
 
-/** Whether the client has disconnected or the daemon is stopping. */
+/** Returns whether the caller has stopped waiting: the client has disconnected, or the daemon is stopping. */
 type IsGone = () => boolean;
 
 const NO_PARAMS: CallParams = { positional: [], named: new Map() };
@@ -82,7 +88,7 @@ export class Dispatcher {
     this.#byName = byName;
   }
 
-  /** Calls a method; synchronous if the method is. Never rejects. */
+  /** Calls a method. Returns the answer itself if the method is synchronous, else a promise, which never rejects. */
   call(request: JsonObject, isGone: IsGone): Answer | Promise<Answer> {
     const members = new Map(request.entries);
     const method = members.get('method');
@@ -139,7 +145,7 @@ function succeed(result: JsonOut, end: EndOfCall): Answer {
   return { jsonrpc: '2.0', result };
 }
 
-/** Reads the parameters from each accepted form; null for any other form. */
+/** Reads the parameters of a request in each accepted form (list, object, or list of both). Returns null for any other form. */
 function readCall(params: JsonValue | undefined): { params: CallParams | null; withProtobuf: boolean } {
   if (params === undefined) return { params: NO_PARAMS, withProtobuf: false };
   if (params instanceof JsonObject) {
@@ -164,7 +170,7 @@ function readList(params: readonly JsonValue[]): CallParams | null {
 const isTrue = (value: JsonValue): boolean =>
   value !== false && value !== null && value !== 0 && value !== '';
 
-/** A password is replaced by stars of the same number. */
+/** Returns the parameters for the log. Each password is replaced by as many stars as it has characters. */
 function shownNamed(named: ReadonlyMap<string, JsonValue>): JsonObject {
   return new JsonObject(
     [...named].map(([key, value]) => [

@@ -6,7 +6,10 @@ const URL = 'http://localhost:5279/';
 /** Words that need no quotes in a shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** The lines of all examples of a method: for each a command line, then a request. `command` is the name of the program. */
+/**
+ * Lines of all examples of a method. Each example is shown as a command line and as a request. `command` is the name of the
+ * program.
+ */
 export function exampleLines(declaration: MethodDeclaration, command: string): string[] {
   const { name, usage } = declaration;
   return (EXAMPLES[name] ?? []).flatMap((example) => [
@@ -20,7 +23,7 @@ export function exampleLines(declaration: MethodDeclaration, command: string): s
  * others are named. A list becomes one argument for each item.
  */
 function commandArguments(usage: string, example: Example): string[] {
-  // `<name>` on its own, not the value of `--name=<name>`.
+  // Finds `<name>` that stands alone, not as the value in `--name=<name>`.
   const places = [...usage.matchAll(/(?<!=)<(\w+)>/g)].map(([, name]) => name!);
   const isPlaced = (name: string): boolean =>
     places.includes(name) &&
@@ -40,14 +43,14 @@ function commandArguments(usage: string, example: Example): string[] {
 const textsOf = (value: ExampleValue): string[] =>
   Array.isArray(value) ? [...(value as readonly string[])] : [String(value)];
 
-/** A word for a shell; an option keeps its name before the quotes. */
+/** Quotes a word for a shell. The name of an option stays before the quotes. */
 function quoted(word: string): string {
   if (PLAIN.test(word)) return word;
   const [, option = '', value = ''] = /^(--\w+=)?([^]*)$/.exec(word)!;
   return `${option}'${value.replaceAll("'", "'\\''")}'`;
 }
 
-/** JSON in one line with blanks, as people write it. */
+/** Formats a value as JSON in one line, with spaces after commas and colons. */
 function jsonOf(value: Example | ExampleValue): string {
   if (Array.isArray(value)) return `[${value.map((item: string) => JSON.stringify(item)).join(', ')}]`;
   if (typeof value !== 'object') return JSON.stringify(value);

@@ -80,7 +80,7 @@ function reflectorMembers(file: ManagedFile, { services }: DaemonContext): Json 
   };
 }
 
-/** `receipt` is the wallet's payment for the claim, if it was requested. */
+/** Formats a file. `receipt` is the wallet's payment for the claim, if the caller requested it. */
 export async function fileToJson(
   file: ManagedFile,
   context: DaemonContext,
@@ -89,7 +89,7 @@ export async function fileToJson(
   const { services } = context;
   const { row, place } = file;
   const { claim } = row;
-  // Headers need the component `wallet`.
+  // Heights of claims need the headers of the component `wallet`.
   const port = services.runningWallets === null ? null : showPortOf(context);
   await file.lookAtOutput();
   await services.blobs.originals.lookAt(row.streamHash);

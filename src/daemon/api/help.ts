@@ -52,7 +52,7 @@ function row(name: string, text: string, level = 1): string {
   return head + wrap(text, column);
 }
 
-/** A parameter as text: type, whether it is required, description and default. */
+/** Describes a parameter for the help text: its type, whether it is required, its description and its default. */
 export function describeParam(param: ParamDeclaration): string {
   const type = `${TYPE_WORDS[param.type]}${param.required ? ', required' : ''}`;
   const fallback =
@@ -104,7 +104,7 @@ function describeResult(schema: Schema): string {
   return [head, ...fields].join('\n');
 }
 
-/** The whole help of a method, as `--help` of its command shows it. */
+/** Returns the whole help text of a method, as `--help` of its command shows it. */
 export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): string {
   const { summary, details = [], usage, params, result } = declaration;
   const [first = '', ...more] = usage;
@@ -121,7 +121,7 @@ export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): 
   ].join('\n\n');
 }
 
-/** A group with its commands. */
+/** Returns the help text of a group, which lists its commands. */
 export function groupHelp(
   group: Group,
   declarations: readonly MethodDeclaration[],
@@ -142,7 +142,7 @@ export function groupHelp(
   ].join('\n\n');
 }
 
-/** All groups, and the commands without one. */
+/** Returns the help text of the program: all groups, and the commands without a group. */
 export function programHelp(
   declarations: readonly MethodDeclaration[],
   options: readonly (readonly [name: string, text: string])[],

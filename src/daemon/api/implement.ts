@@ -1,4 +1,4 @@
-/** Binds the code of a method to its declaration. */
+/** Combines the declaration of a method with its implementation. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { AnyArgs, ArgsOf } from './args.js';
 import type { DaemonContext } from './context.js';
@@ -9,11 +9,14 @@ export interface MethodImplementation {
   readonly run: (context: DaemonContext, args: AnyArgs) => Promise<JsonOut> | JsonOut;
 }
 
-/** `run` receives parameters that were checked against the declaration. A thrown error becomes the error of the answer. */
+/**
+ * Pairs a declaration with its implementation. `run` receives parameters that were checked against the declaration. An error
+ * that `run` throws becomes the error of the answer.
+ */
 export function implement<D extends MethodDeclaration>(
   declaration: D,
   run: (context: DaemonContext, args: ArgsOf<D>) => Promise<JsonOut> | JsonOut,
 ): MethodImplementation {
-  // The parameters were read by the declaration from which `ArgsOf` derives, so the cast is safe.
+  // The parameters were checked against the declaration from which `ArgsOf` derives their types, so the cast is safe.
   return { declaration, run: run as unknown as MethodImplementation['run'] };
 }

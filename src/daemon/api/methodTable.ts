@@ -43,7 +43,7 @@ const IMPLEMENTED: readonly (readonly MethodImplementation[])[] = [
   walletMethods,
 ];
 
-/** Throws if two methods have the same name. */
+/** Returns the implementations of all methods by name. Throws if two methods have one name. */
 export function implementationsByName(): ReadonlyMap<string, MethodImplementation> {
   const byName = new Map<string, MethodImplementation>();
   for (const method of IMPLEMENTED.flat()) {

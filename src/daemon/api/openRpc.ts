@@ -7,7 +7,7 @@ const OPENRPC_VERSION = '1.3.2';
 const AMOUNT: JsonSchema = { type: 'string', pattern: '^[0-9]{1,10}\\.[0-9]{1,8}$' };
 const NUMBER_OR_TEXT: JsonSchema = { type: ['number', 'string'] };
 
-/** JSON types of a parameter, by its type. */
+/** JSON schemas of parameters, by type. */
 const PARAM_SCHEMAS: Readonly<Record<ParamDeclaration['type'], JsonSchema>> = {
   str: { type: 'string' },
   int: { type: 'integer' },

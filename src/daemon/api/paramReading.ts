@@ -8,7 +8,7 @@ import { DaemonError } from '../base/daemonError.js';
 import type { AnyArgs } from './args.js';
 import type { MethodDeclaration, ParamDeclaration, ParamType } from './declaration.js';
 
-/** Data of a call. */
+/** Parameters of a call, as received. */
 export interface CallParams {
   readonly positional: readonly JsonValue[];
   readonly named: ReadonlyMap<string, JsonValue>;
@@ -18,8 +18,8 @@ export interface CallParams {
 export class ParamsError extends Error {}
 
 /**
- * Throws `ParamsError` if names or the number of parameters do not match. The message contains the name by which the method
- * was called.
+ * Throws `ParamsError` if a parameter's name is unknown, a required parameter is missing, or there are too many parameters.
+ * The message contains the method's name as in the call.
  */
 export function checkParams(
   declaration: MethodDeclaration,
@@ -52,7 +52,7 @@ export function checkParams(
   }
 }
 
-/** The values by name. Throws a `DaemonError` if a value has another type. Call `checkParams` first. */
+/** Values of the parameters by name. Throws a `DaemonError` if a value has the wrong type. Call `checkParams` before. */
 export function readParams(declaration: MethodDeclaration, { positional, named }: CallParams): AnyArgs {
   const args: Record<string, unknown> = {};
   const others = new Map(named);
@@ -83,7 +83,7 @@ const READABLE: Readonly<Record<ParamType, string>> = {
 const isAmount = ({ type }: ParamDeclaration): boolean => type === 'lbc' || type === 'positiveLbc';
 
 function readParam(param: ParamDeclaration, value: JsonValue | undefined): unknown {
-  // A required amount must not be null. `parseLbc` throws the error.
+  // A required amount must not be null. `parseLbc` throws the error for the null.
   if (value === null && param.required && isAmount(param)) return parseLbc(param.name, value);
   if (value === null && param.type !== 'any' && (param.refusesNull || param.required)) {
     throw new DaemonError(
@@ -128,7 +128,7 @@ function textsOf(value: JsonValue): string[] | undefined {
   return texts.includes(undefined) ? undefined : (texts as string[]);
 }
 
-/** Reads a value by the type of its parameter. Returns undefined if the value has another type. */
+/** Readers of values, by the type of the parameter. A reader returns undefined if the value has the wrong type. */
 const READERS: Readonly<
   Record<Exclude<ParamType, 'any' | 'lbc' | 'positiveLbc'>, (value: JsonValue) => unknown>
 > = {

@@ -1,4 +1,4 @@
-/** Access of methods and components to the settings. `daemon/main` owns the table and the file of the settings. */
+/** Access of methods and components to the settings. The table and the file of the settings are in `daemon/main`. */
 import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { VideoSettings } from '../media/videoAnalyzer.js';
@@ -8,7 +8,7 @@ export type HostPort = readonly [host: string, port: number];
 
 export interface MaxKeyFee {
   readonly currency: string;
-  /** The amount as it was written. */
+  /** The amount as the operator wrote it. */
   readonly amount: string;
 }
 
@@ -46,7 +46,7 @@ export interface SettingValues extends VideoSettings {
   readonly coin_selection_strategy: string;
   readonly transaction_cache_size: number;
   readonly max_key_fee: MaxKeyFee | null;
-  /** LBC for one unit of another currency, for example `USD=38.5`. */
+  /** Exchange rates: LBC for one unit of another currency, for example `USD=38.5`. */
   readonly exchange_rates: readonly string[];
   /** Empty: none. */
   readonly exchange_rate_source: string;
@@ -59,7 +59,7 @@ export interface SettingValues extends VideoSettings {
   readonly network_interface: string;
   readonly keep_blobs: boolean;
   readonly save_blobs: boolean;
-  /** A value of 0 selects any free port. */
+  /** UDP port of the DHT node; 0 selects any free port. */
   readonly udp_port: number;
   readonly known_dht_nodes: readonly HostPort[];
   /** Seconds. */
@@ -67,7 +67,7 @@ export interface SettingValues extends VideoSettings {
   readonly split_buckets_under_index: number;
   readonly is_bootstrap_node: boolean;
   readonly announce_head_and_sd_only: boolean;
-  /** Number of blobs that are announced at the same time; 0 turns announcing off. */
+  /** Maximum number of blobs that are announced at the same time; 0 turns announcing off. */
   readonly concurrent_blob_announcers: number;
   readonly tracker_servers: readonly HostPort[];
   readonly use_upnp: boolean;
@@ -96,9 +96,9 @@ export interface SettingValues extends VideoSettings {
   readonly reflector_port: number;
   readonly reflector_peer_port: number;
   readonly reflector_http_port: number;
-  /** Megabytes; 0: no limit. */
+  /** Maximum size of the reflector's blobs in megabytes; 0: no limit. */
   readonly reflector_quota: number;
-  /** Claim ids of claims and channels. */
+  /** Claim ids of claims and channels that the reflector refuses. */
   readonly reflector_blocked: readonly string[];
 }
 
@@ -108,9 +108,9 @@ export interface Settings {
   isDefault(name: keyof SettingValues): boolean;
   /** All settings, as `settings_get` shows them. */
   all(): JsonOut;
-  /** Checks the value, sets it, and writes the settings file. Resolves to the cleaned value as answers show it. */
+  /** Checks the value, sets it, and writes the settings file. Resolves to the normalized value, as answers show it. */
   set(name: string, value: JsonValue): Promise<JsonOut>;
-  /** Resets the setting; resolves to the default. */
+  /** Resets the setting. Resolves to the default value. */
   clear(name: string): Promise<JsonOut>;
   /** Calls the listener after `set` or `clear` changed the setting. */
   onChange(name: keyof SettingValues, listener: () => void): void;

@@ -15,7 +15,10 @@ import {
 import { compareCodePoints, pythonFloat, pythonNumber, quotePython } from './pythonJson.js';
 
 const INDENT = '  ';
-/** Levels at which the writer may yield between members: the answer, its result, the items of a page. */
+/**
+ * Depth of nesting up to which the writer may yield to the event loop between members: the answer, its result and the items
+ * of a page.
+ */
 const RESTING_LEVELS = 3;
 /**
  * Maximum size of the cache of field names. Arbitrary: more than the field names of all answers. A full cache accepts no
@@ -58,7 +61,7 @@ function* withoutKeys(items: Iterable<JsonOut>): Iterable<readonly [string, Json
 }
 
 function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>): [string, JsonOut][] {
-  // The last of repeated keys counts, as in a Python dictionary.
+  // If a key occurs several times, the last value counts, as in a Python dictionary.
   const members = [...new Map(entries)].filter(([, value]) => value !== undefined);
   return sortByKey(members as [string, JsonOut][]);
 }
@@ -72,7 +75,7 @@ function sortedProperties(value: object): [string, JsonOut][] {
   return sortByKey(present as [string, JsonOut][]);
 }
 
-/** Members of a container; null for another value. */
+/** Members of an object or array that is being written; null for a scalar value. */
 function openContainer(value: JsonOut): Container | null {
   if (value === null || typeof value !== 'object') return null;
   if (value instanceof JsonNumber || value instanceof HexFragment || value instanceof RawJson) return null;
@@ -113,7 +116,7 @@ export function fixed<T extends object>(value: T): T {
   return value;
 }
 
-/** The cached text of a constant value; null for other values. */
+/** Returns the cached text of a constant value at a nesting level; null for other values. */
 function fixedText(value: JsonOut, level: number): string | null {
   if (value === null || typeof value !== 'object') return null;
   const known = fixedTexts.get(value);
@@ -158,7 +161,7 @@ async function readAll<T>(source: Iterable<T> | AsyncIterable<T>): Promise<T[]> 
   return items;
 }
 
-/** Collects the items of a stream source into a list. */
+/** Reads all items of a stream source into a list. */
 async function settled(source: JsonArrayStream | JsonObjectStream): Promise<JsonOut> {
   if (source instanceof JsonArrayStream) return readAll(source.items);
   return new Map(await readAll(source.members));
@@ -205,7 +208,7 @@ export function answerText(answer: JsonOut): string | Promise<string> {
   return textOf(out);
 }
 
-/** Continues the writing after a wait. */
+/** Continues the writing after it had to wait for a stream source. */
 async function writeOn(
   steps: Generator<Wait, void, JsonOut>,
   out: string[],

@@ -3,15 +3,15 @@
 const FIRST_BLOCK_SEC = 1_466_646_588;
 const SPACING_SEC = 160.6855883050695;
 const DAY_SEC = 86_400;
-/** Julian date of the Unix epoch. */
+/** Julian day number of the Unix epoch. */
 const EPOCH_JULIAN_DAY = 2_440_587.5;
 
-/** Unix time of a block at that height; null for an unconfirmed output. */
+/** Unix time of the block at `height`; null for the height of an unconfirmed output. */
 export function estimatedTimeSec(height: number): number | null {
   return height <= 0 ? null : Math.trunc(FIRST_BLOCK_SEC + height * SPACING_SEC);
 }
 
-/** The julian date of the day (UTC) that a time is in. */
+/** Julian date of the day (UTC) that contains the time. */
 export function julianDay(timeSec: number): number {
   return Math.floor(timeSec / DAY_SEC) + EPOCH_JULIAN_DAY;
 }

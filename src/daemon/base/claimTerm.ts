@@ -1,5 +1,5 @@
 /**
- * When claims and supports expire: after this many blocks without an update they have no effect, although their outputs can
+ * Terms of claims and supports: after this many blocks without an update they have no effect, although their outputs can
  * still be spent. Source: lbrycrd claimtrieforks.cpp `forkForExpirationChange`, consensus/params.h `GetExpirationTime`.
  */
 import { expirationHeight } from '../../claimtrie/rules.js';

@@ -2,16 +2,16 @@
 import { randomBytes } from 'node:crypto';
 
 export interface Timer {
-  /** Does nothing if the task has run or was cancelled. */
+  /** Cancels the timer. Without effect if the task has run or was cancelled. */
   cancel(): void;
 }
 
 export interface Clock {
   /** Unix time in whole seconds. The system may set it back. */
   nowSec(): number;
-  /** Milliseconds of a monotonic clock. */
+  /** Monotonic time in milliseconds. */
   nowMs(): number;
-  /** Runs the task once, after this many milliseconds. */
+  /** Runs the task once, after `delayMs` milliseconds. */
   after(delayMs: number, task: () => void): Timer;
 }
 

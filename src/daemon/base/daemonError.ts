@@ -15,13 +15,13 @@ export class DaemonError extends Error {
 /** Error without a class in lbry-sdk: Python's generic `Exception`. */
 export const failure = (message: string): DaemonError => new DaemonError('Exception', message);
 
-/** Error for an unmet precondition of a call, such as an unlocked wallet. */
+/** Creates the error for an unmet precondition of a call, such as an unlocked wallet. */
 export const assertionFailure = (message: string): DaemonError => new DaemonError('AssertionError', message);
 
 /** Error for a parameter with an invalid value. */
 export const badValue = (message: string): DaemonError => new DaemonError('ValueError', message);
 
-/** Error for a file that the daemon cannot write. */
+/** Error for a file that the daemon cannot write. `what` names the kind of file. */
 export const unwritableFile = (what: string, path: string, error: unknown): DaemonError =>
   new DaemonError(
     'OSError',
@@ -31,6 +31,9 @@ export const unwritableFile = (what: string, path: string, error: unknown): Daem
 export const invalidPassword = (): DaemonError =>
   new DaemonError('InvalidPasswordError', 'Password is invalid.');
 
-/** The error of a method whose component is skipped. The text begins as that of lbry-sdk's `all_components_running`. */
+/**
+ * Error for a method whose component is disabled by the setting `components_to_skip`. The text begins as the text of
+ * lbry-sdk's `all_components_running`.
+ */
 export const skippedComponent = (name: string): DaemonError =>
   new DaemonError('NameError', `${name} is not a known Component: it is skipped`);

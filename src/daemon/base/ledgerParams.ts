@@ -1,6 +1,6 @@
 /**
- * Chains of wallets by their names in wallet files, with the formats of their addresses and keys.
- * Source: lbry-sdk lbry/wallet/ledger.py `Ledger`, `TestNetLedger`, `RegTestLedger`.
+ * Networks of wallets, by the names that wallet files use, with the formats of their addresses and keys. Source: lbry-sdk
+ * lbry/wallet/ledger.py `Ledger`, `TestNetLedger`, `RegTestLedger`.
  */
 import type { NetworkParams } from '../../params/network.js';
 import { mainParams } from '../../params/main.js';

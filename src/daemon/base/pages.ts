@@ -20,11 +20,11 @@ export function pageOf(args: {
 }): Page {
   const page = Math.max(1, args.page || 1);
   const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
-  // The upper bound is beyond the end of any list and still a number that the database accepts.
+  // The upper bound of the offset is beyond the end of any list, and is a number that the database accepts.
   return { page, pageSize, offset: Math.min(pageSize * (page - 1), Number.MAX_SAFE_INTEGER) };
 }
 
-/** A page in the form of answers; without totals if `total` is null. */
+/** One page of a list in the form of answers; without totals if `total` is null. */
 export function paged(
   items: readonly JsonOut[],
   total: number | null,
@@ -35,7 +35,7 @@ export function paged(
   return { ...answer, total_items: total, total_pages: Math.ceil(total / pageSize) };
 }
 
-/** The page of a list that is in memory. */
+/** Cuts one page out of a list that is in memory. */
 export function pageOfList(items: readonly JsonOut[], page: Page): Record<string, JsonOut> {
   return paged(items.slice(page.offset, page.offset + page.pageSize), items.length, page);
 }

@@ -8,7 +8,7 @@ import { JsonNumber, numberText, type JsonValue } from '../../util/json/json.js'
 export interface PythonJsonForm {
   /** Number of spaces of indentation per level; 0 writes one line with `", "` and `": "`. */
   readonly indent?: number;
-  /** Keys in the order of their code points instead of the insertion order. */
+  /** Whether keys are sorted by their code points instead of their insertion order. */
   readonly sortKeys?: boolean;
 }
 
@@ -76,8 +76,8 @@ export function compareCodePoints(left: string, right: string): number {
 }
 
 /**
- * Maximum nesting that Python's `json` reads in lbry-sdk: Python's limit is 1,000 calls, and some are running already.
- * Source: `sys.getrecursionlimit`.
+ * Maximum nesting of JSON that lbry-sdk can read. Python allows 1,000 nested calls (`sys.getrecursionlimit`), and some are
+ * in use before `json` starts.
  */
 export const MAX_PYTHON_DEPTH = 900;
 
@@ -106,7 +106,7 @@ function membersWithin(value: JsonValue): JsonValue[] {
   return Array.isArray(value) ? value : value.entries.map(([, inner]) => inner);
 }
 
-/** The members as in a Python dictionary: a repeated key has its last value at its first position. */
+/** The members of an object as in a Python dictionary: a repeated key keeps its first position and gets its last value. */
 function membersOf(object: JsonObject): [string, JsonValue][] {
   return [...new Map(object.entries)];
 }

@@ -1,7 +1,7 @@
 /** Measures a rate in bytes per second over the last seconds. */
 import type { Clock } from './clock.js';
 
-/** Length of the measured time window. Arbitrary. */
+/** Length of the measured time window in milliseconds. Arbitrary: long enough to smooth the rate. */
 const WINDOW_MS = 5000;
 
 export class RateWindow {
@@ -24,7 +24,10 @@ export class RateWindow {
     while (this.#parts.length > 0 && nowMs - this.#parts[0]!.atMs >= WINDOW_MS) this.#parts.shift();
   }
 
-  /** If the measurement began less than five seconds ago, the rate is over the time since then, but at least over one second. */
+  /**
+   * Rate in units per second. In the first five seconds, the rate covers the time since the start of the measurement, but at
+   * least one second.
+   */
   get perSecond(): number {
     const nowMs = this.#clock.nowMs();
     this.#forget(nowMs);

@@ -12,7 +12,7 @@ export type ResolveProblem =
   | 'hub failed'
   /** No hub is connected. */
   | 'no hub'
-  /** The file of another claim with the same stream exists here. */
+  /** The file of another claim with the same stream exists in this daemon. */
   | 'collision';
 
 export class ResolveError extends DaemonError {

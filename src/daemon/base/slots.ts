@@ -10,12 +10,12 @@ export class Slots {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether a new task would be refused. */
+  /** Whether `run` would refuse a further task. */
   get isFull(): boolean {
     return this.#running >= this.#limit && this.#waiting.length >= this.#maxWaiting;
   }
 
-  /** Resolves or rejects as the task does; null if the queue is full. */
+  /** Runs the task when a slot is free. Resolves or rejects as the task does; resolves to null if the queue is full. */
   async run<T>(task: () => Promise<T>): Promise<T | null> {
     if (this.isFull) return null;
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -23,7 +23,7 @@ export class Slots {
     try {
       return await task();
     } finally {
-      // The next waiting task takes the free slot.
+      // The slot that became free goes to the task that has waited longest.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

@@ -1,4 +1,4 @@
-/** Threads of the daemon. A thread answers calls one after the other, and its errors are converted for the caller. */
+/** A thread of the daemon. The thread answers calls one after the other, and its errors are converted for the caller. */
 import { CallThread } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
@@ -13,9 +13,9 @@ const ENVIRONMENT_ERROR: ErrorKind<EnvironmentError> = {
 };
 
 export interface DaemonThreadOptions {
-  /** The program, as a path below `dist`. */
+  /** Path of the thread's program below `dist`. */
   readonly program: readonly string[];
-  /** The `workerData` of the program. */
+  /** Value of `workerData` in the thread's program. */
   readonly data: unknown;
   /** Name of the thread's task, as the subject of error messages: `The wallet's database`. */
   readonly title: string;
@@ -39,7 +39,8 @@ export function daemonThread({ program, data, title, onNotice }: DaemonThreadOpt
 
 /**
  * Code that runs in a thread started by `daemonThread`. Answers calls by the object that `open` returns. If `open` fails,
- * each call fails with its error. Returns unused memory while the thread is idle. `translate` converts an error thrown by a method into the error for the caller.
+ * each call fails with the error of `open`. Returns unused memory while the thread is idle. `translate` converts an error
+ * thrown by a method into the error for the caller.
  */
 export function serveDaemonThread(
   open: () => Promise<ServedObject> | ServedObject,

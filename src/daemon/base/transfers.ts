@@ -1,11 +1,11 @@
 /**
- * Running transfers: saved files, files that become streams, streams sent to reflectors. Their modules report here;
- * `status`, the events of the API and the command line show them.
+ * Running transfers: saved files, files that become streams, streams sent to reflectors. The modules that run a transfer
+ * report its progress to this module; `status`, the events of the API and the command line show it.
  */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Clock, Timer } from './clock.js';
 
-/** Interval of progress events. */
+/** Interval of progress events in ms. */
 export const REPORT_MS = 1000;
 
 export type TransferKind = 'download' | 'publish' | 'reflect';
@@ -13,10 +13,10 @@ export type TransferOutcome = 'finished' | 'stopped' | 'failed';
 
 export interface TransferSubject {
   readonly kind: TransferKind;
-  /** Null while a stream is being made. */
+  /** Hash of the sd blob; null while a stream is being created. */
   readonly sdHash: string | null;
   readonly claimName: string | null;
-  /** The file that is written or read. */
+  /** Path of the file that the transfer reads or writes. */
   readonly path: string | null;
   /** `host:port`. */
   readonly reflector: string | null;
@@ -33,11 +33,11 @@ export interface TransferState {
 
 export type TransferEvent =
   | { readonly name: 'begun'; readonly data: JsonOut }
-  /** Sent once a second during a transfer. */
+  /** Event that is sent once a second during a transfer. */
   | { readonly name: 'progress'; readonly data: JsonOut }
   | { readonly name: 'ended'; readonly data: JsonOut };
 
-/** Ends a transfer. `error` is the reason for a failure. */
+/** Function that ends a transfer. `error` is the reason for a failure. */
 export type EndTransfer = (outcome: TransferOutcome, error?: string) => void;
 
 interface Transfer {
@@ -77,7 +77,10 @@ export class Transfers {
     this.#clock = clock;
   }
 
-  /** `state` is called for each report. The returned function must be called once, at the end of the transfer. */
+  /**
+   * Begins a transfer. `state` is called for each progress report. The returned function must be called once, at the end of
+   * the transfer.
+   */
   begin(subject: TransferSubject, state: () => TransferState): EndTransfer {
     const transfer = { id: ++this.#lastId, subject, state };
     this.#running.set(transfer.id, transfer);
@@ -89,12 +92,12 @@ export class Transfers {
     };
   }
 
-  /** All running transfers for answers, the oldest first. */
+  /** All running transfers in the form of answers, sorted from the oldest. */
   all(): readonly Members[] {
     return [...this.#running.values()].map(shown);
   }
 
-  /** Calls the listener for each event from now on; the returned function removes it. */
+  /** Calls the listener for each later event. The returned function removes the listener. */
   listen(listener: (event: TransferEvent) => void): () => void {
     this.#listeners.add(listener);
     this.#reportLater();
@@ -109,7 +112,7 @@ export class Transfers {
     for (const listener of this.#listeners) listener(told);
   }
 
-  /** A timer runs only while there are a listener and a transfer. */
+  /** Starts the timer for progress events. It runs only while there are a listener and a transfer. */
   #reportLater(): void {
     if (this.#listeners.size === 0 || this.#running.size === 0) return;
     this.#timer ??= this.#clock.after(REPORT_MS, () => {

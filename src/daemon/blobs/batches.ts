@@ -1,4 +1,4 @@
-/** Batches of work: values that arrive during a batch form the next one. */
+/** Batches of work: values that arrive while a batch runs form the next batch. */
 
 interface Item<T> {
   readonly value: T;
@@ -15,7 +15,7 @@ export class Batches<T> {
     this.#work = work;
   }
 
-  /** Resolves when the batch with the value is done; rejects as the batch does. */
+  /** Adds a value to the current batch. Resolves or rejects when the batch of the value does. */
   add(value: T): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#next.push({ value, resolve, reject });

@@ -1,6 +1,7 @@
 /**
- * Blob files, opened, checked and written without a thread of their own: file access and hashing run in the thread pool of Node.js.
- * The first blob therefore does not wait for the start of a thread, and no memory is used for threads.
+ * Blob files, opened, checked and written without a thread of their own: file access and hashing run in the thread pool of
+ * Node.js. The first blob therefore need not wait until a worker thread has started, and no memory is used for worker
+ * threads.
  */
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
@@ -12,8 +13,8 @@ import type { BlobCheckRow } from '../content/rows.js';
 import { stampText, tableFor, type BlobRead, type FileStamp } from './blobWork.js';
 
 /**
- * Maximum number of blobs that are hashed at the same time. Each takes 4 MiB, since the thread pool works on a copy.
- * Arbitrary.
+ * Maximum number of blobs that are hashed at the same time. Each hash takes 4 MiB of memory, since the thread pool works on
+ * a copy. Arbitrary: bounds the memory.
  */
 const HASHES_AT_ONCE = 2;
 /**
@@ -22,29 +23,32 @@ const HASHES_AT_ONCE = 2;
  */
 const SMALL_BYTES = 16 * 1024;
 
-/** Finds the last check of a blob's file in an earlier run; null if there is none. */
+/** Finds the result of the blob's verification in an earlier run; null if there is none. */
 export type CheckOf = () => Promise<BlobCheckRow | null>;
 
-/** How a file was verified: by a stored table, by an earlier check of the same file, or by its hash, which gives a new table. */
+/**
+ * Result of a successful verification. The bytes match a stored table, an earlier check of the same file, or their hash; in
+ * the last case a new table was computed.
+ */
 export interface Verified {
   readonly stamp: FileStamp;
   readonly by: 'table' | 'stamp' | 'hash';
   readonly newTable: StoredChunkTable | null;
 }
 
-/** A blob file, which the caller closes, or why there is none. */
+/** An opened and checked blob file, which the caller must close; or the reason why there is none. */
 export type OpenedBlob =
   | {
       readonly kind: 'whole';
       readonly file: FileHandle;
       readonly length: number;
       readonly verified: Verified;
-      /** The table against which each chunk must be verified before its use; null if the file is verified. */
+      /** Hashes against which each chunk must be verified before it is used; null if the whole file has been verified. */
       readonly chunks: ChunkTable | null;
     }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
 
-/** The verified bytes of a blob file, or why there are none. */
+/** The verified bytes of a blob file, or the reason why there are none. */
 export type ReadBlob =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly verified: Verified }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
@@ -57,7 +61,7 @@ async function hashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-384', bytes)).toString('hex');
 }
 
-/** The stamp and the bytes of a file, which is open or at a path. */
+/** Stamp (size and times) and bytes of a file, given as an open file or a path. */
 export async function stampOf(
   file: FileHandle | string,
 ): Promise<{ readonly stamp: FileStamp; readonly size: number }> {
@@ -83,12 +87,13 @@ const damaged = (reason: string) => ({ kind: 'damaged', reason }) as const;
 
 export class BlobFiles {
   readonly #hashing = new Slots(HASHES_AT_ONCE);
-  /** Reusable buffers for checks. */
+  /** Buffers for reading files during checks, for reuse. */
   readonly #buffers: Uint8Array[] = [];
 
   /**
-   * Opens a blob's file. The caller verifies the chunks that it reads if there is a table of them. Else the bytes are hashed, unless
-   * the file has the stamp of an earlier check. Throws `EnvironmentError` if the system refuses access.
+   * Opens a blob's file. If a table of its chunks is stored, the caller must verify the chunks that it reads. Otherwise the
+   * whole file is hashed before the call returns, unless it has the stamp (size and times) of an earlier check. Throws
+   * `EnvironmentError` if the system refuses access.
    */
   async open(
     path: string,
@@ -114,7 +119,7 @@ export class BlobFiles {
     return found.kind === 'whole' ? { ...found, chunks } : found;
   }
 
-  /** Reads a blob's file whole and verifies it. Else like `open`. */
+  /** Reads a blob's whole file and verifies it. Otherwise like `open`. */
   async read(
     path: string,
     hash: string,
@@ -137,13 +142,13 @@ export class BlobFiles {
     return { kind: 'whole', bytes, verified: found.verified };
   }
 
-  /** Null for wrong bytes. */
+  /** Verifies the bytes by their hash. Returns null if the hash is wrong. */
   async #verifyHash(hash: string, bytes: Uint8Array, stamp: FileStamp): Promise<Verified | null> {
     if ((await hashOf(bytes)) !== hash) return null;
     return { stamp, by: 'hash', newTable: chunkTableOf(bytes) };
   }
 
-  /** `check` tells how the bytes are verified, or null if they are wrong. */
+  /** Opens a blob file and runs `check`, which returns how the bytes are verified, or null if they are wrong. */
   async #open(
     path: string,
     check: (
@@ -165,7 +170,7 @@ export class BlobFiles {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return { kind: 'missing' };
-      // A bad sector must not affect other blobs.
+      // EIO may be a bad sector. It counts as damage of this blob, so that other blobs are not affected.
       if (code === 'EIO') return damaged('the disk failed to read it');
       throw environmentError(withPath(error, path), path);
     } finally {
@@ -173,7 +178,7 @@ export class BlobFiles {
     }
   }
 
-  /** Whether the bytes have that hash. */
+  /** Whether the bytes have the hash `hash`. */
   async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES) return false;
     if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes) === hash;

@@ -7,19 +7,19 @@ import { stampText, type FileStamp } from './blobWork.js';
 
 const native = loadNative();
 
-/** The file changed after it was opened, or does not hold the blob. */
+/** Thrown if the file was changed after it was opened, or does not contain the blob. */
 export class BlobChangedError extends Error {
   override readonly name: string = 'BlobChangedError';
 }
 
 export interface BlobPartsOptions {
   readonly file: FileHandle;
-  /** Stamp of the file at its verification, or at its opening if `chunks` is given. */
+  /** Stamp of the file when it was verified; with `chunks`, when it was opened. */
   readonly stamp: FileStamp;
   readonly lengthBytes: number;
-  /** Against it each chunk is verified before its first use; null if the file is verified. */
+  /** Table by which each chunk is verified before its first use; null if the whole file is already verified. */
   readonly chunks: ChunkTable | null;
-  /** Called when each chunk was verified. */
+  /** Called when all chunks were verified. */
   readonly onVerified: () => void;
   /** Verifies the whole blob after a chunk did not match. Resolves to the stamp of the file that has the blob's hash, or to null. */
   readonly recheck: () => Promise<FileStamp | null>;
@@ -29,7 +29,7 @@ export class BlobParts {
   readonly lengthBytes: number;
   readonly #options: BlobPartsOptions;
   #chunks: ChunkTable | null;
-  /** Numbers of the verified chunks. */
+  /** Numbers of the chunks that were verified so far. */
   readonly #verified = new Set<number>();
 
   constructor(options: BlobPartsOptions) {
@@ -39,8 +39,8 @@ export class BlobParts {
   }
 
   /**
-   * Reads bytes from a position, fewer at the end. They are in `into`, if that is given and no other bytes are needed to verify them.
-   * Throws `BlobChangedError` if the file was changed or is damaged.
+   * Reads `count` bytes from a position, or fewer at the end of the blob. The result is in the buffer `into` if it is given
+   * and no other bytes are needed for verification. Throws `BlobChangedError` if the file was changed or is damaged.
    */
   async read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array> {
     const length = Math.min(count, this.lengthBytes - at);
@@ -54,14 +54,14 @@ export class BlobParts {
     if (this.#areRight(start / CHUNK_BYTES, bytes)) return bytes.subarray(at - start, at - start + length);
     if ((await this.#options.recheck()) !== this.#options.stamp)
       throw new BlobChangedError('the file of the blob is corrupt');
-    // The table was wrong, and the file is verified now.
+    // The hashes of the chunks were wrong. The whole file was verified during the read.
     this.#chunks = null;
     return this.read(at, count, into);
   }
 
   async #readUnchanged(at: number, into: Uint8Array): Promise<Uint8Array> {
     const { file, stamp } = this.#options;
-    // Bytes in the cache of the system take less time than a job of the thread pool.
+    // Reading from the page cache takes less time than a job of the thread pool.
     const isCached = native?.readCached(file.fd, into, at) === into.length;
     const bytesRead = isCached ? into.length : (await file.read(into, 0, into.length, at)).bytesRead;
     const found = isCached ? fstatSync(file.fd, { bigint: true }) : await file.stat({ bigint: true });
@@ -70,7 +70,7 @@ export class BlobParts {
     return into;
   }
 
-  /** Verifies whole chunks, as far as that was not done before. */
+  /** Verifies whole chunks, skipping chunks that are verified already. Returns whether all match. */
   #areRight(firstChunk: number, bytes: Uint8Array): boolean {
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       const chunk = firstChunk + at / CHUNK_BYTES;

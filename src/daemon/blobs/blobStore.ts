@@ -23,11 +23,11 @@ import { HeldBlobs } from './heldBlobs.js';
 import { Originals } from './originals.js';
 import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
 
-/** Suffix of the names of damaged files. */
+/** Suffix appended to the name of a damaged blob file, so that the file is not used as a blob. */
 const DAMAGED_SUFFIX = '.damaged';
 
 export class BlobStore {
-  /** Hashes of all blobs on disk and of those made on demand. A live view for other modules. */
+  /** Hashes of all blobs on disk and of the blobs that are made on demand. A live view for other modules. */
   readonly finished: BlobSet;
   readonly #finished = new BlobHashes();
   /** Unchecked files in the folder without a row in the database. */
@@ -38,12 +38,12 @@ export class BlobStore {
   readonly #files: BlobFiles;
   /** Blobs that are being checked for the first time. */
   readonly #checking = new Map<string, Promise<unknown>>();
-  /** Stamps of the files that were verified in this run. */
+  /** Stamps (size and times) of the files that were verified in this run, by blob hash. */
   readonly #checked = new Map<string, FileStamp>();
   readonly #queue = new KeyedQueue();
   readonly #keptUntil = new Set<Promise<void>>();
   readonly #storing: BlobStoring;
-  /** Blobs that are being stored, and those whose storing failed until a caller has learned it. */
+  /** Blobs that are being stored. A blob whose storing failed stays in the map until a caller has received the error. */
   readonly #coming = new Map<string, Promise<void>>();
   readonly #tables: ChunkTables;
   #isClosed = false;
@@ -103,7 +103,7 @@ export class BlobStore {
     );
   }
 
-  /** Adopts files that a user put into the folder, if their content has the hash in their name. */
+  /** Adds files that a user put into the folder to the store, if their content has the hash in their name. */
   async #checkUnknown(
     unknown: readonly (readonly [hash: string, stamp: FileStamp | null])[],
     isMine: boolean,
@@ -118,7 +118,7 @@ export class BlobStore {
     }
   }
 
-  /** Reads a file that the database does not know. If its bytes are correct, adds the blob to the database. */
+  /** Reads a blob file without a row in the database. If the bytes have the hash, adds a row for the blob. */
   async #takeOver(hash: string, isMine: boolean): Promise<Uint8Array | null> {
     const bytes = await this.#read(hash);
     this.#unknown.delete(hash);
@@ -133,7 +133,7 @@ export class BlobStore {
     return [...known, ...this.#unknown];
   }
 
-  /** Blobs of the folder that begin like descriptors; only their first bytes are read. */
+  /** Returns the blobs of the folder that begin like descriptors. Only their first bytes are read. */
   async descriptorsAmong(hashes: readonly string[]): Promise<string[]> {
     const found = await Promise.all(
       hashes.map(async (hash) => ((await beginsAsDescriptor(this.#pathOf(hash))) ? [hash] : [])),
@@ -141,7 +141,10 @@ export class BlobStore {
     return found.flat();
   }
 
-  /** Like `read`, also for unchecked files. Blobs of a lost library count as own ones. */
+  /**
+   * Like `read`, but also for files that were not checked yet. If the rows of the files were lost, the blobs count as own
+   * blobs, which cleaning does not delete.
+   */
   readInFolder(hash: string): Promise<Uint8Array | null> {
     return this.#unknown.has(hash) ? this.#takeOver(hash, true) : this.read(hash);
   }
@@ -167,15 +170,18 @@ export class BlobStore {
     if (this.#coming.size <= blobs.length) void this.#tables.save();
   }
 
-  /** Notes that the file with this stamp has the blob. `table` is given if that is known by the blob's hash. */
+  /**
+   * Records that the file with this stamp contains the blob. `table` is the table of its chunks, if it was computed when the
+   * hash was verified.
+   */
   #noteChecked(hash: string, stamp: FileStamp, table: StoredChunkTable | null): void {
     this.#checked.set(hash, stamp);
     if (table !== null) this.#tables.note({ hash, stamp, table });
   }
 
   /**
-   * The bytes of a blob, decrypted if `cipher` is given. Null if the blob is missing or damaged. Such a blob becomes pending
-   * and must be downloaded again.
+   * Returns the bytes of a blob, decrypted if `cipher` is given. Null if the blob is missing or damaged; its status is then
+   * pending, so that it is downloaded again.
    */
   async read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
     if (this.originals.has(hash)) return this.originals.read(hash, cipher);
@@ -196,8 +202,8 @@ export class BlobStore {
   }
 
   /**
-   * Opens the piece of a file that is in a blob on disk. Null in the same cases as `read`. Only the parts that are read are
-   * decrypted. `decrypted` describes `isFull` and the errors.
+   * Opens a blob on disk and decrypts only the parts that are read. Null in the same cases as `read`. `decrypted` describes
+   * `isFull` and the errors.
    */
   async openOnDisk(hash: string, cipher: CipherKey, isFull: boolean): Promise<PlainBlob | null> {
     const parts = await this.openParts(hash);
@@ -205,13 +211,16 @@ export class BlobStore {
     try {
       return await decrypted(parts, cipher, isFull);
     } catch (error) {
-      // It was quarantined if it is damaged. A changed file is verified again at its next use.
+      // A damaged file was already quarantined. A file that was changed is verified again at its next use.
       if (error instanceof BlobChangedError) return null;
       throw error;
     }
   }
 
-  /** Like `openOnDisk`, for a blob made on demand or held in memory. The store releases a held blob to its reader. */
+  /**
+   * Like `openOnDisk`, for a blob that is made on demand or held in memory. A blob held in memory belongs to the reader
+   * after the call.
+   */
   async openInMemory(hash: string, cipher: CipherKey): Promise<PlainBlob | null> {
     if (this.originals.has(hash)) {
       const piece = await this.originals.read(hash, cipher);
@@ -223,7 +232,7 @@ export class BlobStore {
     return decrypted(bytesInMemory(held), cipher);
   }
 
-  /** Releases a blob that `receive` holds in memory, because a reader has its bytes. */
+  /** Releases a blob that `receive` keeps in memory, because a reader has received its bytes. */
   forgetHeld(hash: string): void {
     this.#held.delete(hash);
   }
@@ -232,12 +241,12 @@ export class BlobStore {
     return this.#deps.savesBlobs?.() ?? true;
   }
 
-  /** Blobs in memory. */
+  /** Number of blobs that are kept in memory without being written. */
   get heldCount(): number {
     return this.#held.size;
   }
 
-  /** Whether the blob can only be read as a whole, since it is made on demand. */
+  /** Whether the blob can only be read as a whole, because it is made on demand from a published file. */
   readsWhole(hash: string): boolean {
     return this.originals.has(hash);
   }
@@ -251,7 +260,7 @@ export class BlobStore {
   }
 
   /**
-   * Opens a blob to be read in parts. All parts come from the bytes whose hash was verified. Null in the same cases as
+   * Opens a blob to be read in parts. All parts come from a file whose hash was verified. Null in the same cases as
    * `read`. The caller closes the result.
    */
   async openParts(hash: string): Promise<BlobParts | null> {
@@ -259,7 +268,7 @@ export class BlobStore {
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
     const stamp = this.#checked.get(hash) ?? null;
     const lastCheck = this.#tables.of(hash);
-    // The database answers while the file is opened.
+    // The database query runs while the file is opened.
     const early = stamp === null ? lastCheck() : null;
     const opening = this.#files.open(this.#pathOf(hash), hash, stamp, () => early ?? lastCheck());
     if (stamp === null) {
@@ -281,8 +290,8 @@ export class BlobStore {
   }
 
   /**
-   * Decrypts a blob into an open file. Returns the number of written bytes. Null in the same cases as `read`, and for a blob
-   * that is not on disk.
+   * Decrypts a blob into an open file. Returns the number of written bytes; null in the same cases as `read`, and if the
+   * blob is not on disk.
    */
   async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
     if (!this.#finished.has(hash) || this.originals.has(hash)) return null;
@@ -294,7 +303,7 @@ export class BlobStore {
     return found.length;
   }
 
-  /** Delays the deletion of blobs until the promise settles. */
+  /** Defers all deletions of blobs until the promise settles. */
   keepUntil(settled: Promise<void>): void {
     const kept = settled.catch(() => undefined).finally(() => this.#keptUntil.delete(kept));
     this.#keptUntil.add(kept);
@@ -306,8 +315,8 @@ export class BlobStore {
   }
 
   /**
-   * Verifies a file by its hash, and quarantines it if it is damaged. A file that was found damaged may have been replaced. Resolves
-   * to the stamp of the file with the blob, or to null.
+   * Verifies a file by its hash, and quarantines the file if it is damaged. In the meantime the file may have been replaced
+   * by a correct one. Resolves to the stamp of a file that contains the blob, or to null.
    */
   #recheck(hash: string): Promise<FileStamp | null> {
     return this.#queue.run(hash, async () => {
@@ -336,8 +345,8 @@ export class BlobStore {
   }
 
   /**
-   * Stores a blob. Returns false and stores nothing if it has another hash. After a result of true, the blob is on disk.
-   * Throws `EnvironmentError` if it cannot be written.
+   * Stores a blob. Resolves to false, without storing anything, if the bytes have another hash. Resolves to true when the
+   * blob is on disk. Rejects with `EnvironmentError` if the blob cannot be written.
    */
   async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
     if (!(await this.#isBlob(hash, blob))) return false;
@@ -347,8 +356,9 @@ export class BlobStore {
   }
 
   /**
-   * Takes a downloaded blob. Returns false if it has another hash. After true it can be read; `kept` says when it is on disk.
-   * If blobs are not saved, it stays in memory for its reader. Throws as `write` does.
+   * Accepts a downloaded blob. Resolves to false if the bytes have another hash. After true the blob can be read, and `kept`
+   * tells when it is on disk. If downloaded blobs are not saved, the blob stays in memory for its reader. Rejects like
+   * `write`.
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
@@ -358,7 +368,7 @@ export class BlobStore {
     return true;
   }
 
-  /** Resolves when a received blob is on disk, at once if it is not being stored. Throws as `write` does. */
+  /** Resolves when a received blob is on disk; immediately if the blob is not being stored. Rejects like `write`. */
   async kept(hash: string): Promise<void> {
     try {
       await this.#coming.get(hash);
@@ -372,7 +382,10 @@ export class BlobStore {
     return blob instanceof Uint8Array ? this.#files.isBlob(hash, blob) : Promise.resolve(blob.hash === hash);
   }
 
-  /** Stores a blob whose hash is known. Resolves when its bytes are in a file; `kept` says when the blob is on disk. */
+  /**
+   * Stores a blob whose hash is known to be correct. Resolves when the bytes are in a file. `kept` of the result resolves
+   * when the blob is on disk.
+   */
   async #store(hash: string, blob: BlobBytes, isMine: boolean): Promise<void> {
     let onWritten: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (onWritten = resolve));
@@ -413,8 +426,8 @@ export class BlobStore {
   }
 
   /**
-   * Writes the blobs that are made on demand, of all streams or of one descriptor, so that the folder does not need the
-   * originals. Throws `EnvironmentError` if a blob cannot be written; written blobs stay.
+   * Writes blobs that were made on demand to disk, for all streams or for one descriptor, so that the published files are
+   * not needed any more. Throws `EnvironmentError` if a blob cannot be written; blobs written before stay.
    */
   async restore(sdHash: string | null): Promise<Restored> {
     const changed: string[] = [];
@@ -433,7 +446,10 @@ export class BlobStore {
     return { streams, blobs, bytes, changed };
   }
 
-  /** Writes a blob that is made on demand. Resolves to the number of written bytes, or null if the original file cannot make it. */
+  /**
+   * Writes one blob that was made on demand. Resolves to the number of written bytes, or null if the published file cannot
+   * make the blob.
+   */
   #restoreBlob(hash: string): Promise<number | null> {
     if (this.#isClosed) throw new Error('the daemon stops');
     return this.#queue.run(hash, async () => {
@@ -447,7 +463,7 @@ export class BlobStore {
 
   /**
    * Encrypts a piece of a published file into a blob. The caller may reuse the memory of the piece when the promise
-   * resolves. The blob is stored when `kept` of the result resolves.
+   * resolves. The blob is on disk when the promise `kept` in the result resolves.
    */
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
     const temporary = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
@@ -455,7 +471,7 @@ export class BlobStore {
     const kept = this.#storing.keep(temporary).then(
       () => undefined,
       async (error: unknown) => {
-        // The caller learns only the hashes of stored blobs, so a blob that was not stored is discarded here.
+        // The error leaves the caller without the hash of the blob, so the blob is discarded here.
         await this.discard([hash]).catch(() => undefined);
         throw error;
       },
@@ -464,12 +480,12 @@ export class BlobStore {
     return { hash, length, kept };
   }
 
-  /** Resolves when no blob is being stored that the caller wants to remove, whether that fails or not. */
+  /** Waits until none of these blobs is being stored, whether storing succeeded or failed. */
   async #settle(hashes: readonly string[]): Promise<void> {
     await Promise.allSettled(hashes.map((hash) => this.#coming.get(hash)));
   }
 
-  /** Deletes blobs. Blobs that a stream needs become pending. */
+  /** Deletes blobs. The row of a blob that a stream needs stays, marked as pending. */
   async delete(hashes: readonly string[]): Promise<void> {
     await Promise.all(this.#keptUntil);
     await this.#settle(hashes);
@@ -478,8 +494,8 @@ export class BlobStore {
   }
 
   /**
-   * Removes unneeded blobs that were not acknowledged. Their files are removed first, since a full disk may prevent a change
-   * of the database; the next start repeats that change.
+   * Removes blobs that no stream needs and whose storing was not acknowledged. Files are removed before rows, because a full
+   * disk may prevent a change of the database. The next start repeats the change of the rows.
    */
   async discard(hashes: readonly string[]): Promise<void> {
     await this.#removeFirst(hashes);
@@ -510,7 +526,7 @@ export class BlobStore {
   }
 
   /**
-   * Removes the file of a blob that is also stored elsewhere. The database does not change: the blob counts as finished
+   * Removes the file of a blob that an object store also contains. The database does not change: the blob counts as finished
    * until the next start compares folder and rows.
    */
   evict(hash: string): Promise<void> {
@@ -549,7 +565,7 @@ export class BlobStore {
     await this.#deps.database.endDeletion(hashes);
   }
 
-  /** Ends the check of unknown files; the database must still be open. */
+  /** Stops the check of unknown files. Must be called before the database is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.originals.close();

@@ -30,7 +30,7 @@ export interface BlobStoreDeps {
   readonly files?: BlobFiles;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Whether downloaded blobs are written (`save_blobs`); default true. Read at each use. */
+  /** Returns whether downloaded blobs are written (setting `save_blobs`); default true. Called for each blob. */
   readonly savesBlobs?: () => boolean;
 }
 
@@ -45,15 +45,15 @@ export interface EncryptedBlob {
   readonly hash: string;
   /** Bytes. */
   readonly length: number;
-  /** Resolves when the blob is on disk and has its row. */
+  /** Resolves when the blob is on disk and the database has its row. */
   readonly kept: Promise<void>;
 }
 
-/** Result of writing blobs that were made on demand before. */
+/** Result of writing all blobs to disk that were made on demand from published files. */
 export interface Restored {
   readonly streams: number;
   readonly blobs: number;
   readonly bytes: number;
-  /** Descriptors of streams whose published file was changed. */
+  /** Descriptors of streams whose blobs cannot be made, because the published file was changed. */
   readonly changed: readonly string[];
 }

@@ -8,9 +8,9 @@
  * 4. The rows are committed. Only then the blobs count as on disk: they are in `BlobStore.finished`, and are announced and served.
  *
  * After a kill or a power failure before step 3, the next start removes the temporary files. After step 3, the folder has whole
- * blobs without a finished row, because the data was synced before the name existed; the next start verifies and adopts them. After
- * step 4, neither loses anything. So a name never holds a part of a blob, and no row promises a blob that may be missing. Callers
- * that acknowledge a blob wait for `kept`.
+ * blobs without a finished row, because the data was synced before the name existed; the next start verifies and adopts
+ * them. After step 4, nothing is lost. So a file with a blob's name is always complete, and each row of a finished blob has
+ * its file. Callers that acknowledge a blob wait for `kept`.
  */
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,10 +21,13 @@ import { Batches } from './batches.js';
 import { stampOf } from './blobFiles.js';
 import { PARTIAL_SUFFIX, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
 
-/** Files that are written at the same time, and that are synced at the same time. The thread pool has four threads. */
+/** Maximum number of files that are written, and that are synced, at the same time. The thread pool has four threads. */
 const WRITES_AT_ONCE = 2;
 const SYNCS_AT_ONCE = 2;
-/** Blobs that are written and not synced. Further writes wait. Arbitrary: 128 MiB of the system's cache. */
+/**
+ * Maximum number of blobs that are written and not synced; further writes wait. Arbitrary: bounds the unwritten data in the
+ * page cache to 128 MiB.
+ */
 const MAX_UNSYNCED = 64;
 
 export interface BlobStoringDeps {
@@ -40,11 +43,11 @@ export interface RecordedBlob extends WrittenBlob {
 /** A blob whose bytes are in a temporary file. */
 interface Unsynced extends TemporaryBlob {
   readonly isMine: boolean;
-  /** Null if a thread wrote the file and closed it. */
+  /** Handle of the temporary file; null if a thread wrote the file and closed it. */
   readonly file: FileHandle | null;
 }
 
-/** A blob in a group; the steps fill in what they find out. */
+/** A blob in a group. The steps add their results to it. */
 interface Member {
   readonly blob: Unsynced;
   recorded: RecordedBlob | null;
@@ -67,8 +70,8 @@ export class BlobStoring {
   }
 
   /**
-   * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk. Throws
-   * `EnvironmentError`; no file remains then.
+   * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk.
+   * Rejects with `EnvironmentError`; in that case no file remains.
    */
   async store(hash: string, blob: BlobBytes, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
     return (await this.#unsynced.run(async () => {
@@ -78,7 +81,7 @@ export class BlobStoring {
     }))!;
   }
 
-  /** The same for a blob of the user that a thread wrote to a temporary file. */
+  /** Like `store`, for a blob of the user that a thread has already written to a temporary file. */
   keep(blob: TemporaryBlob): Promise<WrittenBlob> {
     return this.#keep({ ...blob, isMine: true, file: null });
   }
@@ -144,7 +147,7 @@ export class BlobStoring {
 
   /** Syncs the folder, so that new names survive a crash. */
   async #syncFolder(): Promise<void> {
-    // Windows cannot sync folders.
+    // On Windows folders cannot be synced, so this step is skipped.
     if (process.platform === 'win32') return;
     const folder = await open(this.#deps.folder, 'r');
     try {
@@ -155,7 +158,7 @@ export class BlobStoring {
   }
 }
 
-/** Removes a temporary file. Resolves to the error that names it. */
+/** Removes a temporary file after an error. Resolves to the error with the name of the file. */
 async function removed(temporary: string, error: unknown): Promise<unknown> {
   await rm(temporary, { force: true }).catch(() => undefined);
   return environmentError(withPath(error, temporary), temporary);

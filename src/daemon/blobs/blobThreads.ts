@@ -14,14 +14,14 @@ import type {
   TemporaryBlob,
 } from './blobWork.js';
 
-/** Time after which threads without work end. Each thread uses about 10 MiB. Arbitrary. */
+/** Milliseconds without work after which the threads end. Each thread uses about 10 MiB. Arbitrary. */
 const IDLE_MS = 20_000;
 /** Maximum number of threads. More threads are not faster on common disks. Arbitrary. */
 const MAX_THREADS = 4;
 
 /** The hash of one whole file, computed piece by piece in order. */
 export interface FileHash {
-  /** Resolves when the caller may overwrite the piece. */
+  /** Adds a piece to the hash. Resolves when the caller may overwrite the piece. */
   add(piece: Uint8Array): Promise<void>;
   /** Hexadecimal digits. */
   end(): Promise<string>;
@@ -68,7 +68,7 @@ export class BlobThreads {
     this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
 
-  /** Maximum number of threads, and so of jobs that run at the same time. */
+  /** Maximum number of threads, which is also the maximum number of concurrent jobs. */
   get limit(): number {
     return this.#limit;
   }
@@ -91,7 +91,7 @@ export class BlobThreads {
     return this.#start();
   }
 
-  /** See `BlobWork.copyTo`. The file must stay open until the promise settles. */
+  /** Runs `BlobWork.copyTo` in a thread. The file must stay open until the promise settles. */
   async copyTo(
     path: string,
     hash: string,
@@ -103,12 +103,12 @@ export class BlobThreads {
     return (await this.#run('copyTo', [path, hash, checkedStamp, lastCheck, cipher, target])) as BlobCheck;
   }
 
-  /** See `BlobWork.encrypt`. A piece in shared memory is not copied. */
+  /** Runs `BlobWork.encrypt` in a thread. A piece in shared memory is not copied. */
   async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<TemporaryBlob> {
     return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;
   }
 
-  /** See `BlobWork.measure`. A piece in shared memory is not copied. */
+  /** Runs `BlobWork.measure` in a thread. A piece in shared memory is not copied. */
   async measure(piece: Uint8Array, cipher: CipherKey): Promise<KnownBlob> {
     return (await this.#run('measure', [piece, cipher])) as KnownBlob;
   }
@@ -125,7 +125,7 @@ export class BlobThreads {
     return (await this.#run('make', args)) as MadeBlob;
   }
 
-  /** Starts the hash of a whole file. All its pieces go to one thread. `end` must be called. */
+  /** Starts the hash computation for a whole file. The same thread gets all pieces. The caller must call `end`. */
   hashFile(): FileHash {
     this.#begin();
     const thread = this.#free();
@@ -142,7 +142,7 @@ export class BlobThreads {
     };
   }
 
-  /** Ends the threads. A later job starts new ones. */
+  /** Ends the threads. A later job starts new threads. */
   async close(): Promise<void> {
     this.#idle?.cancel();
     this.#idle = null;

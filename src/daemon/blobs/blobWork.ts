@@ -1,6 +1,6 @@
 /**
- * The work on blobs that runs in threads: reading, checking, decrypting, encrypting and writing. All file access here is
- * synchronous, since each thread does one job at a time.
+ * Work on blobs that runs in worker threads: reading, checking, decrypting, encrypting and writing. All file access in this
+ * module is synchronous, because each thread runs one job at a time.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -73,7 +73,10 @@ type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 export const stampText = ({ ino, size, mtimeNs, ctimeNs }: StampedStats): FileStamp =>
   `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
 
-/** The table of a check, if the file is the one that was checked. A changed file is verified by its hash before any use. */
+/**
+ * Returns the chunk table of a check, if the check belongs to this file. A file that changed since the check is verified by
+ * its hash before use.
+ */
 export const tableFor = (
   check: BlobCheckRow | null,
   stamp: FileStamp,
@@ -81,13 +84,13 @@ export const tableFor = (
 ): ChunkTable | null => (check?.stamp === stamp ? ChunkTable.parse(check.table, blobBytes) : null);
 
 /**
- * Detects changes of a published file: its size and the time of its last modification. A copy with the same values may
- * replace it.
+ * Returns the stamp by which changes of a published file are detected: its size and the time of its last modification. A
+ * copy of the file with the same values may replace it.
  */
 export const originalStamp = ({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string =>
   `${size}/${mtimeNs}`;
 
-/** Bytes of the piece at a position of a file; all except the last are full. */
+/** Number of bytes in the piece of a file at a position. All pieces except the last one are full. */
 export const pieceLength = (sizeBytes: number, position: number): number =>
   Math.max(0, Math.min(PIECE_BYTES, sizeBytes - position * PIECE_BYTES));
 
@@ -96,7 +99,7 @@ function stampOf(fd: number): { stamp: FileStamp; size: number } {
   return { stamp: stampText(stats), size: Number(stats.size) };
 }
 
-/** Reads into `bytes`, or into a new buffer that can be transferred to another thread. */
+/** Reads up to `size` bytes into `bytes`, or into a new buffer that can be transferred to another thread. */
 function readBytes(fd: number, size: number, from = 0, bytes: Uint8Array = new Uint8Array(size)): Uint8Array {
   let at = 0;
   while (at < size) {
@@ -107,10 +110,10 @@ function readBytes(fd: number, size: number, from = 0, bytes: Uint8Array = new U
   return bytes.subarray(0, at);
 }
 
-/** Maximum unused bytes in the buffer of a transferred result: the padding. */
+/** Maximum number of unused bytes in the buffer of a transferred result: the padding of the last AES block. */
 const MAX_UNUSED_BYTES = 16;
 
-/** Copies bytes if their buffer holds other data too. */
+/** Returns a copy of the bytes if their buffer also contains other data, so that only the bytes themselves are transferred. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength - bytes.byteLength <= MAX_UNUSED_BYTES ? bytes : Uint8Array.from(bytes);
 }
@@ -135,7 +138,7 @@ function writeTemporary(path: string, parts: Iterable<Uint8Array>): void {
   }
 }
 
-/** Encrypts a piece part by part, and computes the hash of the blob meanwhile. */
+/** Encrypts a piece of a stream part by part, and computes the hash of the blob at the same time. */
 class EncryptedParts implements Iterable<Buffer> {
   readonly #parts: Iterable<Buffer>;
   readonly #digester = new BlobDigester();
@@ -153,7 +156,7 @@ class EncryptedParts implements Iterable<Buffer> {
     }
   }
 
-  /** The blob, when all parts were taken. */
+  /** Returns the blob's hash and length. Must be called after all parts were read. */
   end(): KnownBlob {
     return { ...this.#digester.end(), length: this.#length };
   }
@@ -163,7 +166,7 @@ export class BlobWork {
   readonly #hashes = new Map<number, Hash>();
   readonly #threadNumber: number;
   #written = 0;
-  /** Buffer for bytes that stay in this thread. */
+  /** Buffer for blobs that are not transferred to another thread. */
   #scratch: Uint8Array | null = null;
 
   /** `threadNumber` makes the temporary names of each thread distinct. */
@@ -176,9 +179,9 @@ export class BlobWork {
   }
 
   /**
-   * Reads a blob's file, verifies it, and writes the decrypted piece into an open file. The bytes are verified by the table of the last
-   * check, or by their hash if that is not possible, unless the file has the stamp of an earlier check. `length` of the
-   * result is the size of the piece.
+   * Reads a blob's file, verifies it, and writes the decrypted piece (the blob's part of the stream) into an open file. The
+   * bytes are verified by the table of the last check, or by their hash if that is not possible, unless the file has the
+   * stamp of an earlier check. `length` of the result is the size of the piece.
    */
   copyTo(
     path: string,
@@ -198,7 +201,7 @@ export class BlobWork {
     return { kind: 'whole', length, stamp: read.stamp, newTable: read.newTable };
   }
 
-  /** Reads and checks a blob file. The bytes are valid only until the next read. */
+  /** Reads a blob file and verifies its hash. The returned bytes are valid only until the next read. */
   #read(
     path: string,
     hash: string,
@@ -227,7 +230,7 @@ export class BlobWork {
       if (blobHashOf(bytes) !== hash) return { kind: 'damaged', reason: 'its bytes have another hash' };
       return { ...whole, newTable: chunkTableOf(bytes) };
     } catch (error) {
-      // A bad sector must not affect other blobs.
+      // EIO may be a bad sector. It counts as damage of this blob, so that other blobs are not affected.
       if ((error as NodeJS.ErrnoException).code === 'EIO')
         return { kind: 'damaged', reason: 'the disk failed to read it' };
       throw withPath(error, path);
@@ -244,7 +247,7 @@ export class BlobWork {
     return { ...blob.end(), temporary };
   }
 
-  /** Computes the blob of a piece without writing it. */
+  /** Computes the hash and length of the blob for a piece of a stream, without writing the blob. */
   measure(piece: Uint8Array, { key, iv }: CipherKey): KnownBlob {
     const blob = new EncryptedParts(piece, key, iv);
     for (const _part of blob);
@@ -252,8 +255,8 @@ export class BlobWork {
   }
 
   /**
-   * Makes the blob at a position of a published file; the result is `changed` if the blob has another hash or the file is
-   * unusable. `wants` selects which bytes are returned: the blob, the piece or none.
+   * Encrypts the piece of a published file from which a blob was once made. The result is `changed` if the blob now has
+   * another hash or the file is unusable. `wants` selects the returned bytes: the blob, the piece or none.
    */
   make(
     original: Pick<OriginalRow, 'path' | 'sizeBytes'>,
@@ -272,7 +275,7 @@ export class BlobWork {
       }
     } catch (error) {
       const code = systemErrorCode(error);
-      // The system lacks resources; the file may be unchanged.
+      // The system lacks resources, so the error does not show that the file changed.
       if (code === null || ['EMFILE', 'ENFILE', 'ENOMEM'].includes(code))
         throw withPath(error, original.path);
       return { kind: 'changed', stamp: code, reason: systemErrorReason(code) };
@@ -299,13 +302,13 @@ export class BlobWork {
     return new Transferred({ kind: 'whole', bytes, stamp }, [bytes.buffer as ArrayBuffer]);
   }
 
-  /** Adds bytes to the hash of a whole file; `id` identifies the file. */
+  /** Adds a piece to the hash of a whole file. `id` identifies the file among those that are hashed. */
   hashPiece(id: number, piece: Uint8Array): void {
     const hash = this.#hashes.get(id) ?? createHash('sha384');
     this.#hashes.set(id, hash.update(piece));
   }
 
-  /** The SHA-384 of all pieces of a file as hexadecimal digits. */
+  /** Ends the hash of a whole file and returns the SHA-384 as hexadecimal digits. */
   endHash(id: number): string {
     const hash = this.#hashes.get(id) ?? createHash('sha384');
     this.#hashes.delete(id);

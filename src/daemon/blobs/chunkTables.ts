@@ -1,10 +1,13 @@
-/** The stored tables of blobs' chunks. They save work in later runs; a blob without one is verified by its hash. */
+/**
+ * Stored chunk tables of blobs (codes that verify parts of a blob). They save work in later runs; a blob without a stored
+ * table is verified by its hash.
+ */
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { BlobCheckRow } from '../content/rows.js';
 
 /** Number of tables that are stored together. Arbitrary. */
 const STORED_AT_ONCE = 256;
-/** Maximum number of tables in memory for blobs that several readers open. Arbitrary: 64 KiB. */
+/** Maximum number of tables in memory, for blobs that several readers open. Arbitrary: bounds the memory to 64 KiB. */
 const MAX_KEPT = 128;
 
 export class ChunkTables {
@@ -16,21 +19,24 @@ export class ChunkTables {
     this.#database = database;
   }
 
-  /** Stores a table soon. It replaces an earlier one. */
+  /** Schedules the storing of a table. A table for the same blob that is not stored yet is replaced. */
   note(check: BlobCheckRow): void {
     this.#kept.delete(check.hash);
     this.#toStore.push(check);
     if (this.#toStore.length >= STORED_AT_ONCE) void this.save();
   }
 
-  /** Stores what was noted. A failure loses nothing but time. */
+  /** Stores the scheduled tables. A failure only costs time, because the tables can be computed again. */
   async save(): Promise<void> {
     const checks = this.#toStore;
     this.#toStore = [];
     if (checks.length > 0) await this.#database.noteChecked(checks).catch(() => undefined);
   }
 
-  /** Finds the last check of a blob's file when it is called. Null if there is none, or if the database cannot be read. */
+  /**
+   * Returns a function that finds the last check of a blob's file when it is called. The result is null if there is none, or
+   * if the database cannot be read.
+   */
   of(hash: string): () => Promise<BlobCheckRow | null> {
     return async () => {
       const kept = this.#kept.get(hash);

@@ -5,7 +5,10 @@ const ALGORITHM = 'aes-128-cbc';
 
 export const BLOCK_BYTES = 16;
 
-/** Bytes that are encrypted or decrypted together. They stay in the cache of the processor for their next use. Arbitrary. */
+/**
+ * Number of bytes that are encrypted or decrypted in one call. A part stays in the processor's cache for its next use.
+ * Arbitrary.
+ */
 const PART_BYTES = 64 * 1024;
 
 /** Encrypts at most `PIECE_BYTES` of a file. Yields the parts of the blob in order. Source: `encrypt_blob_bytes`. */
@@ -16,7 +19,7 @@ export function* encryptParts(piece: Uint8Array, key: Uint8Array, iv: Uint8Array
   yield cipher.final();
 }
 
-/** Like `encryptParts`, but returns one buffer. */
+/** Like `encryptParts`, but returns the encrypted parts as one buffer. */
 export const encryptPiece = (piece: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer =>
   Buffer.concat([...encryptParts(piece, key, iv)]);
 
@@ -31,10 +34,10 @@ export function* decryptParts(blob: Uint8Array, key: Uint8Array, iv: Uint8Array)
   decipher.final();
 }
 
-/** Decrypts whole blocks, with the padding if the last one has it. */
+/** Decrypts whole AES blocks. If the last block of the blob is included, its padding is returned too. */
 export function decryptBlocks(blocks: Uint8Array, key: Uint8Array, iv: Uint8Array): Buffer {
   const decipher = createDecipheriv(ALGORITHM, key, iv);
-  // OpenSSL's own padding check would hold back the last bytes, which would then need a copy.
+  // OpenSSL's own padding check would hold back the last block, so that the bytes would have to be copied.
   decipher.setAutoPadding(false);
   const padded = decipher.update(blocks);
   decipher.final();

@@ -1,11 +1,11 @@
-/** Finds files that may hold descriptors by their first bytes. */
+/** Finds files that may contain descriptors, by the first bytes of the files. */
 import { open } from 'node:fs/promises';
 
-/** Start of a descriptor, in either field order and from other writers. */
+/** Matches the start of a descriptor, with its fields in any order and also as written by other programs. */
 const DESCRIPTOR_START = /^\s*\{\s*"/;
 const START_BYTES = 16;
 
-/** Whether the file may hold a descriptor. False if it cannot be read; the later use reports the error. */
+/** Whether the file may contain a descriptor. False if it cannot be read: the code that uses the file later reports the error. */
 export async function beginsAsDescriptor(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'r');

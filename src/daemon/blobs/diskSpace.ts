@@ -13,25 +13,28 @@ import type { Originals } from './originals.js';
 const MIB = 1024 * 1024;
 /** Source: `cleaning_interval`. */
 const INTERVAL_MS = 30 * 60_000;
-/** Number of blobs that are chosen and deleted together. Arbitrary. */
+/** Number of blobs that are chosen and deleted in one query. Arbitrary. */
 const BLOBS_AT_ONCE = 5000;
 
 export interface DiskLimits {
-  /** Limit in MiB for blobs of streams, including own ones; 0 means no limit. */
+  /**
+   * Maximum size in MiB of all blobs of streams, including own blobs (those of streams that this daemon published); 0 means
+   * no limit.
+   */
   readonly contentMib: number;
-  /** Limit in MiB for blobs without a stream; 0 stores none. */
+  /** Limit in MiB for blobs without a stream; 0 deletes all of them. */
   readonly networkMib: number;
 }
 
 export interface DiskSpaceDeps {
   readonly database: Pick<ContentDatabase, 'diskUsage' | 'removableContent' | 'removableNetwork'>;
   readonly store: Pick<BlobStore, 'delete'> & { readonly originals: Pick<Originals, 'madeBytes'> };
-  /** Read at each cleaning. */
+  /** Returns the current limits. Called at each cleaning. */
   readonly limits: () => DiskLimits;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Returns blobs from the start of the list until the sum of their sizes reaches this many bytes. */
+/** Returns blobs from the start of the list until the sum of their sizes reaches `bytes`. */
 function chooseBlobs(blobs: readonly StoredBlob[], bytes: number): StoredBlob[] {
   let left = bytes;
   const chosen: StoredBlob[] = [];
@@ -53,7 +56,7 @@ export class DiskSpace {
     this.#deps = deps;
   }
 
-  /** Measures in the background and cleans every 30 minutes. */
+  /** Starts to measure the disk usage in the background, and to delete blobs above the limits every 30 minutes. */
   start(): void {
     this.#measured = this.#measure().then(
       (usage) => void (this.#usage ??= usage),
@@ -75,9 +78,9 @@ export class DiskSpace {
   }
 
   /**
-   * Deletes blobs beyond the limits. Own blobs and those of pinned streams and channels stay, even if they alone exceed the
-   * limit. QUIRK: lbry-sdk deletes at least one blob though all fit, counts a blob below 1 MiB as nothing, and treats sd
-   * blobs of streams as blobs without a stream.
+   * Deletes blobs beyond the limits. Own blobs (of streams that this daemon published) and blobs of pinned streams and
+   * channels are never deleted, even if their size alone exceeds the limit. QUIRK: lbry-sdk deletes at least one blob though
+   * all fit, counts a blob below 1 MiB as nothing, and treats sd blobs of streams as blobs without a stream.
    */
   async clean(): Promise<void> {
     const { database, limits, log } = this.#deps;
@@ -91,7 +94,7 @@ export class DiskSpace {
     this.#usage = count === 0 ? used : await this.#measure();
   }
 
-  /** Deletes the first removable blobs until this many bytes are freed. Returns the number of blobs. */
+  /** Deletes the first removable blobs until at least `bytes` bytes are freed. Resolves to the number of deleted blobs. */
   async #remove(
     list: (limit: number) => Promise<readonly StoredBlob[]>,
     excessBytes: number,
@@ -107,7 +110,7 @@ export class DiskSpace {
     return count;
   }
 
-  /** Measures the disk usage. Blobs that are made on demand use no space. */
+  /** Measures the disk usage. Blobs that are made from published files on demand use no space. */
   async #measure(): Promise<DiskUsage> {
     const { database, store } = this.#deps;
     const usage = await database.diskUsage();

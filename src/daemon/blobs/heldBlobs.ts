@@ -1,4 +1,4 @@
-/** Blobs that were downloaded and are not to be written: a bounded number of them, in memory until a reader takes them. */
+/** Downloaded blobs that are not written to disk. A limited number of them stays in memory until a reader takes them. */
 
 /** Maximum number of blobs held in memory. Arbitrary: 32 MiB, enough for a few readers with their read-ahead. */
 const MAX_BLOBS = 16;

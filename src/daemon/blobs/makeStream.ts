@@ -36,7 +36,7 @@ export interface MakeStreamOptions {
   readonly random: RandomSource;
   /** Whether data blobs are written (`keep_blobs`); default true. Otherwise they are made from the file on demand. */
   readonly keepsBlobs?: () => boolean;
-  /** Called with the size of each finished piece of the file. */
+  /** Called with the number of bytes after each encrypted piece of the file. */
   readonly onEncrypted?: (bytes: number) => void;
 }
 
@@ -48,7 +48,7 @@ export interface MadeStream {
   readonly sizeBytes: number;
 }
 
-/** Shared memory for pieces. Pieces are read ahead while buffers are free. */
+/** Pool of shared buffers for the pieces of a file. Pieces are read ahead while buffers are free. */
 class Pieces {
   readonly #free: SharedArrayBuffer[];
   readonly #waiting: ((buffer: SharedArrayBuffer) => void)[] = [];
@@ -69,7 +69,7 @@ class Pieces {
   }
 }
 
-/** Reads until the piece is full or the file ends. Returns the number of bytes. */
+/** Reads until the piece is full or the file ends. Returns the number of bytes read. */
 async function fill(file: FileHandle, piece: Uint8Array, offset: number): Promise<number> {
   let at = 0;
   while (at < piece.length) {
@@ -89,8 +89,8 @@ interface Encrypted {
 }
 
 /**
- * Encrypts a file into blobs. Throws if the file changes meanwhile. `written` receives the hash of each blob as soon as the
- * blob is stored.
+ * Encrypts a file into blobs. Throws if the file changes during the encryption. `written` receives the hash of each blob as
+ * soon as the blob is stored.
  */
 async function encryptFile(
   path: string,
@@ -108,7 +108,7 @@ async function encryptFile(
     const before = await file.stat({ bigint: true });
     const pieces = new Pieces(threads.limit + 1);
     let failed: unknown = null;
-    /** Returns the buffer of the piece for reuse when no thread needs it. */
+    /** Encrypts a piece. Its buffer is reused when no thread needs it any more. */
     const encryptPiece = async (buffer: SharedArrayBuffer, length: number, iv: Buffer) => {
       const piece = new Uint8Array(buffer, 0, length);
       try {
@@ -135,7 +135,7 @@ async function encryptFile(
     };
     let sizeBytes = 0;
     for (;;) {
-      // Reading stops while too many blobs are not yet on disk.
+      // The file is read further only when fewer blobs wait to be on disk.
       if (jobs.length >= MAX_UNKEPT) await jobs.at(-MAX_UNKEPT)!.catch(() => undefined);
       const buffer = await pieces.take();
       if (failed !== null) break;
@@ -160,7 +160,7 @@ async function encryptFile(
       stamp: originalStamp(after),
     };
   } finally {
-    // The caller removes the blobs of a failed stream and needs all of their hashes.
+    // On failure the caller removes the blobs of the stream, so it needs the hashes of all of them.
     await Promise.allSettled(jobs);
     if (hashed === null) await fileHash.end().catch(() => undefined);
     await file.close();
@@ -174,7 +174,7 @@ const dataOf = ({ blobs }: StreamDescriptor) =>
     lengthBytes: length,
   }));
 
-/** Removes the written blobs of a failed stream, as far as a full disk allows it. */
+/** Removes the blobs of a failed stream that were already written. Errors, such as those of a full disk, are ignored. */
 async function discard(
   written: readonly string[],
   streamHash: string | null,
@@ -187,7 +187,7 @@ async function discard(
 /**
  * Makes a stream from the file at the path. Its blobs and rows are stored when the promise resolves. Without `keep_blobs`,
  * only the rows of data blobs are stored. Rejects with `EnvironmentError` if the system refuses access, and with `Exception`
- * if the file changes. In both cases no blob remains.
+ * if the file changes. After either error no blob of the stream remains.
  */
 export async function makeStream(path: string, making: MakeStreamOptions): Promise<MadeStream> {
   const { store, database, clock, random, keepsBlobs } = making;
@@ -223,7 +223,8 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
       seenStamp: stamp,
       isSame: true,
     };
-    // Stored before the rows of the stream: a crash in between leaves an unused row, never a blob that cannot be made.
+    // The row of the published file is stored before the rows of the stream. A crash between the two leaves an unused row,
+    // never a blob that cannot be made.
     if (!keeps) await database.noteOriginal(original);
     await begun;
     added = streamHash;

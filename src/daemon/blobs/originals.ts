@@ -1,8 +1,8 @@
 /**
- * Blobs that are not on disk, since they can be made at any time from the file that was published (`keep_blobs: false`): the
- * piece of the file is encrypted again with the key and the initialization vector of the descriptor. Each made blob is checked
- * against its hash. A changed file is detected by its size, its modification time or the hash of a made blob; its blobs are
- * not offered any longer.
+ * Blobs that are not on disk, because they can be made at any time from the published file (`keep_blobs: false`). The piece
+ * of the file is encrypted again with the key and the initialization vector from the descriptor, and the hash of the result
+ * is checked. A change of the file is detected by its size, its modification time, or the hash of a made blob; then the
+ * blobs of the stream are not offered any more.
  */
 import { stat } from 'node:fs/promises';
 import { systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
@@ -16,7 +16,7 @@ import { originalStamp, pieceLength, type CipherKey } from './blobWork.js';
 
 /** Number of files that are checked together. Arbitrary. */
 const LOOKS_AT_ONCE = 64;
-/** Number of streams whose initialization vectors are cached. Arbitrary. */
+/** Number of streams whose initialization vectors are cached. Arbitrary: bounds the memory. */
 const KEPT_STREAMS = 16;
 const AES_BLOCK_BYTES = 16;
 
@@ -27,16 +27,16 @@ export interface OriginalsDeps {
   >;
   readonly threads: Pick<BlobThreads, 'make'>;
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Called with blobs that can no longer be made. */
+  /** Called with the hashes of blobs that can no longer be made, because the file changed. */
   readonly lost: (hashes: readonly string[]) => Promise<void>;
   readonly isOnDisk: (hash: string) => boolean;
-  /** Called with blobs that can be made again. */
+  /** Called with blobs that can be made (again) because their file is unchanged. */
   readonly found: (blobs: readonly StreamBlobRow[]) => Promise<void>;
 }
 
 interface Original {
   row: OriginalRow;
-  /** Hashes of the blobs that are made on demand and not on disk. */
+  /** Hashes of the blobs that are not on disk and are made from the file on demand. */
   readonly hashes: Set<string>;
 }
 
@@ -45,7 +45,7 @@ interface Piece {
   readonly position: number;
 }
 
-/** Key and initialization vectors of a stream's blobs, with their positions. */
+/** AES key of a stream and initialization vectors of its blobs, by position. */
 interface Secrets {
   readonly key: Buffer;
   readonly blobs: readonly StreamBlobRow[];
@@ -54,7 +54,7 @@ interface Secrets {
 /** State of a file path: the file's stamp, or the reason why it cannot be used. */
 interface Look {
   readonly stamp: string;
-  /** Null if the file cannot be used. */
+  /** Size of the file; null if the file cannot be used for the reason in `reason`. */
   readonly sizeBytes: number | null;
   readonly reason: string;
 }
@@ -71,7 +71,7 @@ async function lookAt(path: string): Promise<Look> {
   }
 }
 
-/** Bytes of the encrypted blob at a position. */
+/** Number of bytes of the encrypted blob at a position of the stream. */
 const blobLength = (sizeBytes: number, position: number): number =>
   (Math.floor(pieceLength(sizeBytes, position) / AES_BLOCK_BYTES) + 1) * AES_BLOCK_BYTES;
 
@@ -79,11 +79,11 @@ export class Originals {
   readonly #deps: OriginalsDeps;
   readonly #pieces = new Map<string, Piece>();
   readonly #byStream = new Map<string, Original>();
-  /** Secrets by stream hash, the most recently used last. */
+  /** Keys and initialization vectors by stream hash. The most recently used stream is the last. */
   readonly #secrets = new Map<string, Secrets>();
   readonly #comparing = new SerialQueue();
   #isClosed = false;
-  /** Sum of the sizes of blobs that are made on demand and use no space. */
+  /** Sum of the sizes of the blobs that are made on demand, which use no disk space. */
   madeBytes = 0;
 
   constructor(deps: OriginalsDeps) {
@@ -95,7 +95,7 @@ export class Originals {
     return this.#pieces.size;
   }
 
-  /** Number of files that changed after publishing. */
+  /** Number of published files that changed after publishing. */
   get changedCount(): number {
     return [...this.#byStream.values()].filter(({ row }) => !row.isSame).length;
   }
@@ -104,19 +104,19 @@ export class Originals {
     return this.#pieces.has(hash);
   }
 
-  /** Whether the file of the stream still holds what was published; null if the blobs of the stream are on disk. */
+  /** Whether the stream's file still has the published content. Null if the blobs of the stream are on disk. */
   stateOf(streamHash: string): 'unchanged' | 'changed' | null {
     const original = this.#byStream.get(streamHash);
     return original === undefined ? null : original.row.isSame ? 'unchanged' : 'changed';
   }
 
-  /** Whether the hash is that of the descriptor of a stream whose file was changed. Such a stream is not announced. */
+  /** Whether `sdHash` is the descriptor of a stream whose published file was changed. Such a stream is not announced. */
   isWithheld(sdHash: string): boolean {
     for (const { row } of this.#byStream.values()) if (row.sdHash === sdHash && !row.isSame) return true;
     return false;
   }
 
-  /** Loads the rows of originals. `made` contains the blobs of these streams that are not on disk. */
+  /** Loads the rows of the published files. `made` contains those blobs of their streams that are not on disk. */
   async load(made: readonly MadeRow[]): Promise<void> {
     for (const row of await this.#deps.database.originals())
       this.#byStream.set(row.streamHash, { row, hashes: new Set() });
@@ -131,14 +131,14 @@ export class Originals {
     this.madeBytes += blobLength(original.row.sizeBytes, position);
   }
 
-  /** Adds the blobs of a stream whose rows were just stored. */
+  /** Adds a published file and the blobs of its stream, after their rows were stored. */
   add(row: OriginalRow, blobs: readonly { readonly hash: string; readonly position: number }[]): void {
     const original = { row, hashes: new Set<string>() };
     this.#byStream.set(row.streamHash, original);
     for (const { hash, position } of blobs) this.#addPiece(original, hash, position);
   }
 
-  /** Forgets a blob that is now on disk or was deleted. */
+  /** Removes a blob that is now on disk or was deleted. */
   forget(hash: string): void {
     const piece = this.#pieces.get(hash);
     if (piece === undefined) return;
@@ -147,7 +147,7 @@ export class Originals {
     this.madeBytes -= blobLength(piece.original.row.sizeBytes, piece.position);
   }
 
-  /** Forgets a stream that was deleted. */
+  /** Removes the entries of a deleted stream. */
   removeStream(streamHash: string): void {
     for (const hash of this.#byStream.get(streamHash)?.hashes ?? []) this.forget(hash);
     this.#byStream.delete(streamHash);
@@ -168,7 +168,10 @@ export class Originals {
     return known;
   }
 
-  /** Makes a blob and returns its bytes; with `cipher`, returns the piece of the file. Null if the file was changed. */
+  /**
+   * Makes a blob from its published file and returns the bytes; with `cipher`, returns the piece of the file. Null if the
+   * file was changed.
+   */
   async read(hash: string, cipher: CipherKey | null): Promise<Uint8Array | null> {
     const piece = this.#pieces.get(hash);
     if (piece === undefined) return null;
@@ -178,7 +181,7 @@ export class Originals {
     const isOwn = cipher !== null && own.key.equals(cipher.key) && own.iv.equals(cipher.iv);
     const made = await this.#deps.threads.make(row, piece.position, own, hash, isOwn ? 'piece' : 'blob');
     if (made.kind === 'changed') {
-      // The blob may have been deleted during the read.
+      // The blob may have been deleted during the read; in that case it is not reported.
       if (this.#pieces.has(hash)) await this.#lose(piece.original, made.stamp, made.reason);
       return null;
     }
@@ -190,7 +193,7 @@ export class Originals {
     await this.#deps.database.noteOriginal(original.row);
   }
 
-  /** Stops offering the blobs of a file, and logs this once. */
+  /** Removes the blobs of a published file that changed, and logs the change once. */
   async #lose(original: Original, stamp: string, reason: string): Promise<void> {
     const { row } = original;
     if (!row.isSame) return this.#note(original, { ...row, seenStamp: stamp });
@@ -220,7 +223,10 @@ export class Originals {
     await this.#deps.found(missing);
   }
 
-  /** Offers the blobs of a stream whose rows were rebuilt. Returns its file; null if its blobs are not made on demand. */
+  /**
+   * Offers the blobs of a stream whose rows were rebuilt. Resolves to the path of the stream's file; null if its blobs are
+   * not made on demand.
+   */
   async adopt(streamHash: string): Promise<string | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -229,7 +235,7 @@ export class Originals {
     return original.row.path;
   }
 
-  /** Checks all files for changes. Files with another modification time are compared as a whole. */
+  /** Checks all published files for changes. A file whose modification time changed is read and compared as a whole. */
   async check(): Promise<void> {
     const all = [...this.#byStream.keys()];
     for (let at = 0; at < all.length && !this.#isClosed; at += LOOKS_AT_ONCE) {
@@ -238,13 +244,16 @@ export class Originals {
     }
   }
 
-  /** Checks the file of one stream for changes; a comparison continues in the background. */
+  /** Checks the file of one stream for changes. If its content must be compared, the comparison continues in the background. */
   async lookAt(streamHash: string): Promise<void> {
     const compare = await this.#look(streamHash);
     compare?.().catch((error: unknown) => this.#deps.log.warn((error as Error).message));
   }
 
-  /** Checks the stamp of the file. Returns the comparison that is needed, or null if none is needed. */
+  /**
+   * Checks the stamp (size and times) of the published file. Returns a function that compares the content, or null if the
+   * stamp is unchanged.
+   */
   async #look(streamHash: string): Promise<(() => Promise<void>) | null> {
     const original = this.#byStream.get(streamHash);
     if (original === undefined) return null;
@@ -257,12 +266,12 @@ export class Originals {
     return null;
   }
 
-  /** Makes all blobs of a file and compares their hashes. */
+  /** Makes all blobs of a file and compares their hashes with those of the stream. */
   async #compare(original: Original, stamp: string): Promise<void> {
     const { row } = original;
     if (row.seenStamp === stamp) return;
     const { key, blobs } = await this.#secretsOf(row.streamHash);
-    // The rows of the stream were lost and are not rebuilt yet.
+    // The rows of the stream were lost and have not been rebuilt yet.
     if (blobs.length === 0) return;
     for (const { hash, position, iv } of blobs) {
       if (this.#isClosed || this.#byStream.get(row.streamHash) !== original) return;
@@ -270,13 +279,13 @@ export class Originals {
       const cipher = { key, iv: Buffer.from(iv, 'hex') };
       const made = await this.#deps.threads.make(row, position, cipher, hash, 'nothing');
       if (made.kind === 'changed') return this.#lose(original, made.stamp, made.reason);
-      // The file is being written; the next check starts over.
+      // A program is writing the file. The next check compares from the start.
       if (made.stamp !== stamp) return;
     }
     await this.#regain(original, stamp);
   }
 
-  /** Streams with an original. If `sdHash` is not null, only the stream of that descriptor. */
+  /** Streams whose blobs are made from a published file. If `sdHash` is not null, only the stream of this descriptor. */
   streams(sdHash: string | null): readonly OriginalRow[] {
     const rows = [...this.#byStream.values()].map(({ row }) => row);
     return sdHash === null ? rows : rows.filter((row) => row.sdHash === sdHash);
@@ -287,7 +296,7 @@ export class Originals {
     return [...(this.#byStream.get(streamHash)?.hashes ?? [])];
   }
 
-  /** Called when all blobs of the stream are on disk. */
+  /** Removes the published file of a stream. Called when all blobs of the stream are on disk. */
   async release(streamHash: string): Promise<void> {
     await this.#deps.database.removeOriginal(streamHash);
     this.removeStream(streamHash);

@@ -11,7 +11,10 @@ export interface CipherSource {
 
 export interface PlainBlob {
   readonly lengthBytes: number;
-  /** Bytes from a position on; fewer at the end. Rejects with `BlobChangedError` as `BlobParts.read` does. */
+  /**
+   * Reads up to `count` bytes from position `at`; fewer only at the end. Rejects with `BlobChangedError` as `BlobParts.read`
+   * does.
+   */
   read(at: number, count: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }
@@ -38,7 +41,7 @@ class Decrypted implements PlainBlob {
     const to = Math.min(at + count, this.lengthBytes);
     if (to <= at) return new Uint8Array(0);
     const start = at - (at % BLOCK_BYTES);
-    // The preceding block is the initialization vector of the first block to decrypt.
+    // In CBC mode the preceding block is the initialization vector of the first block to decrypt.
     const from = Math.max(0, start - BLOCK_BYTES);
     const end = to === this.lengthBytes ? this.#blob.lengthBytes : Math.ceil(to / BLOCK_BYTES) * BLOCK_BYTES;
     const bytes = await this.#blob.read(from, end - from);
@@ -55,9 +58,9 @@ class Decrypted implements PlainBlob {
 }
 
 /**
- * Opens the piece in a blob. With `isFull`, the padding must be one byte, as in all blobs of a stream except the last. It is
- * then checked when the end of the piece is read. Without `isFull`, the padding is checked at once. If the length or the
- * padding is wrong, closes the blob and throws.
+ * Opens the decrypted content (piece) of a blob. With `isFull`, the padding must be one byte, as in all blobs of a stream
+ * except the last; it is checked when the end of the piece is read. Without `isFull`, the padding is checked immediately. If
+ * the length or the padding is wrong, closes the blob and throws.
  */
 export async function decrypted(blob: CipherSource, cipher: CipherKey, isFull = false): Promise<PlainBlob> {
   try {

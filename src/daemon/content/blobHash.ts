@@ -14,7 +14,7 @@ const BLOB_HASH = /^[0-9a-f]{96}$/;
  */
 export const isBlobHash = (text: unknown): text is string => typeof text === 'string' && BLOB_HASH.test(text);
 
-/** The hash of the bytes, which may come in several parts, as 96 hexadecimal digits. */
+/** Hash of the bytes, which may be passed in several parts, as 96 hexadecimal digits. */
 export function blobHashOf(...parts: readonly Uint8Array[]): string {
   const hash = createHash('sha384');
   for (const bytes of parts) hash.update(bytes);

@@ -3,12 +3,12 @@
  * It can be transferred to another thread without a copy.
  */
 
-/** Bytes of a hash. */
+/** Size of a blob hash in bytes. */
 const HASH_BYTES = 48;
 const HASH_DIGITS = 2 * HASH_BYTES;
 /**
- * Number of shards of the set. Each shard grows separately, so that each addition is fast. A power of two, at most 256.
- * Arbitrary.
+ * Number of shards of the set. When a shard is full, only this shard is copied, so that each addition is fast. A power of
+ * two, at most 256. Arbitrary.
  */
 const SHARDS = 64;
 const FIRST_CAPACITY = 16;
@@ -38,10 +38,10 @@ export class BlobHashes implements Iterable<string> {
     capacity: FIRST_CAPACITY,
     count: 0,
   }));
-  /** The hash of the current search. */
+  /** Buffer for the hash that is being searched. */
   readonly #key = new Uint8Array(HASH_BYTES);
 
-  /** Replaces all hashes with a set that another thread packed. */
+  /** Replaces all hashes by a set that another thread packed. */
   take({ shards }: PackedHashes): void {
     this.#shards = shards.map(({ slots, count }) => ({ slots, count, capacity: slots.length / HASH_BYTES }));
   }
@@ -75,7 +75,7 @@ export class BlobHashes implements Iterable<string> {
     return true;
   }
 
-  /** In any order. Hashes that are added or deleted during the iteration may be included or not. */
+  /** Iterates over the hashes in any order. Hashes that are added or deleted during the iteration may be included or not. */
   *[Symbol.iterator](): Generator<string> {
     for (const shard of this.#shards)
       for (let at = 0; at < shard.capacity; at++)
@@ -96,7 +96,10 @@ export class BlobHashes implements Iterable<string> {
     return { packed: { shards }, buffers: shards.map(({ slots }) => slots.buffer as ArrayBuffer) };
   }
 
-  /** Parses the hash into the key; null if the text is not a hash. */
+  /**
+   * Parses the hash into the buffer of the searched key. Returns the shard that contains the hash or would contain it; null
+   * if the text is not a hash.
+   */
   #find(hash: string): Shard | null {
     if (hash.length !== HASH_DIGITS) return null;
     const key = this.#key;
@@ -121,7 +124,7 @@ function isEmptyAt(bytes: Uint8Array, offset: number): boolean {
 
 const isEmpty = ({ slots }: Shard, at: number): boolean => isEmptyAt(slots, at * HASH_BYTES);
 
-/** Slot at which the search for a hash begins. The first byte of the hash is not used, because it has chosen the shard. */
+/** Slot at which the search for a hash begins. The first byte of the hash is not used, because it selects the shard. */
 function homeOf(bytes: Uint8Array, offset: number, capacity: number): number {
   const head =
     bytes[offset + 1]! * 0x1000000 +
@@ -131,7 +134,10 @@ function homeOf(bytes: Uint8Array, offset: number, capacity: number): number {
   return Math.floor((head / 0x100000000) * capacity);
 }
 
-/** Returns the slot of a hash. If the hash is missing, returns `~slot` of the empty slot where it would be inserted. */
+/**
+ * Returns the slot of a hash in the shard. If the hash is missing, returns `~slot`, where `slot` is the empty slot for its
+ * insertion.
+ */
 function slotFor({ slots, capacity }: Shard, key: Uint8Array, offset: number): number {
   let at = homeOf(key, offset, capacity);
   for (;;) {
@@ -155,7 +161,7 @@ function grow(shard: Shard): void {
   }
 }
 
-/** Empties a slot and moves later hashes that a search would not find otherwise. */
+/** Empties a slot. Moves later hashes of the same probe sequence, which a search would not find otherwise. */
 function removeSlot(shard: Shard, at: number): void {
   const { slots, capacity } = shard;
   let hole = at;

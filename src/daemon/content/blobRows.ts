@@ -10,12 +10,12 @@ import type { StoredChunkTable } from './chunkTable.js';
 import type { BlobCheckRow, BlobRow, DiskUsage, Reconciled, StoredBlob } from './rows.js';
 
 /**
- * Time for which peers keep an announcement. The next announcement follows after half of this time. Source: lbry-sdk
+ * Seconds for which peers keep an announcement. The blob is announced again after half of this time. Source: lbry-sdk
  * lbry/dht/constants.py `DATA_EXPIRATION`.
  */
 const ANNOUNCED_SEC = 86_400;
 
-/** Number of rows that are read together, so that few of them are in memory. Arbitrary. */
+/** Number of rows that are read in one step, so that few rows are in memory. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 /** Number of folder entries that are read together. Arbitrary. */
 const ENTRIES_AT_ONCE = 1024;
@@ -23,7 +23,10 @@ const ENTRIES_AT_ONCE = 1024;
 const ADD = `insert or ignore into blob values (?, ?, 0, 0, ?, 0, 0, ?, ?)`;
 
 const IS_SD = `exists (select 1 from stream where sd_hash = blob.blob_hash)`;
-/** Condition for a blob that a stream needs. Its row stays, so that the stream knows its missing blobs. */
+/**
+ * SQL condition: a stream contains the blob. The row of such a blob stays after its deletion, so that the stream knows which
+ * blobs are missing.
+ */
 const IN_STREAM = `(exists (select 1 from stream_blob m where m.blob_hash = blob.blob_hash) or ${IS_SD})`;
 
 const GIVEN = '(select value from json_each(?))';
@@ -41,7 +44,10 @@ export class BlobRows {
     this.#folder = folder;
   }
 
-  /** Adds rows of blobs that are on disk (`isFinished`) or only known. A finished blob stays finished. */
+  /**
+   * Adds rows of blobs that are on disk (`isFinished`), or whose hash is known but not the content. A finished blob stays
+   * finished.
+   */
   add(rows: readonly BlobRow[], isFinished: boolean): void {
     this.#main.transaction(() => {
       for (const { hash, lengthBytes, addedOn, isMine } of rows) {
@@ -61,9 +67,9 @@ export class BlobRows {
   }
 
   /**
-   * Compares the folder with the rows and reads no file. Files of writes that did not end are removed. A finished blob without a
-   * file becomes pending unless it can be made from an original; the caller checks files without a finished row. Source:
-   * `sync_missing_blobs`.
+   * Compares the files in the folder with the rows, without reading the files. Temporary files of interrupted writes are
+   * removed. A finished blob without a file becomes pending, unless it can be made from a published file. The caller must
+   * check files that have no row of a finished blob. Source: `sync_missing_blobs`.
    */
   reconcile(
     partialSuffix: string,
@@ -88,10 +94,10 @@ export class BlobRows {
     return { finished, unknown, made };
   }
 
-  /** The hashes of all finished blobs. */
+  /** Iterates over the hashes of all finished blobs. */
   *#finished(): Generator<string> {
     for (let after: number | null = 0; after !== null;) {
-      // One concatenated text takes less time and memory than many rows.
+      // One concatenated text per page of rows takes less time and memory than a result row for each blob.
       const row: SqlRow = this.#main.get(
         `select max(id) as id, count(*) as count, group_concat(blob_hash, ' ') as hashes from (
            select rowid as id, blob_hash from blob where rowid > ? and status = 'finished' order by rowid limit ?)`,
@@ -103,7 +109,7 @@ export class BlobRows {
     }
   }
 
-  /** Hashes of the files in the folder that are named like blobs. Removes files of writes that did not end. */
+  /** Hashes of the files in the folder that are named like blobs. Deletes files of writes that were interrupted. */
   #inFolder(partialSuffix: string): BlobHashes {
     const there = new BlobHashes();
     const partial: string[] = [];
@@ -120,7 +126,7 @@ export class BlobRows {
     return there;
   }
 
-  /** Finishes deletions that a kill interrupted. */
+  /** Completes deletions that a kill interrupted. `there` contains the blobs that have a file. */
   #removeDoomed(there: BlobHashes): void {
     const doomed = this.#own
       .all('select blob_hash from doomed_blob')
@@ -135,7 +141,7 @@ export class BlobRows {
 
   /**
    * Records that files of blobs will be removed, then deletes their rows. Blobs that a stream needs become pending, and
-   * running files of such streams are stopped. Call `endDeletion` when the files are removed.
+   * running files of such streams are stopped. The caller must call `endDeletion` after it has removed the files.
    */
   forget(hashes: readonly string[]): void {
     const given = textList(hashes);
@@ -177,7 +183,7 @@ export class BlobRows {
     });
   }
 
-  /** The last verification of a blob's file; null if there was none, or if it left no table. */
+  /** The last verification of a blob's file; null if the file was never verified, or if that gave no chunk table. */
   blobCheck(hash: string): BlobCheckRow | null {
     const row = this.#own.get(
       'select stamp, codes from blob_chunks join blob_check using (blob_hash) where blob_hash = ?',
@@ -197,7 +203,7 @@ export class BlobRows {
     );
   }
 
-  /** Marks blobs for regular announcements, like the descriptors of streams. */
+  /** Marks blobs for regular announcements in the DHT, as is done for stream descriptors. */
   alwaysAnnounce(hashes: readonly string[]): void {
     this.#main.run(
       `update blob set should_announce = 1 where status = 'finished' and blob_hash in ${GIVEN}`,
@@ -205,7 +211,10 @@ export class BlobRows {
     );
   }
 
-  /** The blobs whose announcement is due, the longest waiting first. A stream whose file was changed is left out. Source: `get_blobs_to_announce`. */
+  /**
+   * The blobs whose announcement is due, the longest waiting first. Blobs of a stream whose published file was changed are
+   * left out. Source: `get_blobs_to_announce`.
+   */
   dueForAnnouncement(headAndSdOnly: boolean, limit: number, nowSec: number): string[] {
     const chosen = headAndSdOnly ? 'and (should_announce = 1 or single_announce = 1)' : '';
     return this.#main
@@ -276,7 +285,10 @@ export class BlobRows {
     );
   }
 
-  /** At most `limit` blobs without a stream that cleaning may remove, in the order of removal: large ones first, then by age. */
+  /**
+   * Returns at most `limit` blobs without a stream that the cleaning may remove, in the order of removal: large blobs first,
+   * then by age.
+   */
   removableNetwork(limit: number): StoredBlob[] {
     return this.#stored(
       `select blob_hash, blob_length from blob where is_mine = 0 and status = 'finished' and not ${IN_STREAM}

@@ -2,19 +2,19 @@
  * Checks of parts of a blob. The hash of a blob needs all of its bytes. So a blob that was verified against its hash gets a table of
  * authentication codes of its chunks, and a later reader of a part verifies only the chunks that it reads.
  *
- * The code is AES-128-GMAC (NIST SP 800-38D, GCM without plaintext), which takes a fifth of the time of SHA-384. Each table has its
- * own random key, and the number of a chunk is its nonce, so no nonce is used twice with a key. A table is as trustworthy as the
- * database that stores it; a table that does not match proves nothing, and the hash decides then.
+ * The code is AES-128-GMAC (NIST SP 800-38D, GCM without plaintext), which takes a fifth of the time of SHA-384. Each table
+ * has a separate random key, and the number of a chunk is its nonce, so no nonce is used twice with a key. A table is as
+ * trustworthy as the database that stores it. If a chunk does not match its table, the hash of the whole blob decides.
  */
 import { createCipheriv, randomBytes, timingSafeEqual, type CipherGCM } from 'node:crypto';
 
-/** The last chunk of a blob may be shorter. */
+/** Size of a verified chunk of a blob. The last chunk of a blob may be shorter. */
 export const CHUNK_BYTES = 64 * 1024;
 const KEY_BYTES = 16;
 const NONCE_BYTES = 12;
 const CODE_BYTES = 16;
 
-/** A table in its stored form: the key, then the codes of all chunks. */
+/** A chunk table in its stored form: the GMAC key, then the codes of all chunks. */
 export type StoredChunkTable = Uint8Array;
 
 function startCode(key: Uint8Array, chunk: number): CipherGCM {
@@ -33,7 +33,7 @@ export class ChunkTableMaker {
   readonly #key = randomBytes(KEY_BYTES);
   readonly #parts: Buffer[] = [this.#key];
   #code: CipherGCM | null = null;
-  /** Bytes of the current chunk. */
+  /** Number of bytes in the current chunk so far. */
   #count = 0;
 
   add(bytes: Uint8Array): void {
@@ -53,7 +53,7 @@ export class ChunkTableMaker {
     this.#count = 0;
   }
 
-  /** Must be called once. */
+  /** Ends the last chunk and returns the table. Must be called once. */
   end(): StoredChunkTable {
     this.#endChunk();
     return Buffer.concat(this.#parts);
@@ -66,7 +66,7 @@ export function chunkTableOf(blob: Uint8Array): StoredChunkTable {
   return maker.end();
 }
 
-/** A table against which chunks are verified. */
+/** Keyed hashes of a blob's chunks, against which each chunk can be verified separately. */
 export class ChunkTable {
   readonly #stored: StoredChunkTable;
 
@@ -74,13 +74,13 @@ export class ChunkTable {
     this.#stored = stored;
   }
 
-  /** Null if the table cannot be that of a blob with this length. */
+  /** Parses a stored table. Null if the table cannot belong to a blob of this length. */
   static parse(stored: StoredChunkTable | null, blobBytes: number): ChunkTable | null {
     const chunks = Math.ceil(blobBytes / CHUNK_BYTES);
     return stored?.length === KEY_BYTES + chunks * CODE_BYTES ? new ChunkTable(stored) : null;
   }
 
-  /** Whether `bytes`, which begin at the start of a chunk and end at the end of one or of the blob, are right. */
+  /** Whether `bytes` match the table. `bytes` must begin at the start of a chunk and end at the end of a chunk or of the blob. */
   matches(firstChunk: number, bytes: Uint8Array): boolean {
     const key = this.#stored.subarray(0, KEY_BYTES);
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {

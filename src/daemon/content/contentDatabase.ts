@@ -1,4 +1,4 @@
-/** Client of the content database, which runs in its own thread. */
+/** Client of the content database, which runs in a separate thread. */
 import { daemonThread } from '../base/threadCalls.js';
 import { remoteOf, type Remote } from '../../threads/protocol.js';
 import type { ContentStore, ContentStoreOptions } from './contentStore.js';
@@ -6,7 +6,7 @@ import type { PeerRow } from './rows.js';
 
 type Calls = Omit<ContentStore, 'close' | 'notice'>;
 
-/** The calls of `ContentStore`, which the thread of the database answers. */
+/** Remote calls of `ContentStore`, which runs in the thread of the database. */
 export type ContentDatabase = Remote<Calls> & { close(): Promise<void> };
 
 const METHODS = [
@@ -105,10 +105,10 @@ export function openContentDatabase(
   return isComplete && { ...calls, close: () => thread.close() };
 }
 
-/** Stores the DHT's peers for the next start. */
+/** Stores the DHT peers for the next start of the node. */
 export interface PeerStore {
   load(): Promise<readonly PeerRow[]>;
-  /** Replaces all stored peers. */
+  /** Replaces all stored peers by these peers. */
   save(peers: readonly PeerRow[]): Promise<void>;
 }
 

@@ -1,4 +1,7 @@
-/** The content database, for use by the thread that owns its connections. Each call is atomic. */
+/**
+ * The content database (files, streams, blobs). Used by the only thread that has connections to the databases. Each call is
+ * atomic.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
@@ -37,7 +40,7 @@ import type {
 
 export interface ContentStoreOptions {
   readonly dataDir: string;
-  /** Unix time, for rows that a migration makes. */
+  /** Current Unix time, for rows that a migration creates. */
   readonly nowSec: number;
 }
 
@@ -55,7 +58,7 @@ export class ContentStore {
   readonly #offsite: OffsiteRows;
   readonly #files: FileRows;
 
-  /** Throws `EnvironmentError` where a file cannot be used. */
+  /** Opens the databases in the folder. Throws `EnvironmentError` if a file cannot be used. */
   constructor(provider: SqliteProvider, { dataDir, nowSec }: ContentStoreOptions) {
     const blobFolder = join(dataDir, BLOB_FOLDER_NAME);
     onFile(blobFolder, () => mkdirSync(blobFolder, { recursive: true }));
@@ -182,7 +185,10 @@ export class ContentStore {
     });
   }
 
-  /** Whether the library must be rebuilt, since there were blobs without rows. True until `endRebuild`. */
+  /**
+   * Whether the library must be rebuilt, because the folder had blobs but the database had no rows. True until `endRebuild`
+   * is called.
+   */
   isLibraryLost(): boolean {
     return this.#library.isLost;
   }
@@ -221,7 +227,7 @@ export class ContentStore {
     return this.#library.streamsWithoutFile();
   }
 
-  /** Sets whether the blobs of a stream are own blobs, which cleaning spares. */
+  /** Sets whether the blobs of a stream are own blobs. The cleaning never removes own blobs. */
   setOwn(streamHash: string, isMine: boolean): void {
     this.#library.setOwn(streamHash, isMine);
   }
@@ -255,7 +261,7 @@ export class ContentStore {
     return (row?.['sd_hash'] as string | undefined) ?? null;
   }
 
-  /** A page of the sd hashes of all files after the row number `after`, without files whose original changed. */
+  /** One page of the sd hashes of all files after the row number `after`. Files whose published file changed are omitted. */
   sdHashesOfFiles(after: number, limit: number): HashPage {
     const withheld = new Set(this.#originals.withheld());
     const rows = this.#main.all(
@@ -270,7 +276,7 @@ export class ContentStore {
     };
   }
 
-  /** The sd hashes of those streams that have a file, in the order of the files. */
+  /** The sd hashes of those streams that have a file, sorted as the files are. */
   sdHashesOf(streamHashes: readonly string[]): string[] {
     return this.#main
       .all(
@@ -281,7 +287,7 @@ export class ContentStore {
       .map((row) => row['sd_hash'] as string);
   }
 
-  /** The blobs of a stream by position, the terminator too. Source: `get_blobs_for_stream`. */
+  /** The blobs of a stream sorted by position, including the terminator. Source: `get_blobs_for_stream`. */
   blobsOfStream(streamHash: string): StreamBlobRow[] {
     return this.#main
       .all(
@@ -298,7 +304,7 @@ export class ContentStore {
       }));
   }
 
-  /** The exact bytes of a stream's file; null if they are not known. */
+  /** Exact size in bytes of a stream's file; null if it is not known. */
   streamSize(streamHash: string): number | null {
     const row = this.#own.get('select size_bytes from stream_size where stream_hash = ?', streamHash);
     return row === undefined ? null : Number(row['size_bytes']);
@@ -366,7 +372,7 @@ export class ContentStore {
     return this.#files.finishedCount(streamHash);
   }
 
-  /** `id` is a stream hash or the claim id of a channel as printed. */
+  /** Pins a stream or a channel. `id` is a stream hash, or the claim id of a channel as programs print it. */
   pin(kind: PinKind, id: string, nowSec: number): void {
     this.#own.run('insert or ignore into pin values (?, ?, ?)', kind, id, nowSec);
   }
@@ -375,7 +381,7 @@ export class ContentStore {
     this.#own.run('delete from pin where kind = ? and id = ?', kind, id);
   }
 
-  /** All pins, the oldest first. */
+  /** Returns all pins (content that the cleaning spares), the oldest first. */
   pins(): Pin[] {
     return this.#own
       .all('select kind, id from pin order by added_on, kind, id')
@@ -411,7 +417,7 @@ export class ContentStore {
     return this.#reflector.orphans(beforeSec);
   }
 
-  // Blobs in an object store: see `OffsiteRows`. Call `openOffsite` first.
+  // Opens the records of the blobs in an object store (`OffsiteRows`). Call before the other functions for these records.
 
   openOffsite(place: string): OpenedOffsite {
     return this.#offsite.open(place);
@@ -474,7 +480,7 @@ export class ContentStore {
     });
   }
 
-  /** Replaces all stored peers. Source: `save_kademlia_peers`. */
+  /** Replaces all stored DHT peers by these peers. Source: `save_kademlia_peers`. */
   savePeers(peers: readonly PeerRow[]): void {
     this.#main.transaction(() => {
       this.#main.run('delete from peer');

@@ -1,4 +1,4 @@
-/** The program of the thread that owns the content database. */
+/** Program of the only thread that has connections to the content database. */
 import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';

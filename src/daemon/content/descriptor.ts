@@ -10,25 +10,25 @@ import { blobHashOf, isBlobHash, MAX_BLOB_BYTES } from './blobHash.js';
 
 const AES_BLOCK_BYTES = 16;
 
-/** An entry of a descriptor. */
+/** An entry of a descriptor: one blob of the stream. */
 export interface DescriptorBlob {
-  /** Null only for the terminator, the last entry. */
+  /** Hash of the blob; null only for the terminator, the last entry. */
   readonly blobHash: string | null;
   readonly blobNum: number;
-  /** The initialization vector, 32 hexadecimal digits. */
+  /** Initialization vector of the blob, 32 hexadecimal digits. */
   readonly iv: string;
-  /** Bytes of the encrypted blob; 0 for the terminator. */
+  /** Number of bytes of the encrypted blob; 0 for the terminator. */
   readonly length: number;
 }
 
 export interface StreamDescriptor {
   readonly streamName: string;
-  /** The AES key, 32 hexadecimal digits. */
+  /** AES key of the stream, 32 hexadecimal digits. */
   readonly key: string;
   readonly suggestedFileName: string;
-  /** 96 hexadecimal digits. */
+  /** Hash of the stream, 96 hexadecimal digits. */
   readonly streamHash: string;
-  /** Data blobs in order, then the terminator. */
+  /** Entries of the data blobs in order, then the terminator (an entry without a blob). */
   readonly blobs: readonly DescriptorBlob[];
 }
 
@@ -55,7 +55,7 @@ const objectText = (members: readonly (readonly [string, string | number | null]
     .map(([key, value]) => `"${key}": ${JSON.stringify(value)}`)
     .join(', ')}}`;
 
-/** The bytes of the sd blob, with sorted keys. Source: `as_json`. */
+/** Writes the sd blob with sorted keys. Source: `as_json`. */
 export function descriptorBytes(stream: StreamDescriptor): Buffer {
   const blobs = stream.blobs.map(({ blobHash, blobNum, iv, length }) =>
     objectText([
@@ -75,7 +75,10 @@ export function descriptorBytes(stream: StreamDescriptor): Buffer {
   return Buffer.from(`{"blobs": [${blobs.join(', ')}], ${rest.slice(1)}`);
 }
 
-/** The bytes in the field order of old releases, for rebuilding lost sd blobs. Source: `old_sort_json`. */
+/**
+ * Writes the sd blob with the fields in the order of old releases, in order to rebuild a lost sd blob. Source:
+ * `old_sort_json`.
+ */
 export function oldDescriptorBytes(stream: StreamDescriptor): Buffer {
   const blobs = stream.blobs.map(({ blobHash, blobNum, iv, length }) =>
     objectText([
@@ -97,7 +100,8 @@ export function oldDescriptorBytes(stream: StreamDescriptor): Buffer {
 }
 
 /**
- * The bytes of a lost sd blob, in the field order that gives the hash; null if no order does. Source: `recover`.
+ * Rebuilds a lost sd blob in the order of fields that gives its hash; null if neither the new nor the old order does.
+ * Source: `recover`.
  */
 export function rebuiltDescriptor(stream: StreamDescriptor, sdHash: string): Buffer | null {
   for (const bytes of [descriptorBytes(stream), oldDescriptorBytes(stream)])
@@ -109,12 +113,13 @@ export const invalidDescriptor = (text: string): DaemonError =>
   new DaemonError('InvalidStreamDescriptorError', text);
 
 /**
- * Maximum number of values in a descriptor. An entry has at most four values and at least 60 bytes, so a blob of 2 MiB has
- * at most 140,000. A descriptor with more is refused before it is parsed, since it would fill the memory.
+ * Maximum number of values in a descriptor. An entry has at most four values and at least 60 bytes, so a blob of 2 MiB
+ * contains at most 140,000 values. A descriptor with more values is refused before it is parsed, because it would fill the
+ * memory.
  */
 const MAX_VALUES = 200_000;
 
-/** Whether the number of commas shows that the text has few values. */
+/** Whether the text has few values, as shown by the number of commas. Checked before parsing, which takes more memory. */
 function hasFewValues(bytes: Uint8Array): boolean {
   let commas = 0;
   for (const byte of bytes) if (byte === 0x2c && ++commas > MAX_VALUES) return false;
@@ -146,7 +151,7 @@ function hexText(members: Members, name: string): string {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'hex'));
     } catch {
-      // The error is thrown below.
+      // Invalid UTF-8 is reported by the error below.
     }
   throw invalidDescriptor(`The field ${name} is not UTF-8 in hexadecimal digits`);
 }
@@ -170,11 +175,11 @@ function numberOf(value: JsonValue | undefined): number | null {
   return value !== undefined && isJsonNumber(value) ? Number(numberText(value)) : null;
 }
 
-/** Whether the value has the form that the reference writes into the hash. */
+/** Whether the value is an integer in the form in which the reference writes it into the stream hash. */
 const isPlainInteger = (value: JsonValue | undefined): boolean =>
   value !== undefined && isJsonNumber(value) && String(Number(numberText(value))) === numberText(value);
 
-/** Makes the checks of the reference in its order, so that the error text for the first failure is the same. */
+/** Runs the checks of the reference in the order of the reference, so that the first failure has the same error text. */
 function checkOrder(entries: readonly Members[]): void {
   const last = entries.at(-1);
   if (last === undefined) throw invalidDescriptor('Has no blobs');
@@ -206,8 +211,9 @@ function checkValues({ key, blobs }: Pick<StreamDescriptor, 'key' | 'blobs'>): v
 }
 
 /**
- * Reads an sd blob. Throws `InvalidStreamDescriptorError`, with the reference's text where it has one, also where the
- * reference's code fails. Source: `_from_stream_descriptor_blob`.
+ * Reads an sd blob. Throws `InvalidStreamDescriptorError` for an invalid descriptor. The error has the reference's text
+ * where the reference has one. It is also thrown where the reference's code fails with another exception. Source:
+ * `_from_stream_descriptor_blob`.
  */
 export function readDescriptor(bytes: Uint8Array): StreamDescriptor {
   const members = parseMembers(bytes);
@@ -223,7 +229,7 @@ export function readDescriptor(bytes: Uint8Array): StreamDescriptor {
   const areNumbers = entries.every((entry) =>
     [entry.get('length'), entry.get('blob_num')].every(isPlainInteger),
   );
-  // Numbers written in another form would give another hash.
+  // A number in another notation would give another stream hash.
   if (typeof streamHash !== 'string' || !areNumbers || streamHashOf(stream) !== streamHash)
     throw invalidDescriptor('Stream hash does not match stream metadata');
   checkValues(stream);

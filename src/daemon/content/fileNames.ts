@@ -22,7 +22,10 @@ const FORBIDDEN = new RegExp(
   'g',
 );
 
-/** Base and extension, which begins at the last dot unless only dots are before it. Source: CPython `posixpath.splitext`. */
+/**
+ * Splits a file name into base and extension. The extension begins at the last dot, unless the name has only dots before it.
+ * Source: CPython `posixpath.splitext`.
+ */
 function splitExtension(name: string): readonly [base: string, extension: string] {
   const start = name.lastIndexOf('/') + 1;
   const dot = name.lastIndexOf('.');
@@ -30,7 +33,10 @@ function splitExtension(name: string): readonly [base: string, extension: string
   return [name.slice(0, dot), name.slice(dot)];
 }
 
-/** The name without characters and device names that a system refuses; `lbry_download` where no base is left. */
+/**
+ * Removes characters and device names that an operating system refuses in file names. Returns `lbry_download` if nothing
+ * remains before the extension.
+ */
 export function safeFileName(name: string): string {
   const [base, extension] = splitExtension(name).map((part) => part.replace(FORBIDDEN, '')) as [
     string,
@@ -50,7 +56,7 @@ export function fittingName(base: string, end: string): string {
   return bytes.toString('utf8', 0, room) + end;
 }
 
-/** The name of the file that a claim's value (hexadecimal digits) gives; empty if it gives none. */
+/** File name in a claim's value (hexadecimal digits); empty if the value names no file. */
 function claimedName(value: string): string {
   if (value === '') return '';
   try {
@@ -61,10 +67,13 @@ function claimedName(value: string): string {
   }
 }
 
-/** The name of a stream: from its descriptor, otherwise from its claim. */
+/** Returns the name of a stream: from its descriptor or, if empty, from its claim. */
 export const streamNameOf = (inDescriptor: string, claimValue: string): string =>
   inDescriptor.trim() === '' ? claimedName(claimValue) : inDescriptor;
 
-/** The name under which a stream is saved unless another one is wanted. lbry-sdk cannot save a stream with a name of more than 255 bytes. */
+/**
+ * Returns the file name under which a stream is saved if the user specifies none. lbry-sdk cannot save a stream with a name
+ * of more than 255 bytes.
+ */
 export const suggestedNameOf = (inDescriptor: string, claimValue: string): string =>
   fittingName(...splitExtension(safeFileName(streamNameOf(inDescriptor, claimValue))));

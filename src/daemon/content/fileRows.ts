@@ -38,12 +38,12 @@ function claimOf(row: Row): StoredClaim | null {
   };
 }
 
-/** The search that matches every file. */
+/** A search without conditions, which matches every file. */
 const ALL: FileSearch = { conditions: [], sort: 'rowid', isReversed: false, uploading: [] };
 
 export class FileRows {
   readonly #main: Statements;
-  /** Number of files; null while it is unknown. */
+  /** Cached number of files; null while it is not computed. */
   #count: number | null = null;
 
   constructor(main: Statements) {
@@ -51,18 +51,18 @@ export class FileRows {
     addSearchFunctions(main.database);
   }
 
-  /** Number of files. */
+  /** Returns the number of files. */
   count(): number {
     this.#count ??= this.#countOf(ALL, []);
     return this.#count;
   }
 
-  /** Invalidates the number of files after a change. */
+  /** Invalidates the cached number of files. Call after each change of the rows. */
   changed(): void {
     this.#count = null;
   }
 
-  /** A page of the matching files in order, and the number of all matches. */
+  /** Returns one page of the matching files in the requested order, and the number of all matches. */
   search(
     search: FileSearch,
     pins: readonly Pin[],
@@ -81,7 +81,7 @@ export class FileRows {
     return { files: this.#ofIds(ids), total };
   }
 
-  /** The stream hashes of all matching files in order. */
+  /** Returns the stream hashes of all matching files in the requested order. */
   searchStreams(search: FileSearch, pins: readonly Pin[]): string[] {
     const { from, order } = searchSql(search, pins);
     return this.#main
@@ -103,14 +103,14 @@ export class FileRows {
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** The file of a stream; null without one. A file with an unknown claim has no claim fields. */
+  /** Returns the file of a stream, or null if the stream has no file. If the claim is unknown, the claim fields are absent. */
   file(streamHash: string): FileRow | null {
     return (
       this.#rows(`${FILES} where f.stream_hash = ? order by f.rowid desc limit 1`, streamHash)[0] ?? null
     );
   }
 
-  /** The files that are not tied to a claim, by their stream hashes. */
+  /** Returns the files that do not belong to a claim, by their stream hashes. */
   withoutClaim(): string[] {
     return this.#main
       .all(
@@ -198,7 +198,7 @@ export class FileRows {
     this.#main.run('update file set status = ? where stream_hash = ?', status, streamHash);
   }
 
-  /** Sets the path of the saved file; null if it is not saved. Source: `change_file_download_dir_and_file_name`. */
+  /** Sets the path of the saved file; null if the file is not saved. Source: `change_file_download_dir_and_file_name`. */
   setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
     this.#main.run(
       'update file set file_name = ?, download_directory = ?, saved_file = ? where stream_hash = ?',

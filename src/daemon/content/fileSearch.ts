@@ -14,13 +14,13 @@ export type Comparison = 'eq' | 'ne' | 'g' | 'l' | 'ge' | 'le';
 
 export interface FileCondition {
   readonly field: string;
-  /** A list matches if any of its values matches, with any comparison. */
+  /** Value or values of the condition. A list matches if any of its values matches, with any comparison. */
   readonly value: FieldValue | readonly string[];
   readonly comparison: Comparison;
 }
 
 export interface FileSearch {
-  /** A file must meet all conditions. */
+  /** Conditions of the search. A file must meet all of them. */
   readonly conditions: readonly FileCondition[];
   readonly sort: string;
   readonly isReversed: boolean;
@@ -28,11 +28,11 @@ export interface FileSearch {
   readonly uploading: readonly string[];
 }
 
-/** A field: the type of its values, and its value in SQL. */
+/** A searchable field: the type of its values, and the SQL expression of its value. */
 interface Field {
   readonly type: 'string' | 'number' | 'boolean';
   readonly sql: string;
-  /** The text parameters of `sql`. */
+  /** Values of the text parameters in `sql`. */
   readonly bound?: (facts: SearchFacts) => readonly string[];
   /** Whether the field needs a join with the table of claims. */
   readonly isOfClaim?: boolean;
@@ -63,7 +63,7 @@ const isOfClaim = true;
 const FIELDS: Readonly<Record<string, Field>> = {
   rowid: number('f.rowid'),
   status: text('f.status'),
-  // QUIRK: this is the shown name: the suggested name without a saved file.
+  // QUIRK: the field compares the displayed name, which is the suggested name if the file is not saved.
   file_name: text(`coalesce(text_of(f.file_name), ${SUGGESTED})`, { isOfClaim }),
   added_on: number('f.added_on'),
   download_path: text(`text_of(f.download_directory) || '/' || text_of(f.file_name)`),
@@ -103,7 +103,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
 /** Fields that are null without a claim. */
 const PLAIN_OF_CLAIM = new Set(['claim_name', 'claim_height', 'claim_id', 'outpoint', 'channel_claim_id']);
 
-/** Names come from clients, so inherited properties such as `toString` must not match. */
+/** Field names come from clients, so inherited properties of the object, such as `toString`, must not match. */
 export const isFileField = (name: string): boolean => Object.hasOwn(FIELDS, name);
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {
@@ -116,7 +116,7 @@ const OPERATORS: Readonly<Record<Comparison, string>> = {
 };
 export const COMPARISONS = Object.keys(OPERATORS) as readonly Comparison[];
 
-/** SQL with the values for its parameters. */
+/** SQL with the values of its parameters. */
 interface Bound {
   readonly sql: string;
   readonly values: readonly SqlValue[];
@@ -137,20 +137,23 @@ function conditionOf({ field: name, value, comparison }: FileCondition, facts: S
   if (value !== null && typeof value !== field.type) return comparison === 'ne' ? ALWAYS : NEVER;
   if (value === null && !isEquality) return NEVER;
   const given = typeof value === 'boolean' ? Number(value) : value;
-  // SQLite uses an index for `=` and not for `is`.
+  // SQLite uses an index for the operator `=`, but not for `is`.
   const operator = comparison === 'eq' && value !== null ? '=' : OPERATORS[comparison];
   return { sql: `(${field.sql}) ${operator} ?`, values: [...own, given] };
 }
 
-/** The part of a statement from `from` on, without a limit. If a stream has several rows, only the last one counts. */
+/**
+ * Returns the part of a statement from the word `from` on, without a limit. If a stream has several rows, only the last row
+ * counts.
+ */
 export function searchSql(
   { conditions, sort, isReversed, uploading }: FileSearch,
   pins: readonly Pin[],
 ): { readonly from: Bound; readonly order: Bound } {
   const facts = { pins, uploading };
   const used = [...conditions.map(({ field }) => FIELDS[field]!), FIELDS[sort]!];
-  // Such a condition on a field of the claim matches only files with a claim. With an inner join SQLite may start with the
-  // table of claims.
+  // A condition on a field of the claim that cannot match null needs an inner join. With an inner join SQLite may start
+  // with the table of claims.
   const needsClaim = conditions.some(
     ({ field, value, comparison }) =>
       PLAIN_OF_CLAIM.has(field) && value !== null && (comparison === 'eq' || typeof value === 'object'),
@@ -177,19 +180,19 @@ export function searchSql(
   };
 }
 
-/** Reads a text of hexadecimal digits. lbry-sdk stored some of these texts as SQL blobs with the same digits. */
+/** Reads a text of hexadecimal digits. lbry-sdk stored some of these texts as SQL blobs that contain the digits. */
 export function digitsOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('latin1');
 }
 
-/** A text that is stored as hexadecimal digits of its UTF-8. */
+/** Decodes a text that is stored as the hexadecimal digits of its UTF-8 bytes. */
 export function textOf(value: unknown): string | null {
   const digits = digitsOf(value);
   return digits === null ? null : Buffer.from(digits, 'hex').toString('utf8');
 }
 
-/** The size of a saved file in bytes; null if the file does not exist. */
+/** Size of a saved file in bytes; null if the file does not exist. */
 export function savedSize(directory: string | null, fileName: string | null): number | null {
   if (directory === null || fileName === null) return null;
   const found = statSync(join(directory, basename(fileName)), { throwIfNoEntry: false });
@@ -207,7 +210,7 @@ export function addSearchFunctions(database: SqliteDatabase): void {
     try {
       return savedSize(textOf(directory), textOf(fileName));
     } catch {
-      // The folder cannot be entered, so the file counts as missing.
+      // A folder that cannot be entered counts as a missing file.
       return null;
     }
   });

@@ -1,4 +1,4 @@
-/** A blob that is being received. Its hash is computed piece by piece, so the whole blob is not read again for it. */
+/** A blob that is being received. Its hash is computed while the bytes arrive, so the blob need not be read a second time. */
 import { createHash } from 'node:crypto';
 import { chunkTableOf, ChunkTableMaker, type StoredChunkTable } from './chunkTable.js';
 
@@ -8,7 +8,7 @@ export interface BlobDigests {
   readonly table: StoredChunkTable;
 }
 
-/** Bytes of a blob and what was computed of them. */
+/** Bytes of a blob, with the hash and the table that were computed from them. */
 export interface HashedBlob extends BlobDigests {
   readonly bytes: Buffer;
 }
@@ -18,7 +18,7 @@ export type BlobBytes = Uint8Array | HashedBlob;
 
 export const bytesOf = (blob: BlobBytes): Uint8Array => (blob instanceof Uint8Array ? blob : blob.bytes);
 
-/** The stored table, or a new one. */
+/** Returns the stored chunk table of a blob, or computes a new one. */
 export const tableOf = (blob: BlobBytes): StoredChunkTable =>
   blob instanceof Uint8Array ? chunkTableOf(blob) : blob.table;
 
@@ -43,22 +43,22 @@ export class IncomingBlob {
   readonly #digester = new BlobDigester();
   #count = 0;
 
-  /** The blob has at most `maxBytes`, at most `MAX_BLOB_BYTES`. */
+  /** Prepares for a blob of at most `maxBytes`. `maxBytes` is at most `MAX_BLOB_BYTES`. */
   constructor(maxBytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(maxBytes);
   }
 
-  /** Number of received bytes. */
+  /** Number of bytes received so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Whether no more bytes fit. */
+  /** Whether the buffer of the blob is full. */
   get isFull(): boolean {
     return this.#count === this.#bytes.length;
   }
 
-  /** Copies bytes until the blob is full. Returns their number. */
+  /** Copies bytes to the buffer until the blob is full. Returns the number of copied bytes. */
   add(bytes: Uint8Array): number {
     const taken = bytes.subarray(0, this.#bytes.length - this.#count);
     this.#digester.add(taken);
@@ -73,7 +73,7 @@ export class IncomingBlob {
   }
 }
 
-/** The bytes as if they had been received. */
+/** Creates a `HashedBlob` from complete bytes, as if they had been received. */
 export function receivedBlob(bytes: Uint8Array): HashedBlob {
   const blob = new IncomingBlob(bytes.length);
   blob.add(bytes);

@@ -1,11 +1,12 @@
 /**
- * Database queries for the rebuild of a lost library: its state, the blobs without a stream and the owners of streams.
+ * Database queries to rebuild lost rows of the library: the state of the rebuild, the blobs without a stream and the owners
+ * of streams.
  */
 import { readdirSync } from 'node:fs';
 import { textList, type Statements } from '../../sqlite/statements.js';
 import { isBlobHash } from './blobHash.js';
 
-/** Name of the note that stays in the database until the library is rebuilt. */
+/** Name of the note (row in the database) that marks the rows of the library as lost, until they have been rebuilt. */
 const NOTE = 'rebuild';
 
 /**
@@ -14,7 +15,7 @@ const NOTE = 'rebuild';
  */
 const MAKING = 'making';
 
-/** Prefix of the name of a note that stays until the saved file of a stream is synced. */
+/** Prefix of the name of a note in the database. The note stays until the saved file of a stream is synced to disk. */
 const UNSYNCED = 'unsynced ';
 
 const OF_STREAM = `(select blob_hash from stream_blob where stream_hash = ?1 and blob_hash is not null
@@ -31,7 +32,7 @@ export class LibraryRows {
     this.#own = own;
   }
 
-  /** Records that the library must be rebuilt if there are blobs but no rows. */
+  /** Records that the library must be rebuilt, if the folder contains blobs but the database has no rows. */
   noteLoss(blobFolder: string): void {
     const isEmpty = ['blob', 'stream', 'file'].every(
       (table) => this.#main.get(`select 1 from ${table} limit 1`) === undefined,
@@ -91,14 +92,14 @@ export class LibraryRows {
     this.#own.run('delete from note where name = ?', UNSYNCED + streamHash);
   }
 
-  /** Stream hashes of the saved files that may not be on disk. */
+  /** Stream hashes of the saved files that may not be completely on disk. */
   unsynced(): string[] {
     return this.#own
       .all('select name from note where name like ?', `${UNSYNCED}%`)
       .map((row) => String(row['name']).slice(UNSYNCED.length));
   }
 
-  /** Those of the hashes that do not belong to a stream. */
+  /** Returns those of the hashes that belong to no stream. */
   ofNoStream(hashes: readonly string[]): string[] {
     return this.#main
       .all(
@@ -109,7 +110,7 @@ export class LibraryRows {
       .map((row) => String(row['value']));
   }
 
-  /** The streams that have no file. */
+  /** Returns the streams that have no file row, by their hashes. */
   streamsWithoutFile(): string[] {
     return this.#main
       .all('select stream_hash from stream where stream_hash not in (select stream_hash from file)')

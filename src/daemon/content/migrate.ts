@@ -1,7 +1,7 @@
 /**
  * Migrates a database of an older release of lbrynet to revision 15 in one transaction, after a copy of it is made. A
- * failure or a kill leaves the old database unchanged. The file is not replaced by another one, since SQLite may still hold
- * it. Source: lbry-sdk lbry/extras/daemon/migrator/migrate6to7.py to migrate14to15.py.
+ * failure or a kill leaves the old database unchanged. The file itself is changed and not replaced, because SQLite may still
+ * have it open. Source: lbry-sdk lbry/extras/daemon/migrator/migrate6to7.py to migrate14to15.py.
  */
 import {
   closeSync,
@@ -24,7 +24,7 @@ const OLDEST_REVISION = 6;
 
 export interface MigrationPaths {
   readonly database: string;
-  /** The folder `blobfiles`. */
+  /** Path of the folder `blobfiles`. */
   readonly blobs: string;
 }
 
@@ -51,13 +51,13 @@ const ADDED: readonly (readonly [revision: number, table: string, column: string
   [6, 'blob', 'blob_hash'],
 ];
 
-/** The revision of an open database by its tables; null without known tables. */
+/** Determines the revision of an open database by its tables. Null if the tables are unknown. */
 export function revisionOfTables(database: SqliteDatabase): number | null {
   const columns = columnsOf(database);
   return ADDED.find(([, table, column]) => columns.get(table)!.has(column))?.[0] ?? null;
 }
 
-/** Throws `EnvironmentError` for revisions that cannot be migrated. */
+/** Throws `EnvironmentError` if databases of this revision cannot be migrated. */
 export function checkRevision(revision: number, dataDir: string): void {
   if (revision > REVISION)
     throw new EnvironmentError(
@@ -70,12 +70,12 @@ export function checkRevision(revision: number, dataDir: string): void {
     );
 }
 
-/** Values for columns that an older revision lacks. */
+/** SQL default values of columns that an older revision does not have. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   'blob.last_announced_time': 'NULL',
   'blob.single_announce': 'NULL',
   'blob.added_on': '0',
-  // All existing blobs count as own blobs, so that no limit deletes them.
+  // All existing blobs become own blobs, so that the cleaning deletes none of them.
   'blob.is_mine': '1',
   'file.bt_infohash': 'NULL',
   'file.saved_file': '0',
@@ -85,7 +85,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 
 const COLUMN_NAME = /^(?!primary key|unique)\w+/;
 
-/** Copies a table with its row numbers, which programs see as numbers of files. */
+/** Copies a table with its row numbers, because programs use them as numbers of files. */
 function copyTable(
   database: SqliteDatabase,
   [table, forms]: (typeof TABLES)[number],
@@ -124,7 +124,8 @@ function entriesOf(database: SqliteDatabase, streamHash: unknown): DescriptorBlo
 
 /**
  * Drops streams whose descriptor is neither in its file nor can be rebuilt in any field order: they can never be read.
- * QUIRK: lbry-sdk encodes the names twice here, finds no stream valid, and deletes all of them with their blobs.
+ * QUIRK (not copied): lbry-sdk encodes the names twice in this step, finds no stream valid, and deletes all of them with
+ * their blobs.
  */
 function dropUnreadableStreams(database: SqliteDatabase, blobs: string): void {
   for (const stream of database.prepare('select * from stream').all() as SqlRow[]) {
@@ -148,7 +149,10 @@ function isSaved(folder: unknown, name: unknown): boolean {
   return statSync(join(textOfHex(folder), textOfHex(name)), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Until revision 10 a file's row did not record whether it was saved; `{stream}` meant no name. */
+/**
+ * Until revision 10 the row of a file did not record whether the file was saved. The name `{stream}` meant a file without a
+ * name.
+ */
 function noteSavedFiles(database: SqliteDatabase): void {
   const saved = database.prepare('update file set saved_file = 1 where rowid = ?');
   const unsaved = database.prepare(
@@ -201,8 +205,8 @@ function keepOld(path: string, revision: number): string {
 }
 
 /**
- * Migrates a closed database. Returns the path of the copy. If a step fails, throws `EnvironmentError` and leaves the
- * database unchanged.
+ * Migrates a closed database. Copies the file before the migration and returns the path of the copy. If a step fails, throws
+ * `EnvironmentError` and leaves the database unchanged.
  */
 export function migrateDatabase(
   provider: SqliteProvider,
@@ -214,7 +218,7 @@ export function migrateDatabase(
   const database = provider.open(path);
   let copy: string | null = null;
   try {
-    // Moves the write-ahead log into the file, since only the file is copied.
+    // Moves the write-ahead log into the database file, because the copy contains only this file.
     database.exec('pragma wal_checkpoint(truncate)');
     copy = keepOld(path, revision);
     database.exec('pragma synchronous = full; pragma foreign_keys = off; pragma legacy_alter_table = on');
@@ -223,7 +227,7 @@ export function migrateDatabase(
     database.exec('commit');
     return copy;
   } catch (error) {
-    // Closing the database rolls the transaction back.
+    // When the database closes, SQLite rolls the transaction back, so the copy is not needed.
     if (copy !== null) rmSync(copy, { force: true });
     throw new EnvironmentError(
       `${path} could not be brought from revision ${revision} to ${REVISION}: ${failureReason(error)}. It is as it was before. ` +
@@ -234,7 +238,7 @@ export function migrateDatabase(
     try {
       database.exec('rollback');
     } catch {
-      // No transaction was open, or it was committed.
+      // If no transaction is open, the rollback fails and nothing is to be undone.
     }
     database.close();
   }

@@ -1,15 +1,15 @@
 /**
  * Rows of a reflector with an object store: blobs that it uploaded, that wait for the upload, and that another reflector
- * uploaded. They are in the reflector's database, which lbrynet never opens. A blob in the store counts as finished with or
- * without a file on disk.
+ * uploaded. The rows are in the reflector's database, which lbrynet never opens. A blob in the object store counts as
+ * finished, whether or not it has a file on disk.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
 
 const GIVEN = '(select value from json_each(?))';
 
 /**
- * State of a blob: on disk and waiting for the upload; in the store, uploaded by this reflector; in the store, uploaded by
- * another.
+ * State of a blob: `waiting`: on disk and not yet uploaded; `stored`: in the object store, uploaded by this reflector;
+ * `found`: in the object store, uploaded by another reflector.
  */
 const STATE = { waiting: 0, stored: 1, found: 2 } as const;
 
@@ -28,15 +28,15 @@ export interface OffsiteBlob {
 }
 
 export interface OpenedOffsite {
-  /** Whether another store was used before. */
+  /** Whether the rows belong to another object store, which was used before. */
   readonly isMoved: boolean;
-  /** Blobs in the store in the order of their last use. */
+  /** Blobs in the object store, in the order of their last use. */
   readonly stored: readonly OffsiteBlob[];
   readonly waiting: readonly OffsiteBlob[];
 }
 
 export interface DueUpload extends OffsiteBlob {
-  /** The descriptor of a stream that the blob is part of; the blob itself where it is the descriptor. */
+  /** Hash of the descriptor of a stream that contains the blob. For a descriptor, its own hash. */
   readonly sdHash: string;
 }
 
@@ -48,8 +48,9 @@ export class OffsiteRows {
   }
 
   /**
-   * Starts to use a store. The rows of blobs must have been compared with the folder. Blobs on disk without a row wait for
-   * the upload. After a change of the store all blobs on disk wait and the others are pending.
+   * Begins to use an object store. The caller must have compared the rows of blobs with the folder. Blobs on disk without a
+   * state wait for the upload. If the store was changed, all blobs on disk wait for the upload, and blobs not on disk become
+   * pending.
    */
   open(place: string): OpenedOffsite {
     this.#main.database.exec(TABLES);
@@ -67,7 +68,7 @@ export class OffsiteRows {
         `update blob set status = 'finished' where status <> 'finished'
          and blob_hash in (select blob_hash from offsite_blob where state <> ${STATE.waiting})`,
       );
-      // Removes rows of files that were lost before their upload.
+      // Removes the rows of blobs whose files were lost before the upload.
       this.#main.run(
         `delete from offsite_blob where state = ${STATE.waiting}
          and blob_hash not in (select blob_hash from blob where status = 'finished')`,
@@ -95,14 +96,15 @@ export class OffsiteRows {
     );
   }
 
-  /** Records that a waiting blob is in the store. */
+  /** Records that a blob which waited for the upload is now in the object store. */
   noteStored(hash: string): void {
     this.#main.run(`update offsite_blob set state = ${STATE.stored} where blob_hash = ?`, hash);
   }
 
   /**
-   * Blobs to upload now: data blobs of known streams, and descriptors whose data blobs are all in the store, so that a
-   * descriptor in the store means a complete stream. Those of `blocked` descriptors and of `except` are left out.
+   * Blobs that must be uploaded: data blobs of known streams, and descriptors whose data blobs are all in the store, so that
+   * a descriptor in the store means a complete stream. Blobs of the descriptors in `blocked`, and blobs in `except`, are
+   * left out.
    */
   dueUploads(limit: number, blocked: readonly string[], except: readonly string[]): DueUpload[] {
     const rows = this.#main.all(
@@ -128,7 +130,7 @@ export class OffsiteRows {
     }));
   }
 
-  /** Records blobs that another reflector put into the store. Rows of the blobs must exist. */
+  /** Records blobs that another reflector put into the object store. The rows of the blobs must exist. */
   noteFound(blobs: readonly OffsiteBlob[], nowSec: number): void {
     this.#main.transaction(() => {
       for (const { hash, lengthBytes } of blobs) {
@@ -148,7 +150,7 @@ export class OffsiteRows {
     });
   }
 
-  /** The hashes that belong to a known stream. */
+  /** Returns those of the hashes that belong to a known stream. */
   ofKnownStreams(hashes: readonly string[]): string[] {
     return this.#main
       .all(
@@ -159,12 +161,12 @@ export class OffsiteRows {
       .map((row) => row['blob_hash'] as string);
   }
 
-  /** Keeps a blob with a damaged file as finished, since the store has it. */
+  /** Lets a blob whose file is damaged count as finished, because the object store contains it. */
   keepFinished(hash: string): void {
     this.#main.run(`update blob set status = 'finished' where blob_hash = ?`, hash);
   }
 
-  /** Records blobs that are not on disk or in the store. */
+  /** Records blobs that are neither on disk nor in the object store. */
   lose(hashes: readonly string[]): void {
     this.#main.transaction(() => {
       this.#main.run(`delete from offsite_blob where blob_hash in ${GIVEN}`, textList(hashes));
@@ -172,7 +174,7 @@ export class OffsiteRows {
     });
   }
 
-  /** Records that the store lost a blob that is on disk; the blob waits for the upload again. */
+  /** Records that the object store lost a blob that is on disk. The blob waits for a further upload. */
   waitAgain(hash: string): void {
     this.#main.run(`update offsite_blob set state = ${STATE.waiting} where blob_hash = ?`, hash);
   }
@@ -185,7 +187,7 @@ export class OffsiteRows {
     );
   }
 
-  /** Bytes of the blobs that this reflector received, without those of other reflectors. */
+  /** Total size in bytes of the blobs that this reflector received. Blobs that other reflectors uploaded are not included. */
   ownBytes(): number {
     return this.#main.number(
       `select coalesce(sum(length_bytes), 0) from offsite_blob where state <> ${STATE.found}`,

@@ -1,6 +1,6 @@
 /**
  * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error.
- * Only a damaged one is quarantined and replaced with an empty one; none is ever deleted. Source: lbry-sdk
+ * Only a damaged database is quarantined and replaced by an empty one. No database is ever deleted. Source: lbry-sdk
  * lbry/extras/daemon/components.py `DatabaseComponent.start`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,10 +18,13 @@ export const BLOB_FOLDER_NAME = 'blobfiles';
 const REVISION_NAME = 'db_revision';
 /** Suffix of a marker file: corruption was found, so the whole database is checked at the start. */
 const CHECK_SUFFIX = '.check';
-/** A database of at most this size is checked at each start. Arbitrary: it takes some tens of milliseconds. */
+/**
+ * Maximum size in bytes of a database that is checked completely at each start. Arbitrary: the check takes some tens of
+ * milliseconds.
+ */
 const SMALL_BYTES = 16 * 1024 * 1024;
 
-/** Every acknowledged write is on disk, also after a power failure. */
+/** Pragmas with which every acknowledged write is on disk, also after a power failure. */
 const PRAGMAS = 'pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;';
 
 export interface OpenedDatabases {
@@ -31,7 +34,7 @@ export interface OpenedDatabases {
   readonly notice: string | null;
 }
 
-/** Content of the file `db_revision`; null if missing. */
+/** Revision number in the file `db_revision`; null if the file is missing. */
 function readRevision(path: string): number | null {
   refuseSpecialFile(path);
   if (!existsSync(path)) return null;
@@ -57,15 +60,15 @@ function isCorruption(error: unknown): boolean {
 }
 
 /**
- * Converts corruption of the main database to an `EnvironmentError`, and requests a check of the whole database at the next
- * start.
+ * Converts an error about corruption of the main database to an `EnvironmentError`, and requests a check of the whole
+ * database at the next start.
  */
 export function mainDatabaseError(error: unknown, path: string): unknown {
   if (!isCorruption(error)) return sqliteFileError(error, path);
   try {
     writeFileSync(path + CHECK_SUFFIX, '', { flush: true });
   } catch {
-    // Without the marker only a small database is checked.
+    // Without the marker file, only a small database is checked at the start.
   }
   return new EnvironmentError(
     `${path} is damaged (${(error as Error).message}). Stop lbcnet and start it again: it then sets the database aside and ` +
@@ -96,8 +99,8 @@ function open(provider: SqliteProvider, path: string): SqliteDatabase {
 }
 
 /**
- * The revision of the database: that of its tables, if the file `db_revision` names a lower one. A kill between a migration
- * and the write of the file leaves the lower number.
+ * Determines the revision of the database from its tables and from the file `db_revision`. A kill between a migration and
+ * the write of that file leaves a number that is too low; then the tables decide.
  */
 function revisionOf(provider: SqliteProvider, path: string, noted: number | null): number | null {
   if (!existsSync(path)) return null;
@@ -105,14 +108,14 @@ function revisionOf(provider: SqliteProvider, path: string, noted: number | null
   try {
     const shown = revisionOfTables(database);
     if (shown === null) return noted;
-    // Revisions 8 to 10 have the same tables.
+    // The tables of revisions 8 to 10 are equal, so the file decides between them.
     return noted === null ? shown : Math.max(noted, shown);
   } finally {
     database.close();
   }
 }
 
-/** Throws SQLite's finding if the integrity check fails. */
+/** Runs SQLite's integrity check. Throws its message if the check fails. */
 function assertWhole(database: SqliteDatabase, path: string): void {
   const note = path + CHECK_SUFFIX;
   if (!existsSync(note) && statSync(path).size > SMALL_BYTES) return;
@@ -133,7 +136,8 @@ function quarantine(path: string): string {
 
 /**
  * Opens the main database. A damaged one of the current revision is quarantined and replaced with an empty one; the library
- * is rebuilt from the blobs. An older one is left to the operator, since its copy for the migration may be at fault.
+ * is rebuilt from the blobs. A damaged database of an older revision is not replaced: the operator gets the error, because
+ * the copy for the migration may be the damaged file.
  */
 function openOrReplaceMain(
   provider: SqliteProvider,
@@ -204,7 +208,7 @@ function openOwn(provider: SqliteProvider, dataDir: string): SqliteDatabase {
   }
 }
 
-/** Throws `EnvironmentError` where a file cannot be used. */
+/** Opens the databases in the folder. Throws `EnvironmentError` if a file cannot be used. */
 export function openDatabases(provider: SqliteProvider, dataDir: string, nowSec: number): OpenedDatabases {
   let opened: [SqliteDatabase, string | null];
   try {

@@ -30,7 +30,7 @@ export class OriginalRows {
     }));
   }
 
-  /** Adds the row or replaces the row of its stream. */
+  /** Adds a row, or replaces the row of the same stream. */
   put({ streamHash, sdHash, path, sizeBytes, goodStamp, seenStamp, isSame }: OriginalRow): void {
     this.#own.run(
       'insert or replace into original values (?, ?, ?, ?, ?, ?, ?)',
@@ -48,7 +48,7 @@ export class OriginalRows {
     this.#own.run('delete from original where stream_hash = ?', streamHash);
   }
 
-  /** Finished blobs without a file that can be made from an original file. */
+  /** Those of the missing blobs that can be made from a published file that did not change. */
   madeOf(missing: readonly string[]): MadeRow[] {
     const streams = this.all().flatMap(({ streamHash, isSame }) => (isSame ? [streamHash] : []));
     if (streams.length === 0 || missing.length === 0) return [];
@@ -63,7 +63,7 @@ export class OriginalRows {
       .filter(({ hash }) => wanted.has(hash));
   }
 
-  /** Descriptors of streams whose file was changed and whose blobs are not all on disk. */
+  /** Descriptors of streams whose published file was changed and whose blobs are not all on disk. */
   withheld(): string[] {
     const changed = this.#own
       .all('select stream_hash from original where is_same = 0')

@@ -44,7 +44,7 @@ export class ReflectorRows {
     return this.#main.get('select 1 from reflected_stream where sd_hash = ?', sdHash) !== undefined;
   }
 
-  /** Descriptors of the files that match, in the order of the files. */
+  /** Descriptors of the files that match the filter, sorted as the files are. */
   streamsOfFiles({ sdHash, streamHash, fileName, rowid }: FileFilter): string[] {
     const wanted: [string, string | number | undefined][] = [
       ['sd_hash = ?', sdHash],
@@ -69,7 +69,7 @@ export class ReflectorRows {
     );
   }
 
-  /** Blobs on disk that belong to no complete stream. Streams of the `blocked` descriptors do not count as complete. */
+  /** Blobs on disk that belong to no complete stream. Streams whose descriptors are in `blocked` do not count as complete. */
   withheldBlobs(blocked: readonly string[]): string[] {
     return this.#hashes(
       `with complete as (
@@ -83,7 +83,7 @@ export class ReflectorRows {
     );
   }
 
-  /** The complete streams that the blob is part of. */
+  /** Returns the complete streams that contain the blob. */
   completedWith(hash: string): CompletedStream[] {
     const found = this.#main.all(
       `select stream_hash, sd_hash from stream
@@ -101,7 +101,7 @@ export class ReflectorRows {
     });
   }
 
-  /** Blobs without a stream that arrived before the time `beforeSec`. */
+  /** Hashes of blobs without a stream that arrived before `beforeSec`, in Unix seconds. */
   orphans(beforeSec: number): string[] {
     return this.#hashes(
       `select blob_hash as sd_hash from blob where status = 'finished' and added_on < ?

@@ -3,7 +3,7 @@ import type { PackedHashes } from './blobHashes.js';
 import type { StoredChunkTable } from './chunkTable.js';
 import type { StreamDescriptor } from './descriptor.js';
 
-/** A verified file of a blob. */
+/** Result of verifying the file of a blob. */
 export interface BlobCheckRow {
   readonly hash: string;
   /** See `FileStamp`. */
@@ -18,52 +18,55 @@ export interface BlobRow {
   readonly isMine: boolean;
 }
 
-/** Fields of a blob that the disk cleaning uses. */
+/** Blob with the fields that the disk cleaning needs. */
 export interface StoredBlob {
   readonly hash: string;
   readonly lengthBytes: number;
 }
 
-/** Result of comparing the folder of blobs with the database. */
+/** Result of a comparison of the blob folder with the database. */
 export interface Reconciled {
-  /** Blobs that the folder and the database have, and those made on demand. */
+  /** Blobs that both the folder and the database have, and blobs that are made on demand. */
   readonly finished: PackedHashes;
-  /** Files named like blobs that the database does not know as finished, with a stamp of an earlier check if there is one. */
+  /**
+   * Files that are named like blobs but are not finished blobs in the database. Each has the stamp of an earlier check, or
+   * null.
+   */
   readonly unknown: readonly (readonly [hash: string, stamp: string | null])[];
-  /** Finished blobs without a file that can be made from an original. */
+  /** Blobs recorded as finished that are not on disk, and that can be made from a published file. */
   readonly made: readonly MadeRow[];
-  /** Whether the rows were lost. Then all blobs in the folder may be own ones. */
+  /** Whether the rows of the library were lost. In that case any blob in the folder may belong to a stream of the user. */
   readonly isLost: boolean;
 }
 
-/** A stream whose blobs are made from the file that was published. */
+/** A published file from which the blobs of its stream are made on demand. */
 export interface OriginalRow {
   readonly streamHash: string;
   readonly sdHash: string;
   readonly path: string;
   readonly sizeBytes: number;
-  /** Stamp of the file at the last check at which it had the published content. */
+  /** Stamp of the file when a check last found the published content in it. */
   readonly goodStamp: string;
-  /** The stamp of the file at its last check, or the reason why it could not be used. */
+  /** Stamp of the file at its last check, or the reason why the file could not be used. */
   readonly seenStamp: string;
   /** Whether the file had the published content at its last check. */
   readonly isSame: boolean;
 }
 
-/** A blob that is made on demand. */
+/** A blob that is not on disk and is made on demand from a published file. */
 export interface MadeRow {
   readonly streamHash: string;
   readonly hash: string;
   readonly position: number;
 }
 
-/** Sums of finished blobs in bytes, sd blobs of known streams left out. */
+/** Sums of the sizes of finished blobs in bytes. Descriptors of known streams are not included. */
 export interface DiskUsage {
-  /** Bytes of blobs in streams of others. */
+  /** Bytes of blobs that belong to streams of others. */
   readonly contentBytes: number;
   /** Own. */
   readonly privateBytes: number;
-  /** Bytes of blobs without a stream. */
+  /** Bytes of blobs that belong to no known stream. */
   readonly networkBytes: number;
   readonly totalBytes: number;
 }
@@ -76,7 +79,7 @@ export interface NewStream {
   readonly isMine: boolean;
 }
 
-/** A peer of the DHT as it is stored for the next start. */
+/** A DHT peer, as stored for the next start. */
 export interface PeerRow {
   /** 48 bytes. */
   readonly nodeId: Uint8Array;
@@ -93,18 +96,18 @@ export interface StreamBlobRow {
   readonly isFinished: boolean;
 }
 
-/** Result of checking a slice of the saved files. */
+/** Result of checking which of a part of the saved files exist. */
 export interface LostOutputs {
-  /** Stream hashes of deleted files. */
+  /** Stream hashes of streams whose saved files were deleted. */
   readonly lost: readonly string[];
-  /** Row number after which the next slice begins; null after the last one. */
+  /** Row number after which the next slice begins; null after the last slice. */
   readonly next: number | null;
 }
 
-/** One page of a long list of hashes. */
+/** One page of a long list of hashes, and the position of the next page. */
 export interface HashPage {
   readonly hashes: readonly string[];
-  /** Row number after which the next page begins; null after the last one. */
+  /** Row number after which the next page begins; null after the last page. */
   readonly next: number | null;
 }
 
@@ -125,17 +128,20 @@ export interface CompletedStream {
 
 export type PinKind = 'stream' | 'channel';
 
-/** Content that the cleaning spares: a stream by its stream hash, or all streams of a channel by its claim id as printed. */
+/**
+ * Content that the cleaning never removes: a stream by its stream hash, or all streams of a channel by the claim id in
+ * printed order.
+ */
 export interface Pin {
   readonly kind: PinKind;
   readonly id: string;
 }
 
-/** A claim at the time when it was resolved or created. */
+/** A claim in the state in which it was last resolved or created. */
 export interface StoredClaim {
-  /** `txid:nout` as printed. */
+  /** Outpoint of the claim in the form `txid:nout`, with the txid in printed order. */
   readonly outpoint: string;
-  /** Id in the hex form that programs print. */
+  /** Claim id in the hex form that programs print. */
   readonly claimId: string;
   readonly name: string;
   readonly amountDewies: bigint;
@@ -158,7 +164,7 @@ export interface NewFile {
   readonly place: SavedPlace | null;
   readonly status: FileStatus;
   readonly isSaved: boolean;
-  /** The payment transaction of the file, as hexadecimal digits. */
+  /** Raw transaction that paid for the file, as hexadecimal digits. */
   readonly contentFee: string | null;
   readonly addedOn: number;
 }
@@ -169,7 +175,7 @@ export interface FileRow {
   readonly rowid: number;
   readonly streamHash: string;
   readonly sdHash: string;
-  /** 32 hexadecimal digits. */
+  /** AES key of the stream, 32 hexadecimal digits. */
   readonly key: string;
   readonly streamName: string;
   readonly suggestedFileName: string;

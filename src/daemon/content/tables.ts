@@ -1,7 +1,7 @@
 /**
  * The tables of `lbrynet.sqlite`, exactly those of revision 15, and of `lbcnet.sqlite`, which lbrynet does not know.
- * Source: lbry-sdk lbry/extras/daemon/storage.py `CREATE_TABLES_QUERY`. Names, types, order and constraints of columns are the
- * reference's, since it inserts rows by position.
+ * Source: lbry-sdk lbry/extras/daemon/storage.py `CREATE_TABLES_QUERY`. Names, types, order and constraints of the columns
+ * are those of the reference, because lbry-sdk inserts rows by position.
  */
 
 /** The revision of the database. Source: lbry-sdk lbry/extras/daemon/components.py `get_current_db_revision`. */
@@ -130,7 +130,7 @@ export const TABLES: readonly TableForm[] = [
 export const CREATE_TABLES = [
   ...TABLES.map(([name, columns]) => `create table if not exists ${name} (${columns.join(', ')});`),
   'create index if not exists blob_data on blob(blob_hash, blob_length, is_mine);',
-  // Indexes for a single file and for the streams of a blob. lbry-sdk ignores them.
+  // Indexes that find a single file and the streams of a blob. lbry-sdk ignores them.
   'create index if not exists stream_by_sd on stream(sd_hash);',
   'create index if not exists file_by_stream on file(stream_hash);',
   'create index if not exists claim_by_id on claim(claim_id);',
@@ -138,14 +138,14 @@ export const CREATE_TABLES = [
   'create index if not exists stream_blob_hash on stream_blob(blob_hash);',
 ].join('\n');
 
-/** Version of the tables below, stored in SQLite's `user_version`. */
+/** Version of the tables of lbcnode below, stored in SQLite's `user_version`. */
 export const OWN_VERSION = 3;
 
 /**
  * `blob_check`: the stamp of a blob's file at its last verification. `blob_chunks`: see `chunkTable.ts`. `doomed_blob`: blobs whose file has to be removed, also
  * after a kill. `pin`: streams (by stream hash) and channels (by claim id) that cleaning spares. `stream_size`: the exact
- * bytes of a stream's file. `original`: the files from which blobs are made. `note`: open tasks. A folder of an older
- * version gets the tables that it lacks.
+ * bytes of a stream's file. `original`: the files from which blobs are made. `note`: open tasks. In a folder of an older
+ * version the missing tables are created.
  */
 export const CREATE_OWN_TABLES = `
   create table if not exists blob_check (blob_hash text primary key, stamp text not null) without rowid;

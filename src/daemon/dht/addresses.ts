@@ -6,7 +6,7 @@ import { isIPv4 } from 'node:net';
 import { DecodeError } from './bencode.js';
 import { ID_BYTES } from './datagrams.js';
 
-/** Length of a compact address: 4 bytes of address, 2 bytes of port, then the node id. */
+/** Length of a compact address in bytes: 4 of the IPv4 address, 2 of the port, 48 of the node id. */
 export const COMPACT_BYTES = 6 + ID_BYTES;
 const [MIN_PORT, MAX_PORT] = [1024, 65_535];
 
@@ -28,14 +28,14 @@ const CLOSED: readonly (readonly [network: string, prefix: number])[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ];
-/** Public addresses within 192.0.0.0/24. */
+/** Addresses within the reserved network 192.0.0.0/24 that are public nevertheless. */
 const OPEN: ReadonlySet<string> = new Set(['192.0.0.9', '192.0.0.10']);
 
 const numberOf = (address: string): number =>
   address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
 /**
- * First address as a number, and number of addresses, of each network. This table is nearly three times as fast as
- * `net.BlockList`.
+ * First address, as a number, and number of addresses of each closed network. A search of this table is nearly three times
+ * as fast as `net.BlockList`.
  */
 const closed = CLOSED.map(([network, prefix]) => [numberOf(network), 2 ** (32 - prefix)] as const);
 const LOOPBACK_PREFIX = '127.';
@@ -49,7 +49,7 @@ export function isPublicAddress(address: string, allowLocalhost = false): boolea
   return !isClosed || OPEN.has(address);
 }
 
-/** Whether peers may have the port, of UDP and TCP alike. */
+/** Whether peers may have the port, for UDP and for TCP. */
 export const isPeerPort = (port: number): boolean =>
   Number.isInteger(port) && port >= MIN_PORT && port <= MAX_PORT;
 
@@ -60,7 +60,7 @@ export interface CompactAddress {
   readonly port: number;
 }
 
-/** Throws `RangeError` for an address, port or id that has no compact form. */
+/** Encodes a peer's address and node id. Throws `RangeError` for an address, port or id that has no compact form. */
 export function encodeCompactAddress({ nodeId, address, port }: CompactAddress): Buffer {
   if (!isIPv4(address)) throw new RangeError(`invalid IPv4 address: ${address}`);
   if (!(port > 0 && port <= MAX_PORT)) throw new RangeError(`Invalid port: ${port}`);
@@ -68,7 +68,10 @@ export function encodeCompactAddress({ nodeId, address, port }: CompactAddress):
   return Buffer.from([...address.split('.').map(Number), port >> 8, port & 0xff, ...nodeId]);
 }
 
-/** Throws `DecodeError`. The result is not checked to be a peer's address (`isPublicAddress`, `isPeerPort`). */
+/**
+ * Decodes a compact address. Throws `DecodeError`. The caller must check with `isPublicAddress` and `isPeerPort` whether a
+ * peer can have the address.
+ */
 export function decodeCompactAddress(bytes: Buffer): CompactAddress {
   if (bytes.length !== COMPACT_BYTES) throw new DecodeError('invalid length of a compact address');
   const port = bytes.readUInt16BE(4);

@@ -9,18 +9,18 @@ import type { PeerBook } from './peerBook.js';
 
 /** Maximum numbers of announcements: in total, and for one key. lbry-sdk has no limits. An announcement uses about 400 bytes. */
 const LIMITS = { total: 100_000, perKey: 1000 } as const;
-/** When the total limit is reached, 1/FREED_PART of the announcements of one address are removed. */
+/** When the total limit is reached, this fraction (1/FREED_PART) of the announcements of one address is removed. */
 const FREED_PART = 100;
 
 interface Announcement {
-  /** The key of the blob, as latin1. */
+  /** Hash of the blob as a text with one character per byte (latin1). */
   readonly key: string;
   readonly contact: Contact;
   tcpPort: number;
   atMs: number;
 }
 
-/** A node with the port at which it serves the blob. */
+/** A node, with the TCP port at which it serves the announced blob. */
 export interface Announcer {
   readonly contact: Contact;
   readonly tcpPort: number;
@@ -57,12 +57,12 @@ export class Announcements {
     return this.#total;
   }
 
-  /** Hashes of blobs, 48 bytes each, that were announced. */
+  /** Hashes (48 bytes) of the blobs that other nodes announced. */
   keys(): Buffer[] {
     return Array.from(this.#byKey.keys(), (key) => Buffer.from(key, 'latin1'));
   }
 
-  /** Keys that begin with this byte. */
+  /** Returns the stored keys that begin with this byte. */
   keysBeginningWith(byte: number): Buffer[] {
     const near = [...this.#byKey.keys()].filter((key) => key.charCodeAt(0) === byte);
     return near.map((key) => Buffer.from(key, 'latin1'));
@@ -70,8 +70,8 @@ export class Announcements {
 
   /**
    * Stores or renews the announcement. If a key has too many announcements, its oldest announcement is removed. If there are
-   * too many in total, the oldest announcements of the address with the most announcements are removed, so that a flood
-   * evicts itself.
+   * too many announcements in total, the oldest announcements of the address with the most announcements are removed, so
+   * that a flood only removes its own announcements.
    */
   add(hash: Buffer, contact: Contact, tcpPort: number): void {
     const key = hash.toString('latin1');
@@ -80,7 +80,8 @@ export class Announcements {
     if (known !== undefined) {
       known.atMs = atMs;
       known.tcpPort = tcpPort;
-      // Moves the announcement to the end of the list of its address. Its position in the list of the key does not change.
+      // Moves the announcement to the end of the list for its address. The position in the list for the key does not
+      // change.
       const ofAddress = this.#byAddress.get(contact.address)!;
       ofAddress.delete(known);
       ofAddress.add(known);
@@ -97,7 +98,7 @@ export class Announcements {
     this.#total++;
   }
 
-  /** Nodes that announced the blob and are not bad. */
+  /** Returns the nodes that announced the blob, except for bad nodes. */
   peersOf(hash: Buffer): Announcer[] {
     const announcements = this.#byKey.get(hash.toString('latin1'));
     if (announcements === undefined) return [];
@@ -106,7 +107,7 @@ export class Announcements {
       .map(({ contact, tcpPort }) => ({ contact, tcpPort: this.#book.tcpPortOf(contact) ?? tcpPort }));
   }
 
-  /** All nodes that announced something. */
+  /** Returns all nodes that have announced at least one blob. */
   contacts(): Contact[] {
     const byContact = new Map<string, Contact>();
     for (const peers of this.#byKey.values())
@@ -114,7 +115,7 @@ export class Announcements {
     return [...byContact.values()];
   }
 
-  /** Removes announcements that are too old or come from bad nodes. */
+  /** Removes announcements that are older than 24 hours or come from bad nodes. */
   expire(): void {
     for (const peers of this.#byKey.values())
       for (const announcement of peers.values()) if (!this.#isLive(announcement)) this.#remove(announcement);

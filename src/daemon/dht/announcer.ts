@@ -1,11 +1,11 @@
 /**
- * Announces blobs to the DHT when they are due. Source: lbry-sdk lbry/dht/blob_announcer.py `BlobAnnouncer`.
+ * Announces blobs to the DHT when their announcement is due. Source: lbry-sdk lbry/dht/blob_announcer.py `BlobAnnouncer`.
  */
 import { sleep, type Clock } from '../base/clock.js';
 import type { Announced } from './node.js';
 import { RequestFailure } from './rpc.js';
 
-/** Pause between rounds and before the first one. */
+/** Pause in ms before each round of announcements. */
 const ROUND_MS = 60_000;
 /** Number of blobs that are announced in a round, for each concurrent announcement. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
@@ -19,11 +19,11 @@ export interface AnnouncerDeps {
     readonly isJoined: boolean;
     announce(hash: Buffer): Promise<Announced>;
   };
-  /** Hashes (hexadecimal digits) whose announcement is due, the longest waiting first. */
+  /** Returns the hashes (hexadecimal digits) whose announcement is due, the longest waiting first. */
   readonly due: (limit: number) => Promise<readonly string[]>;
-  /** Records that the hashes were announced now. */
+  /** Records the current time as that of the last announcement of the hashes. */
   readonly noteAnnounced: (hashes: readonly string[]) => Promise<void>;
-  /** Number of concurrent announcements; 0 for none. Read at each round. */
+  /** Number of concurrent announcements; 0 for none. Called before each round. */
   readonly concurrency: () => number;
   readonly warn: (text: string) => void;
 }
@@ -42,7 +42,7 @@ export class Announcer {
     this.#ended = this.#run();
   }
 
-  /** Stops, and records the finished announcements. */
+  /** Stops announcing, and records the announcements that are complete. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
@@ -53,7 +53,7 @@ export class Announcer {
     return this.#queue.length;
   }
 
-  /** The next round follows at once if blobs remain and at least one was announced. */
+  /** Runs the rounds. The next round follows without a pause if blobs remain and at least one was announced. */
   async #run(): Promise<void> {
     const { clock, node } = this.#deps;
     const { signal } = this.#stopping;
@@ -106,9 +106,9 @@ export class Announcer {
 }
 
 /**
- * True if all found nodes, at least one, accepted the announcement, or more than four did, so that a single refusing node
- * does not cause repeated announcements. QUIRK: lbry-sdk always requires five, so in a small network it announces each blob
- * every minute.
+ * Whether a blob counts as announced: all found nodes (at least one) accepted the announcement, or more than four nodes did.
+ * So a single refusing node does not cause repeated announcements. QUIRK: lbry-sdk always requires five, so in a small
+ * network it announces each blob every minute.
  */
 export const isAnnounced = ({ found, accepted }: Announced): boolean =>
   accepted > 0 && (accepted === found || accepted >= ENOUGH);

@@ -10,7 +10,7 @@ import type { PeerBook } from './peerBook.js';
 import type { RoutingTable } from './routingTable.js';
 import type { Tokens } from './tokens.js';
 
-/** A refused request, answered with an error. Its types are names of Python exceptions. */
+/** A request that was refused and is answered with an error. `name` is the name of a Python exception. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly type: string;
@@ -29,7 +29,7 @@ export interface AnswersDeps {
   readonly book: PeerBook;
   readonly announcements: Announcements;
   readonly tokens: Tokens;
-  /** Address at which this node serves blobs; null while unknown. */
+  /** External address and ports at which this node serves blobs; null while unknown. */
   readonly ownPlace: () => { readonly address: string; readonly tcpPort: number } | null;
   /** Whether this node has the blob (hexadecimal digits). */
   readonly hasBlob: (hash: string) => boolean;
@@ -57,7 +57,7 @@ export class Answers {
     this.#deps = deps;
   }
 
-  /** Answers a request and stores an announcement. Throws `Refusal`. */
+  /** Computes the answer to a request, and stores an announcement. Throws `Refusal`. */
   answer(asker: Contact, { method, args }: RequestDatagram): BValue {
     const { ownId } = this.#deps;
     if (asker.nodeId.equals(ownId)) {
@@ -126,7 +126,7 @@ export class Answers {
     return answer;
   }
 
-  /** Compact addresses of the peers that have the blob, in the same order for each page. */
+  /** Returns the compact addresses of the peers that have announced the blob, in the same order for each page. */
   #peersFor(asker: Contact, key: Buffer): Buffer[] {
     const { announcements, book, ownPlace, hasBlob, ownId } = this.#deps;
     const askerPort = book.tcpPortOf(asker);
@@ -143,8 +143,8 @@ export class Answers {
   }
 
   /**
-   * Orders peers by hashes with the own id, so that each node uses a different order, and a new peer does not change the
-   * order of the others.
+   * Sorts peers by hashes over the peer and the node's own id. So each node uses a different order, and a new peer does not
+   * change the order of the others.
    */
   #shuffled(peers: readonly Buffer[]): Buffer[] {
     return peers

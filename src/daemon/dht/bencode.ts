@@ -3,7 +3,7 @@
  * Source: lbry-sdk lbry/dht/serialization/bencoding.py.
  */
 
-/** Bytes that are not a valid datagram. */
+/** Error: the bytes are not a valid datagram. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
@@ -45,7 +45,7 @@ function write(value: BValue, parts: Buffer[]): void {
   }
 }
 
-/** The bytes of the value; dictionaries are sorted by their keys. */
+/** Encodes a value. The entries of dictionaries are sorted by key. */
 export function bencode(value: BValue): Buffer {
   const parts: Buffer[] = [];
   write(value, parts);
@@ -80,7 +80,7 @@ class Decoder {
     return mark;
   }
 
-  /** Reads the integer from `from` up to the next `end` and moves behind `end`. */
+  /** Reads the integer between the position `from` and the next `end`, and moves the position behind `end`. */
   #number(from: number, end: string): number | bigint {
     const to = this.#data.indexOf(end, this.#at);
     const text = to < from ? '' : this.#data.toString('latin1', from, to);
@@ -101,7 +101,7 @@ class Decoder {
   #bytes(): Buffer {
     const length = Number(this.#number(this.#at, ':'));
     if (length < 0) throw new DecodeError('a negative length');
-    // QUIRK: truncated bytes are accepted.
+    // QUIRK: a byte string that is cut off at the end is accepted, as in lbry-sdk.
     const bytes = this.#data.subarray(this.#at, this.#at + length);
     this.#at += length;
     return bytes;

@@ -1,4 +1,4 @@
-/** Queue of values for one reader, which iterates over them. */
+/** Queue of values for one reader, which reads it with `for await`. */
 export class Channel<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = [];
   #isEnded = false;
@@ -10,7 +10,7 @@ export class Channel<Value> implements AsyncIterable<Value> {
     this.#wake?.();
   }
 
-  /** Ends the queue. The reader still receives the pushed values. */
+  /** Ends the queue. The reader still receives the values that were pushed before. */
   end(): void {
     this.#isEnded = true;
     this.#wake?.();

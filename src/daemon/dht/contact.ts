@@ -1,11 +1,11 @@
 /**
- * Targets over UDP: nodes with an id, and endpoints before their ids are known. Source: lbry-sdk lbry/dht/peer.py
+ * Targets of DHT datagrams: nodes with an id, and endpoints whose ids are not known yet. Source: lbry-sdk lbry/dht/peer.py
  * `KademliaPeer`.
  */
 import { isPeerPort, isPublicAddress } from './addresses.js';
 import { ID_BYTES } from './datagrams.js';
 
-/** Address of a node. */
+/** Address and UDP port of a node. */
 export interface Endpoint {
   /** IPv4. */
   readonly address: string;
@@ -19,18 +19,18 @@ export interface Contact extends Endpoint {
   readonly key: string;
 }
 
-/** Target of a request: a node, or an endpoint whose node reports its id. */
+/** Target of a request: a node, or an endpoint whose node id is learned from the reply. */
 export type Target = Contact | (Endpoint & { readonly nodeId: null });
 
 export const endpointKey = (address: string, udpPort: number): string => `${address}:${udpPort}`;
 
-/** Error of a peer address in the words of lbry-sdk, or null. */
+/** Checks the address of a peer. Returns the error in the words of lbry-sdk, or null for a valid address. */
 export function endpointFault(address: string, udpPort: number, allowLocalhost: boolean): string | null {
   if (!isPeerPort(udpPort)) return `invalid udp port: ${address}:${udpPort}`;
   return isPublicAddress(address, allowLocalhost) ? null : `invalid ip address: '${address}'`;
 }
 
-/** Creates a contact without checks, for checked addresses. */
+/** Creates a contact from an address that was checked before. */
 export const contactAt = (nodeId: Buffer, address: string, udpPort: number): Contact => ({
   nodeId,
   address,
@@ -38,7 +38,7 @@ export const contactAt = (nodeId: Buffer, address: string, udpPort: number): Con
   key: `${nodeId.toString('latin1')}@${endpointKey(address, udpPort)}`,
 });
 
-/** Null if a peer cannot have the id, address or port. */
+/** Creates a contact; null if the id, address or port is not valid for a peer. */
 export function toContact(
   nodeId: Buffer,
   address: string,

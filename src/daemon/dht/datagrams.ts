@@ -29,7 +29,7 @@ export interface RequestDatagram extends Ids {
   readonly type: 'request';
   /** Name of the method, as bytes in valid requests. */
   readonly method: BValue;
-  /** Arguments of the method. The last one is a dictionary with `protocolVersion`. */
+  /** Arguments of the requested method. The last argument is a dictionary with `protocolVersion`. */
   readonly args: readonly BValue[];
 }
 
@@ -40,7 +40,7 @@ export interface ResponseDatagram extends Ids {
 
 export interface ErrorDatagram extends Ids {
   readonly type: 'error';
-  /** Type in the form `<class 'ValueError'>`. */
+  /** Python type of the error, in the form `<class 'ValueError'>`. */
   readonly exceptionType: string;
   readonly text: string;
 }
@@ -72,7 +72,7 @@ export function findNodeRequest(ids: Ids, key: Buffer): RequestDatagram {
   return request(ids, 'findNode', [key]);
 }
 
-/** `page` counts from 0. */
+/** Creates a request for the peers of a blob. `page` counts from 0. */
 export function findValueRequest(ids: Ids, key: Buffer, page: number): RequestDatagram {
   assertId('key', key);
   return request(ids, 'findValue', [key, new Map([[PAGE_KEY, page]])]);
@@ -96,13 +96,13 @@ function membersOf(datagram: Datagram): readonly BValue[] {
   }
 }
 
-/** Encodes a datagram without checking its length. Senders check `MAX_DATAGRAM_BYTES`. */
+/** Encodes a datagram without checking its length. Senders must check `MAX_DATAGRAM_BYTES`. */
 export function encodeDatagram(datagram: Datagram): Buffer {
   const members = [TYPE[datagram.type], datagram.rpcId, datagram.nodeId, ...membersOf(datagram)];
   return bencode(new Map(members.map((member, index) => [index, member])));
 }
 
-/** Members by the text of their keys; integers become text. */
+/** Returns the members of a dictionary by their keys as text. Integer keys are converted to text. */
 function byName(dict: Dict): Map<string, BValue> {
   return new Map([...dict].map(([key, value]: [DictKey, BValue]) => [String(key), value]));
 }
@@ -128,7 +128,7 @@ function textOf(value: BValue): string {
   }
 }
 
-/** A value that Python treats as false counts as no arguments. */
+/** Arguments of a request. A value that Python treats as false counts as no arguments. */
 function argsOf(value: BValue | undefined): readonly BValue[] {
   if (value === undefined || value === 0) return [];
   if (Array.isArray(value)) return value as readonly BValue[];
@@ -137,7 +137,7 @@ function argsOf(value: BValue | undefined): readonly BValue[] {
   return [];
 }
 
-/** Throws `DecodeError` for anything that is not a datagram. */
+/** Parses a datagram. Throws `DecodeError` for bytes that are not a valid datagram. */
 export function decodeDatagram(data: Buffer): Datagram {
   const dict = bdecode(data);
   if (!(dict instanceof Map)) throw new DecodeError('a datagram is a dictionary');

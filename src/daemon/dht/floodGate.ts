@@ -1,9 +1,12 @@
-/** Rate limits for datagrams, for each address and in total. Datagrams beyond a limit are dropped before they are read. */
+/**
+ * Rate limits for received datagrams, for each address and in total. Datagrams beyond a limit are dropped before they are
+ * decoded.
+ */
 import { isIPv4 } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { Lru } from '../../util/lru.js';
 
-/** Limits for one address. A seeder that announces ten blobs at a time to few nodes stays well below them. */
+/** Rate limit for one address. A seeder that announces ten blobs at a time to few nodes sends far fewer datagrams. */
 const PER_ADDRESS = { perSec: 200, burst: 400 } as const;
 const IN_ALL = { perSec: 5000, burst: 10_000 } as const;
 const ADDRESSES = 16_384;
@@ -51,7 +54,7 @@ export class FloodGate {
   readonly #clock: Clock;
   readonly #all: Bucket;
   readonly #byPlace = new Lru<string, Bucket>(ADDRESSES);
-  /** Number of dropped datagrams. */
+  /** Number of datagrams dropped since the start. */
   dropped = 0;
 
   constructor(clock: Clock) {
@@ -59,7 +62,7 @@ export class FloodGate {
     this.#all = new Bucket(IN_ALL, clock.nowMs());
   }
 
-  /** Whether a datagram from the address is accepted. */
+  /** Whether a datagram from the address is within the rate limits. */
   admits(address: string, port: number): boolean {
     const nowMs = this.#clock.nowMs();
     const bucket = this.#bucketOf(address, port);

@@ -2,18 +2,18 @@
 
 /** Number of nodes that store an announcement, of contacts in a bucket, and of peers on a page. */
 export const K = 8;
-/** Number of concurrent requests of a lookup. */
+/** Number of concurrent requests in one lookup. */
 export const ALPHA = 5;
 const MINUTE_MS = 60_000;
 export const REFRESH_MS = 60 * MINUTE_MS;
 /**
- * Pause before the second refresh of the routing table. lbry-sdk refreshes hourly from the start, so tables in a young
- * network are incomplete for an hour.
+ * Milliseconds before the second refresh of the routing table. lbry-sdk refreshes hourly from the start, so tables in a
+ * young network are incomplete for an hour.
  */
 export const FIRST_REFRESH_MS = MINUTE_MS;
-/** Time for which a reply keeps a contact good, and for which failures without a reply count. */
+/** Milliseconds for which a contact is good after a reply, and for which failures count if the contact never replied. */
 export const GOOD_MS = 12 * MINUTE_MS;
-/** Age at which a failure after a reply is forgotten. */
+/** Milliseconds after which a failure that followed a reply is ignored. */
 export const FAILURE_MS = 10 * MINUTE_MS;
 export const ANNOUNCEMENT_MS = 24 * 60 * MINUTE_MS;
 export const TOKEN_MS = 5 * MINUTE_MS;

@@ -1,6 +1,6 @@
 /**
- * Lookups: queries nodes near a key for nearer ones, five at a time, until no node is left.
- * Source: lbry-sdk lbry/dht/protocol/iterative_find.py.
+ * Lookups: query the nodes near a key for nodes that are nearer to it, five at a time, until no node is left. Source:
+ * lbry-sdk lbry/dht/protocol/iterative_find.py.
  */
 import { compareDistance } from './addresses.js';
 import { Channel } from './channel.js';
@@ -9,21 +9,24 @@ import { ALPHA, K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 import { RequestFailure, type BlobPeer, type FoundValue } from './rpc.js';
 
-/** Maximum number of probes, so that lying nodes cannot extend a lookup for ever. */
+/** Maximum number of requests of a lookup, so that dishonest nodes cannot extend it forever. */
 const MAX_PROBES = 400;
-/** Maximum number of contacts that a lookup remembers: the nearest ones. */
+/** Maximum number of contacts that a lookup stores. Above it, only the contacts nearest to the key are stored. */
 const MAX_KNOWN = 512;
-/** Maximum number of peers from a lookup of a value. */
+/** Maximum number of peers that a search for a blob returns. */
 const MAX_PEERS = 5000;
 
 export interface LookupDeps {
   readonly ownId: Buffer;
   readonly book: PeerBook;
-  /** Whether the address is the node's own. */
+  /** Whether the address is that of this node. */
   readonly isSelf: (address: string, udpPort: number) => boolean;
 }
 
-/** Result of a probe: contacts, and whether the node has to be probed again or the lookup can end. */
+/**
+ * Result of one request: the contacts in the answer, and whether the node must be asked for a further page or the lookup can
+ * end.
+ */
 interface ProbeResult {
   readonly contacts: readonly Contact[];
   readonly again?: boolean;
@@ -35,7 +38,7 @@ class Lookup {
   readonly #key: Buffer;
   readonly #probe: (target: Target) => Promise<ProbeResult>;
   readonly #signal: AbortSignal;
-  /** Known contacts, nearest to the key first. */
+  /** Known contacts, sorted by distance from the key. */
   readonly #known: Contact[] = [];
   readonly #contacted = new Set<string>();
   #running = 0;
@@ -55,7 +58,7 @@ class Lookup {
     this.#signal = signal;
   }
 
-  /** Resolves to the contacts that did not fail, the nearest first. */
+  /** Runs the lookup. Resolves to the contacts that did not fail, sorted by distance from the key. */
   async run(seeds: readonly Target[]): Promise<readonly Contact[]> {
     if (this.#signal.aborted) return [];
     const ended = new Promise<void>((resolve) => {
@@ -120,8 +123,8 @@ class Lookup {
 }
 
 /**
- * Finds the nodes that are nearest to the key and answered recently, the nearest first. The lookup starts at `seeds`, and
- * ends early when the node whose id is the key is found.
+ * Finds the nodes nearest to the key that answered recently, sorted by distance. The lookup starts at `seeds`. It ends early
+ * when it finds the node whose id is the key.
  */
 export async function lookUpNodes(
   deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },

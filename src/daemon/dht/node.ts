@@ -18,7 +18,7 @@ import type { UdpPort } from './udpPort.js';
 
 /** First and longest pause between attempts to join the network. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1000, 30_000];
-/** Maximum number of stored peers that are asked first when joining. */
+/** Maximum number of stored peers that are queried first when the node joins the network. */
 const MAX_SEEDS = 200;
 /**
  * Number of nodes that a lookup returns (`LOOKUP_NODES`), also while joining (`JOIN_NODES`). Source: `peer_search`,
@@ -28,7 +28,7 @@ const [LOOKUP_NODES, JOIN_NODES] = [2 * K, 4 * K];
 /** Maximum number of peers that are stored for the next start. */
 const MAX_STORED = 2000;
 
-/** A peer as it is stored for the next start. */
+/** A peer, as stored for the next start. */
 export interface StoredPeer {
   /** 48 bytes. */
   readonly nodeId: Uint8Array;
@@ -47,26 +47,26 @@ export interface DhtNodeOptions {
   readonly splitBucketsUnderIndex: number;
   readonly isBootstrapNode: boolean;
   readonly rpcTimeoutMs: () => number;
-  /** Bootstrap nodes whose names could be resolved, in addition to stored peers. */
+  /** Addresses of the configured bootstrap nodes whose names could be resolved. Used in addition to stored peers. */
   readonly knownNodes: () => Promise<readonly Endpoint[]>;
   readonly peerStore: {
     load(): Promise<readonly StoredPeer[]>;
-    /** Replaces all stored peers. */
+    /** Replaces all stored peers by these peers. */
     save(peers: readonly StoredPeer[]): Promise<void>;
   };
-  /** External address of this node, null while unknown, and the ports that a gateway forwards. */
+  /** External address of this node (null while unknown) and the ports that a gateway forwards to it. */
   readonly external: () => {
     readonly address: string | null;
     readonly udpPort: number;
     readonly tcpPort: number;
   };
-  /** Whether this node has the blob (hexadecimal digits), whole and on disk. */
+  /** Whether this node has the whole blob (hash in hexadecimal digits) on disk. */
   readonly hasBlob: (hash: string) => boolean;
-  /** Accepts peers on the loopback network: for tests and networks on one machine. */
+  /** Whether peers on the loopback network are accepted: for tests and for networks on one machine. */
   readonly allowLocalhost?: boolean;
 }
 
-/** Number of nodes near a hash that were asked to store an announcement, and of those that did. */
+/** Number of nodes near a hash that were asked to store an announcement, and number of nodes that stored it. */
 export interface Announced {
   readonly found: number;
   readonly accepted: number;
@@ -136,7 +136,7 @@ export class DhtNode {
     });
   }
 
-  /** Starts joining the network, and retries until `stop` is called. */
+  /** Starts to join the network, and retries until `stop` is called. */
   start(): void {
     if (this.#hasStarted) throw new Error('a DHT node is started once');
     this.#hasStarted = true;
@@ -144,7 +144,7 @@ export class DhtNode {
     void this.#rotateTokens();
   }
 
-  /** Stores the peers and closes the port. */
+  /** Leaves the network: stores the known peers and closes the port. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.rpc.close();
@@ -169,14 +169,14 @@ export class DhtNode {
     return this.table.buckets;
   }
 
-  /** Rejects with `RequestFailure`, or with `RangeError` for an address that a peer cannot have. */
+  /** Pings a node. Rejects with `RequestFailure`, or with `RangeError` for an address that a peer cannot have. */
   async ping(nodeId: Buffer, address: string, udpPort: number): Promise<void> {
     const fault = endpointFault(address, udpPort, this.#options.allowLocalhost ?? false);
     if (fault !== null) throw new RangeError(fault);
     await this.rpc.ping(contactAt(nodeId, address, udpPort));
   }
 
-  /** The nodes nearest to the key that answer. */
+  /** Finds the nodes nearest to the key that answer. */
   async findNodes(
     key: Buffer,
     seeds: readonly Target[] = this.table.closest(key),
@@ -191,7 +191,7 @@ export class DhtNode {
     });
   }
 
-  /** Peers that announced the hash, in groups as they are found. Peers that announced it to this node come first. */
+  /** Yields the peers that announced the hash, in groups as they are found. Peers that announced it to this node come first. */
   async *findPeers(key: Buffer, signal: AbortSignal): AsyncGenerator<readonly BlobPeer[]> {
     const known = this.announcements
       .peersOf(key)
@@ -215,7 +215,7 @@ export class DhtNode {
     }
   }
 
-  /** Announces to the nodes nearest to the hash that this node has the blob. */
+  /** Announces that this node has the blob, to the nodes nearest to its hash. */
   async announce(hash: Buffer): Promise<Announced> {
     const nodes = (await this.findNodes(hash)).slice(0, K);
     const accepted = await Promise.all(nodes.map((node) => this.#storeAt(node, hash)));
@@ -242,7 +242,7 @@ export class DhtNode {
     await this.#savePeers();
   }
 
-  /** Queues the contact for the table. */
+  /** Queues the contact for insertion in the routing table. */
   add(contact: Contact): void {
     this.#keeper.add(contact);
   }
@@ -282,7 +282,8 @@ export class DhtNode {
 
   /**
    * Adds the sender of a request to the routing table only if the sender has replied before. Otherwise pings it later.
-   * lbry-sdk delays each ping by five minutes; here the first nodes of a network know each other within seconds.
+   * lbry-sdk delays each ping by five minutes; this node pings sooner, so that the first nodes of a network know each other
+   * within seconds.
    */
   #noteRequest(contact: Contact): void {
     const goodness = this.book.goodness(contact);
@@ -321,7 +322,10 @@ export class DhtNode {
     }
   }
 
-  /** Refreshes at once, after a minute, and with pauses that double up to an hour, until the table is empty. */
+  /**
+   * Refreshes the routing table immediately, after a minute, and then with pauses that double up to an hour, until the table
+   * is empty.
+   */
   async #refreshWhileJoined(): Promise<void> {
     const ending = new AbortController();
     const end = (): void => ending.abort();
@@ -337,7 +341,7 @@ export class DhtNode {
     } while (this.table.size > 0);
   }
 
-  /** Asks stored peers and known nodes, all at the same time, for the nodes near this node. */
+  /** Queries stored peers and known nodes concurrently for the nodes near this node. */
   async #join(): Promise<void> {
     const { peerStore, knownNodes, log, allowLocalhost = false } = this.#options;
     const [stored, known] = await Promise.all([
@@ -367,7 +371,10 @@ export class DhtNode {
     while (await sleep(this.#options.clock, TOKEN_MS, this.#stopping.signal)) this.tokens.rotate();
   }
 
-  /** Stores the known peers. If the table is empty, stores nothing, so that a start without a network does not lose the peers. */
+  /**
+   * Stores the known peers. If the routing table is empty, nothing is stored, so that a start without a network does not
+   * delete the peers of earlier runs.
+   */
   async #savePeers(): Promise<void> {
     const { peerStore, log } = this.#options;
     const contacts = this.table.contacts().slice(0, MAX_STORED);

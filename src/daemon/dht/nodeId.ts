@@ -7,7 +7,7 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 import type { RandomSource } from '../base/clock.js';
 import { ID_BYTES } from './datagrams.js';
 
-/** The id in the file. A missing or empty file gets a new id. Throws `EnvironmentError`. */
+/** Reads the node id from the file. If the file is missing or empty, writes a new id. Throws `EnvironmentError`. */
 export function readNodeId(dataDir: string, random: RandomSource): Buffer {
   const path = join(dataDir, 'node_id');
   return onFile(path, () => {

@@ -1,6 +1,6 @@
 /**
- * State of contacts: replies, failures, tokens, ports for blobs. Bounded; the least recently used entry is evicted.
- * Source: lbry-sdk lbry/dht/peer.py `PeerManager`.
+ * State of contacts: replies, failures, tokens, ports for blobs. The number of entries is bounded; the least recently used
+ * entry is evicted. Source: lbry-sdk lbry/dht/peer.py `PeerManager`.
  */
 import type { Clock } from '../base/clock.js';
 import { endpointKey, type Contact, type Endpoint } from './contact.js';
@@ -50,7 +50,7 @@ export class PeerBook {
     if (this.lastRepliedMs(place) === null) this.noteFailure(place);
   }
 
-  /** Records a reply; its sender owns the id from now on. */
+  /** Records a reply. From now on the id belongs to the sender of the reply. */
   noteReply(contact: Contact): void {
     this.#repliedMs.set(endpointKey(contact.address, contact.udpPort), this.#clock.nowMs());
     this.#byId.set(idKey(contact.nodeId), contact);
@@ -60,7 +60,7 @@ export class PeerBook {
     return this.#repliedMs.get(endpointKey(address, udpPort)) ?? null;
   }
 
-  /** Address of the last reply of the node with this id. */
+  /** Contact from which the last reply of the node with this id came. */
   contactOf(nodeId: Buffer): Contact | null {
     return this.#byId.get(idKey(nodeId)) ?? null;
   }
@@ -92,7 +92,7 @@ export class PeerBook {
     this.#tokens.delete(idKey(nodeId));
   }
 
-  /** The token that the node gave within five minutes; null without one. */
+  /** The token that the node gave within the last five minutes; null if there is none. */
   tokenOf(nodeId: Buffer): Buffer | null {
     const known = this.#tokens.get(idKey(nodeId));
     return known !== undefined && known.atMs > this.#clock.nowMs() - TOKEN_MS ? known.token : null;
@@ -102,12 +102,12 @@ export class PeerBook {
     this.#tcpPorts.set(contact.key, tcpPort);
   }
 
-  /** The port at which the node serves blobs; null if unknown. */
+  /** TCP port at which the node serves blobs; null if unknown. */
   tcpPortOf(contact: Contact): number | null {
     return this.#tcpPorts.get(contact.key) ?? null;
   }
 
-  /** Forgets all replies and failures, so that all contacts are tried again. Source: `PeerManager.reset`. */
+  /** Deletes all records of replies and failures, so that all contacts are tried again. Source: `PeerManager.reset`. */
   reset(): void {
     this.#failures.clear();
     this.#repliedMs.clear();

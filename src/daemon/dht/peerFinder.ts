@@ -1,7 +1,7 @@
 /**
- * Peers for downloads from the DHT and trackers. A peer from the DHT is returned at once if its node is known to answer,
- * otherwise after a ping. Source: lbry-sdk lbry/dht/node.py `_peers_for_value_producer`, lbry/torrent/tracker.py
- * `enqueue_tracker_search`.
+ * Peers for downloads from the DHT and trackers. A peer from the DHT is returned immediately if its node has replied
+ * recently, otherwise after a successful ping. Source: lbry-sdk lbry/dht/node.py `_peers_for_value_producer`,
+ * lbry/torrent/tracker.py `enqueue_tracker_search`.
  */
 import { Channel } from './channel.js';
 import { contactAt, endpointFault, type Contact } from './contact.js';
@@ -9,28 +9,28 @@ import type { DhtNode } from './node.js';
 import type { ContentPeer, PeerSource } from './peerSource.js';
 import { RequestFailure, type BlobPeer } from './rpc.js';
 
-/** Maximum number of concurrent pings of one search. */
+/** Maximum number of concurrent pings during one search. */
 const PINGS = 64;
-/** Ports of early versions: TCP from 3333 on, UDP from 4444 on. */
+/** Ranges of the default ports of early versions: TCP from 3333 on, UDP from 4444 on. */
 const OLD_PORTS = { tcpFirst: 3333, tcpEnd: 3400, udpFirst: 4444 } as const;
 
 /** Search for peers at trackers. Source: BEP 15. */
 export interface TrackerSearch {
-  /** Peers in groups, as trackers answer. Does not throw. */
+  /** Yields groups of peers, as the trackers answer. Never throws. */
   search(hash: Buffer, signal: AbortSignal): AsyncIterable<readonly ContentPeer[]>;
 }
 
 export interface PeerFinderDeps {
-  /** Null if the component is skipped. */
+  /** The DHT node; null if the component is skipped. */
   readonly node: DhtNode | null;
   readonly trackers: TrackerSearch | null;
   readonly external: () => { readonly address: string | null; readonly tcpPort: number };
   readonly allowLocalhost?: boolean;
-  /** Whether this daemon itself is included if a tracker reports it, as in `peer_list` of lbry-sdk. */
+  /** Whether the result includes this daemon itself if a tracker reports it, as in `peer_list` of lbry-sdk. */
   readonly showsOwn?: boolean;
 }
 
-/** A peer with the members that `peer_list` shows. */
+/** A peer with the fields that the answer of `peer_list` contains. */
 export interface FoundPeer extends ContentPeer {
   readonly udpPort: number | null;
 }
@@ -118,7 +118,7 @@ export class PeerFinder implements PeerSource {
     while (running.size > 0) await Promise.race(running);
   }
 
-  /** UDP address of the peer's node, if known; else guessed from its TCP port. */
+  /** Returns the UDP address of the peer's DHT node. If the node is unknown, guesses the UDP port from the TCP port. */
   #contactOf(node: DhtNode, { nodeId, address, tcpPort }: BlobPeer): Contact | null {
     const known = node.book.contactOf(nodeId);
     if (known?.address === address) return known;

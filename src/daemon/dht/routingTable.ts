@@ -1,6 +1,6 @@
 /**
- * The routing table: contacts in buckets by their distance to the own id. Source: lbry-sdk lbry/dht/protocol/routing_table.py
- * `TreeRoutingTable`, `KBucket`.
+ * The routing table: contacts in buckets by their distance to the node's own id. Source: lbry-sdk
+ * lbry/dht/protocol/routing_table.py `TreeRoutingTable`, `KBucket`.
  */
 import type { Clock, RandomSource } from '../base/clock.js';
 import { compareDistance } from './addresses.js';
@@ -10,17 +10,20 @@ import { K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
 
 const ID_BITS = BigInt(ID_BYTES * 8);
-/** Size of the first bucket of a bootstrap node. lbry-sdk has no limit; here the limit bounds the memory. */
+/** Capacity of the first bucket of a bootstrap node. lbry-sdk has no limit here. The limit bounds the memory. */
 const BOOTSTRAP_CAPACITY = 65_536;
-/** A contact that replied within this time is not probed for replacement. */
+/** Milliseconds after a reply during which a contact is not probed for replacement. */
 const RECENT_MS = 60_000;
-/** Number of filled buckets below which random ids are looked up too. */
+/** If fewer buckets than this contain nodes, a refresh also looks up random ids. */
 const FEW_BUCKETS = 3;
 
 const toNumber = (id: Buffer): bigint => BigInt(`0x${id.toString('hex')}`);
 const toId = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(ID_BYTES * 2, '0'), 'hex');
 
-/** A bucket: contacts whose distance is at least `min` and less than `max`, in the order of their last messages. */
+/**
+ * A bucket of the routing table: contacts whose distance is at least `min` and less than `max`, sorted by the time of their
+ * last messages.
+ */
 export interface Bucket {
   readonly min: bigint;
   readonly max: bigint;
@@ -34,19 +37,19 @@ interface MutableBucket extends Bucket {
   readonly capacity: number;
 }
 
-/** Pings the contact; resolves to whether it answered. */
+/** Pings the contact. Resolves to whether the contact answered. */
 export type Probe = (contact: Contact) => Promise<boolean>;
 
 export interface RoutingTableOptions {
   readonly ownId: Buffer;
   readonly clock: Clock;
   readonly book: PeerBook;
-  /** Buckets with a lower index than this are always split when they are full. */
+  /** Buckets with an index below this number are always split when they are full. */
   readonly splitUnder: number;
   readonly isBootstrap: boolean;
 }
 
-/** Returns the `count` contacts nearest to the key, the nearest first. */
+/** Returns the `count` contacts nearest to the key, sorted by distance. */
 export function nearestTo(key: Buffer, contacts: Iterable<Contact>, count: number): Contact[] {
   const nearest: Contact[] = [];
   for (const contact of contacts) {
@@ -89,7 +92,7 @@ export class RoutingTable {
     return this.#bucketOf(nodeId).contacts.find((contact) => contact.nodeId.equals(nodeId)) ?? null;
   }
 
-  /** Returns the contacts nearest to the key, the nearest first, without the node whose id is `without`. */
+  /** Returns the contacts nearest to the key, sorted by distance. The node with the id `without` is left out. */
   closest(key: Buffer, count: number = K, without: Buffer | null = null): Contact[] {
     const contacts = this.contacts();
     return nearestTo(
@@ -106,7 +109,7 @@ export class RoutingTable {
     return bucket.contacts.length < bucket.capacity || this.#shouldSplit(index, nodeId);
   }
 
-  /** Index of the bucket for the id. */
+  /** Returns the index of the bucket for the id. */
   indexOf(nodeId: Buffer): number {
     const distance = toNumber(nodeId) ^ this.#ownNumber;
     const index = this.#buckets.findIndex(({ max }) => distance < max);
@@ -142,7 +145,10 @@ export class RoutingTable {
     if (this.#takeOut(contact)) this.#joinEmptyBuckets();
   }
 
-  /** Ids whose lookup fills the table: the middle of each bucket, and random ids while few buckets are filled. */
+  /**
+   * Ids that a refresh looks up in order to fill the routing table: the middle of each bucket, and random ids while few
+   * buckets contain nodes.
+   */
   refreshIds(random: RandomSource): Buffer[] {
     const middles = this.#buckets.map(({ min, max }) => toId((min + (max - min) / 2n) ^ this.#ownNumber));
     const filled = this.#buckets.filter(({ contacts }) => contacts.length > 0);
@@ -156,7 +162,7 @@ export class RoutingTable {
     return this.#buckets[this.indexOf(nodeId)]!;
   }
 
-  /** A node with a new id replaces the contact with its old id. */
+  /** Removes contacts with another id at the address of a contact, because a node with a new id replaces its former entry. */
   #removeOtherIdAt({ address, udpPort, nodeId }: Contact): void {
     const known = this.#byEndpoint.get(endpointKey(address, udpPort));
     if (known !== undefined && !known.nodeId.equals(nodeId)) this.remove(known);
@@ -181,8 +187,8 @@ export class RoutingTable {
   }
 
   /**
-   * Whether a full bucket is split: yes for the near buckets, and for any bucket if the node is nearer than the k-th nearest
-   * contact.
+   * Whether a full bucket must be split: the buckets near this node always, and any bucket if the new node is nearer than
+   * the k-th nearest contact.
    */
   #shouldSplit(index: number, nodeId: Buffer): boolean {
     const { ownId, splitUnder } = this.#options;
@@ -204,7 +210,10 @@ export class RoutingTable {
     this.#buckets.splice(index + 1, 0, upper);
   }
 
-  /** The contact to probe before a new one is added: the least recent one that is not good. Null if all replied recently. */
+  /**
+   * Returns the contact to probe before a new contact is added to the bucket: the contact with the oldest reply that is not
+   * good. Null if all contacts replied recently.
+   */
   #candidate({ contacts }: Bucket): Contact | null {
     const { book, clock } = this.#options;
     const isRecent = (contact: Contact): boolean => {

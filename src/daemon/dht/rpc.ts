@@ -1,6 +1,6 @@
 /**
- * Sends requests to other nodes and answers their requests, over a UDP port. Received data never makes it throw.
- * Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaProtocol`, `RemoteKademliaRPC`.
+ * Sends requests to other nodes and answers their requests, over a UDP port. Invalid received data never causes an
+ * exception. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaProtocol`, `RemoteKademliaRPC`.
  */
 import type { Clock, RandomSource, Timer } from '../base/clock.js';
 import { COMPACT_BYTES, decodeCompactAddress, isPeerPort, isPublicAddress } from './addresses.js';
@@ -32,7 +32,7 @@ const MAX_CONTACTS = 2 * K;
 /** Maximum number of requests that wait for an answer. */
 const MAX_WAITING = 4096;
 
-/** A failed request: timeout, error or invalid response. */
+/** Error: a request to a node timed out, or was answered with an error or an invalid response. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
   readonly reason: 'timeout' | 'error' | 'closed';
@@ -43,7 +43,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** A node that serves a blob. */
+/** A node that has announced a blob. */
 export interface BlobPeer {
   readonly nodeId: Buffer;
   readonly address: string;
@@ -53,7 +53,7 @@ export interface BlobPeer {
 export interface FoundValue {
   readonly contacts: readonly Contact[];
   readonly peers: readonly BlobPeer[];
-  /** Number of pages of peers that the node reports. */
+  /** Number of pages of peers that the answering node reports. */
   readonly pages: number;
 }
 
@@ -67,11 +67,11 @@ export interface RpcDeps {
   readonly allowLocalhost: boolean;
   /** Throws `Refusal`. */
   readonly answer: (asker: Contact, request: RequestDatagram) => BValue;
-  /** Called with a node that replied. */
+  /** Called with each node that has replied to a request. */
   readonly onReply: (contact: Contact) => void;
-  /** Called with a node whose request was answered. */
+  /** Called with each node whose request this node has answered. */
   readonly onRequest: (contact: Contact) => void;
-  /** Called with a contact that became bad. */
+  /** Called with each contact that became bad. */
   readonly onBad: (contact: Contact) => void;
 }
 
@@ -94,27 +94,27 @@ export class Rpc {
     deps.port.listen((data, address, port) => this.#receive(data, address, port));
   }
 
-  /** Ends all pending requests. */
+  /** Closes the port and rejects all pending requests. */
   close(): void {
     this.#isOpen = false;
     for (const rpcId of [...this.#waiting.keys()]) this.#fail(rpcId, 'closed', 'the DHT was stopped');
   }
 
-  /** Each request rejects with `RequestFailure`. */
+  /** Pings a node. Like all requests, rejects with `RequestFailure` if the node does not answer or sends an error. */
   async ping(target: Target): Promise<void> {
     const answer = await this.#request(target, pingRequest(this.#ids()));
     if (!Buffer.isBuffer(answer) || answer.toString('latin1') !== 'pong')
       throw this.#malformed(target, 'ping');
   }
 
-  /** Requests the nodes near the key that the target knows. */
+  /** Requests those nodes near the key that the target knows. */
   async findNode(target: Target, key: Buffer): Promise<Contact[]> {
     return this.#contactsOf(await this.#request(target, findNodeRequest(this.#ids(), key)), target);
   }
 
   /**
-   * Requests a page of the peers that have the blob. Pages count from 0. Page 0 includes contacts. Stores the token of the
-   * response.
+   * Requests one page of the peers that have the blob. Pages count from 0. Page 0 also contains contacts. Stores the token
+   * in the response, which an announcement needs.
    */
   async findValue(target: Target, key: Buffer, page: number): Promise<FoundValue> {
     const answer = await this.#request(target, findValueRequest(this.#ids(), key, page));
@@ -253,7 +253,7 @@ export class Rpc {
     waiting.reject(new RequestFailure('error', text));
   }
 
-  /** The contacts in a response, without invalid addresses. Throws if the response is not a list. */
+  /** Contacts in a response, except for those with invalid addresses. Throws if the response is not a list. */
   #contactsOf(value: BValue, target: Target): Contact[] {
     if (!Array.isArray(value)) throw this.#malformed(target, 'findNode');
     return (value as readonly BValue[]).slice(0, MAX_CONTACTS).flatMap((triple) => {
@@ -263,7 +263,7 @@ export class Rpc {
     });
   }
 
-  /** The peers in a response; null if an address is invalid, since such a response is not trusted. */
+  /** Peers in a response. Null if an address is invalid, because such a response is not trusted. */
   #peersOf(value: BValue): BlobPeer[] | null {
     if (!Array.isArray(value)) return null;
     const peers: BlobPeer[] = [];

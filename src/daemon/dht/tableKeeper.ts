@@ -16,7 +16,7 @@ export interface TableKeeperDeps {
   readonly table: RoutingTable;
   readonly book: PeerBook;
   readonly ownId: Buffer;
-  /** Resolves to whether the target answered. A node that answers enters the table. */
+  /** Pings a target and resolves to whether it answered. A node that answers is added to the table. */
   readonly ping: (target: Target) => Promise<boolean>;
   readonly stopping: AbortSignal;
 }
@@ -51,7 +51,10 @@ export class TableKeeper {
     this.#deps.table.remove(contact);
   }
 
-  /** Pings each target after the delay, at most one a second. A contact that is good by then enters the table without a ping. */
+  /**
+   * Pings each target after the delay, at most one target per second. A contact that has become good in the meantime enters
+   * the table without a ping.
+   */
   pingLater(targets: Iterable<Target>, delayMs: number): void {
     const atMs = this.#deps.clock.nowMs() + delayMs;
     for (const target of targets) {

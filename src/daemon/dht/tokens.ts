@@ -1,7 +1,7 @@
 /**
  * Tokens: a node sends a token to each address that queries it, and accepts announcements from that address only with the
- * token. The secret changes every five minutes; tokens of the previous secret are still valid. Source: lbry-sdk
- * lbry/dht/protocol/protocol.py `KademliaRPC`.
+ * token. Tokens are computed from a secret that changes every five minutes; tokens of the previous secret stay valid.
+ * Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`.
  */
 import { createHash } from 'node:crypto';
 import type { RandomSource } from '../base/clock.js';
@@ -23,7 +23,7 @@ export class Tokens {
     this.#secret = this.#random.bytes(ID_BYTES);
   }
 
-  /** Token for an IPv4 address; 48 bytes. */
+  /** Returns the token (48 bytes) for an IPv4 address. */
   tokenFor(address: string): Buffer {
     return tokenOf(this.#secret, address);
   }

@@ -5,9 +5,9 @@ import { EnvironmentError } from '../../util/text/environmentError.js';
 export type DatagramListener = (data: Buffer, address: string, port: number) => void;
 
 export interface UdpPort {
-  /** Datagrams may be lost without notice. Does not throw, even after `close`. */
+  /** Sends a datagram, which may be lost without notice. Never throws, even after `close`. */
   send(data: Buffer, address: string, port: number): void;
-  /** Sets the receiver of the datagrams. */
+  /** Sets the function that receives the datagrams. */
   listen(listener: DatagramListener): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openUdpSocket(
     socket.bind(port, address, resolve);
   });
   socket.removeAllListeners('error');
-  // Errors of single datagrams, such as an unreachable network, lead to timeouts of requests.
+  // Errors of single datagrams, such as an unreachable network, are ignored: the request times out.
   socket.on('error', () => undefined);
   let isOpen = true;
   return {

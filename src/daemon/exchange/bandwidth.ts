@@ -45,13 +45,16 @@ export class Bandwidth {
   #timer: Timer | null = null;
   #windowBeganMs = 0;
 
-  /** `isOn` is read at each use: while it is false nothing is counted and old counts are dropped. */
+  /**
+   * Creates the counter. `isOn` is called at each use. While it returns false, nothing is counted, and old counts are
+   * deleted.
+   */
   constructor(clock: Clock, isOn: () => boolean) {
     this.#clock = clock;
     this.#isOn = isOn;
   }
 
-  /** `peer` is `address:port`. */
+  /** Counts bytes sent to `peer` (`address:port`). */
   sent(peer: string, bytes: number): void {
     if (this.#begin()) this.#out.add(peer, bytes);
   }
@@ -60,7 +63,7 @@ export class Bandwidth {
     if (this.#begin()) this.#in.add(peer, bytes);
   }
 
-  /** Returns whether bytes are counted. Starts the timer of the windows, which runs only during transfers. */
+  /** Whether bytes are counted. If so, starts the timer of the measuring windows, which runs only during transfers. */
   #begin(): boolean {
     if (!this.#isOn()) {
       this.#forget();

@@ -14,19 +14,19 @@ import type { BlobFetcher, BlobKeeper, DownloadProgress, FetchOptions, NamedPeer
 import type { RateLimiter } from './rateLimiter.js';
 import { Swarm } from './swarm.js';
 
-/** Time for which idle connections of a stream stay open. Servers close them after 30 s. */
+/** Time in ms for which idle connections of a stream stay open. Servers close idle connections after 30 s. */
 const KEEP_MS = 25_000;
-/** Pause between two lookups of peers. It doubles up to the second value. Arbitrary. */
+/** Milliseconds between two searches for peers. The pause doubles after each search, up to `MAX_LOOKUP_PAUSE_MS`. Arbitrary. */
 const LOOKUP_PAUSE_MS = 2000;
 const MAX_LOOKUP_PAUSE_MS = 60_000;
-/** Interval at which a download reads the fixed peers and servers of the settings. Arbitrary. */
+/** Milliseconds after which a download reads the fixed peers and servers of the settings again. Arbitrary. */
 const FIXED_PAUSE_MS = 5000;
-/** Time for which the addresses of a host name are cached. Source: lbry-sdk lbry/utils.py `resolve_host`. */
+/** Milliseconds for which the addresses of a host name are cached. Source: lbry-sdk lbry/utils.py `resolve_host`. */
 const DNS_MS = 300_000;
 /** Number of concurrent blob requests to an HTTP server. Arbitrary. */
 const LINES_OF_SERVER = 4;
 
-/** Settings, read at each use. */
+/** Settings of the blob exchange, read at each use. */
 export interface ExchangeSettings {
   readonly fixedPeers: readonly (readonly [host: string, port: number])[];
   readonly fixedPeerDelayMs: number;
@@ -40,7 +40,7 @@ export interface ExchangeSettings {
 
 export interface BlobExchangeDeps {
   readonly blobs: BlobKeeper;
-  /** The running peer sources. */
+  /** Returns the peer sources that are running. */
   readonly sources: () => readonly NamedPeerSource[];
   readonly settings: () => ExchangeSettings;
   readonly rate: RateLimiter;
@@ -48,7 +48,7 @@ export interface BlobExchangeDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly dial: Dial;
-  /** IPv4 addresses of a host name. Rejects if there are none. */
+  /** Resolves a host name to IPv4 addresses. Rejects if there are none. */
   readonly resolveHost: (host: string) => Promise<readonly string[]>;
   readonly debug: (text: () => string) => void;
 }
@@ -80,7 +80,7 @@ export class BlobExchange implements BlobFetcher {
     const there = await this.#deps.blobs.read(hash);
     if (there !== null) return there;
     signal.throwIfAborted();
-    // One signal may have listeners of many blobs.
+    // The downloads of many blobs may listen to one signal; without this call Node.js prints a warning.
     setMaxListeners(0, signal);
     const { swarm } = this.#swarms.get(sdHash) ?? this.#begin(sdHash);
     return swarm.fetch(hash, lengthBytes, urgency, signal);
@@ -111,7 +111,7 @@ export class BlobExchange implements BlobFetcher {
     return download;
   }
 
-  /** Schedules the closing of idle swarms. */
+  /** Schedules the closing of idle swarms (downloads without wanted blobs). */
   #sweepLater(): void {
     this.#sweep ??= this.#deps.clock.after(KEEP_MS / 5, () => {
       this.#sweep = null;
@@ -166,9 +166,9 @@ export class BlobExchange implements BlobFetcher {
   }
 
   /**
-   * Adds the peers and servers of the settings after `fixed_peer_delay`, so that peers of the network are preferred. Adds
-   * them at once without any other source. A running download also gets those that are added to the settings or resolved
-   * later. Source: `add_fixed_peers`.
+   * Adds the peers and servers of the settings after `fixed_peer_delay`, so that peers of the network are preferred. If no
+   * other peer source is running, adds them immediately. A running download also gets peers that are added to the settings,
+   * or whose names are resolved, later. Source: `add_fixed_peers`.
    */
   async #addFixed(download: Download): Promise<void> {
     const { clock, sources, settings } = this.#deps;
@@ -200,7 +200,7 @@ export class BlobExchange implements BlobFetcher {
       swarm.add(new HttpHolder(base, number, memory, deps));
   }
 
-  /** Addresses of a name; empty if it cannot be resolved, and the next use asks again. */
+  /** Resolves a host name to its addresses. Empty if it cannot be resolved; the next use then resolves it again. */
   async #resolve(host: string): Promise<readonly string[]> {
     if (isIPv4(host)) return [host];
     const now = this.#deps.clock.nowMs();
@@ -216,7 +216,7 @@ export class BlobExchange implements BlobFetcher {
     }
   }
 
-  /** Ends all downloads: their calls reject. */
+  /** Closes the exchange and ends all downloads, whose calls reject. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sweep?.cancel();

@@ -7,13 +7,13 @@ import type { HashedBlob } from '../content/incomingBlob.js';
 
 export type LineOutcome =
   | ({ readonly kind: 'blob' } & HashedBlob)
-  /** The holder does not have the blob now. */
+  /** The holder answered that it does not have the blob. */
   | { readonly kind: 'lacks' }
   /** The line was closed because of a timeout, an invalid response, a lost connection or a call of `close`. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface LineEvents {
-  /** The holder begins to send the blob. */
+  /** Called when the holder begins to send the blob. */
   onComing(): void;
   /** Called when the holder has reported which of the blobs `asked` it has. */
   onAvailability(asked: readonly string[], available: readonly string[]): void;
@@ -21,8 +21,9 @@ export interface LineEvents {
 
 export interface Line {
   /**
-   * Requests a blob. If that needs no extra request, also asks which of `others`, the blobs needed next, the holder has.
-   * Does not reject. Only the length of the bytes is checked (if `lengthBytes` is not null). The caller compares the hash.
+   * Requests a blob. If no extra request is needed, also asks which of `others` (the blobs that are needed next) the holder
+   * has. Does not reject. Only the length of the bytes is checked (if `lengthBytes` is not null). The caller must compare
+   * the hash.
    */
   request(
     hash: string,
@@ -30,17 +31,20 @@ export interface Line {
     others: readonly string[],
     events: LineEvents,
   ): Promise<LineOutcome>;
-  /** Received bytes of the current blob. */
+  /** Number of received bytes of the current blob. */
   readonly receivedBytes: number;
-  /** Time of the last received bytes, in milliseconds of the clock. */
+  /** Time at which the last bytes arrived, in milliseconds of the clock. */
   readonly lastBytesMs: number;
   readonly isOpen: boolean;
   close(): void;
 }
 
 export interface Holder {
-  /** `host:port`, or the address of the server; holders with the same name are the same. */
+  /** Name of the holder: `host:port`, or the address of the server. Two holders with the same name are the same holder. */
   readonly name: string;
-  /** Opens a line. `onClose` is called when the holder closes it later. Rejects when that fails or the signal aborts. */
+  /**
+   * Opens a connection. `onClose` is called when the holder closes the connection later. Rejects if the connection fails or
+   * the signal aborts.
+   */
   open(onClose: () => void, signal: AbortSignal): Promise<Line>;
 }

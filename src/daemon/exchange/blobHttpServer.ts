@@ -12,9 +12,9 @@ import type { ConnectionLimits } from './tcpServer.js';
 
 const HELD_BLOBS = 24;
 const PIECE_BYTES = 128 * 1024;
-/** Time limit for a request to arrive, and for an answer without progress. */
+/** Milliseconds within which a request must arrive, and for which a response may make no progress. */
 const STEP_MS = 60_000;
-/** `Retry-After` in seconds for a blob that is unavailable now. Arbitrary. */
+/** Value of `Retry-After` in seconds for a blob that is not available at the moment. Arbitrary. */
 const RETRY_AFTER_SEC = '30';
 
 export interface BlobHttpDeps {
@@ -50,7 +50,7 @@ export class BlobHttpServer {
     return this.#port;
   }
 
-  /** Listens and resolves to the port. Throws `EnvironmentError`. */
+  /** Starts to listen. Resolves to the port. Throws `EnvironmentError`. */
   async listen(
     port: number,
     host: string,

@@ -14,11 +14,11 @@ import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
-/** Time after its start or its last transfer after which a connection is closed. Source: `idle_timeout`. */
+/** Time in ms after which an idle connection is closed, counted from its start or its last transfer. Source: `idle_timeout`. */
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
-/** Maximum number of whole blobs in memory for all peers. Arbitrary: 48 MiB. */
+/** Maximum number of whole blobs in memory, for all peers together. Arbitrary: bounds the memory to 48 MiB. */
 const HELD_BLOBS = 24;
 
 export interface BlobServerDeps {
@@ -26,7 +26,7 @@ export interface BlobServerDeps {
   /** The address to which peers may pay; null without a wallet. */
   readonly address: () => string | null;
   readonly limits: () => ConnectionLimits;
-  /** Rate limit for all peers together. */
+  /** Rate limit that all peers share. */
   readonly rate: RateLimiter;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ export class BlobServer {
         const request = readRequest(found.members);
         await blobs.seek?.([...(request.requestedBlobs ?? []), request.requestedBlob ?? []].flat());
         if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
-          // A request without a transfer does not extend the idle time.
+          // A request that does not lead to a transfer does not extend the idle time of the connection.
           if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
           continue;
         }
@@ -125,18 +125,18 @@ export class BlobServer {
     });
   }
 
-  /** Sends the answer; none if only a missing blob was requested, as in lbry-sdk. */
+  /** Sends the answer. Sends nothing if the request was only for a blob that is missing, as lbry-sdk does. */
   async #send(socket: Served['socket'], peer: string, bytes: Buffer | null): Promise<boolean> {
     if (bytes === null) return true;
     this.#deps.bandwidth.sent(peer, bytes.length);
     return writeBytes(socket, bytes);
   }
 
-  /** Sends a blob. Returns false if the connection is to be closed. */
+  /** Sends a blob. Returns false if the caller must close the connection. */
   async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
     const { clock, transferMs = TRANSFER_MS } = this.#deps;
     const { socket, peer, closed } = served;
-    // The timer also limits the wait for memory.
+    // This timer also limits the wait for free memory.
     const timer = clock.after(transferMs, () => socket.destroy());
     let open: OpenBlob | null = null;
     this.#transfers++;
@@ -151,7 +151,7 @@ export class BlobServer {
     }
   }
 
-  /** Opens a blob. Null if the blob is missing or currently unavailable: the peer then searches another source. */
+  /** Opens a blob. Null if the blob is missing or currently unavailable; the peer then downloads from another source. */
   async #open(hash: string, closed: AbortSignal): Promise<OpenBlob | null> {
     try {
       return await this.#reads.open(hash, closed);
@@ -161,7 +161,7 @@ export class BlobServer {
     }
   }
 
-  /** Reads the next piece while the current one is sent. */
+  /** Sends a blob in pieces. The next piece is read while the current piece is sent. */
   async #sendBlob(served: Served, blob: OpenBlob): Promise<boolean> {
     const size = PieceBuffers.pieceBytes(this.#transfers);
     let [buffer, other] = [this.#buffers.take(size), this.#buffers.take(size)];
@@ -172,14 +172,16 @@ export class BlobServer {
         [buffer, other] = [other, buffer];
         if (at + size < blob.lengthBytes) {
           next = blob.read(at + size, size, buffer);
-          // The read may fail while the current piece is being sent.
+          // The read of the next piece may fail while the current piece is being sent; the error is handled at the next
+          // await.
           next.catch(() => undefined);
         }
         if (!(await this.#sendPiece(served, piece))) return false;
       }
       return true;
     } finally {
-      // The system may still use the buffer of an interrupted piece.
+      // The operating system may still use the buffer of a piece whose sending was interrupted. Such a buffer is not
+      // reused.
       const isWritten = !served.socket.destroyed && served.socket.writableLength === 0;
       await next.catch(() => undefined);
       if (isWritten) for (const one of [buffer, other]) this.#buffers.giveBack(one);

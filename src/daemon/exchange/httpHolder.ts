@@ -9,7 +9,10 @@ import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import type { RateLimiter } from './rateLimiter.js';
 
-/** Time for which a server caches a 404, so that a repeated request is useless. Source: server/http/server.go. */
+/**
+ * Milliseconds for which a server caches a 404 response, so that a repeated request is useless. Source:
+ * server/http/server.go.
+ */
 const MISS_MS = 5 * 60_000;
 
 export interface HttpDeps {
@@ -17,18 +20,18 @@ export interface HttpDeps {
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly rate: RateLimiter;
   readonly blobTimeoutMs: () => number;
-  /** Token for protected blobs (`edge_token`); null without one. Read at each use. */
+  /** Returns the token for protected blobs (`edge_token`); null if none is set. Called at each use. */
   readonly edgeToken: () => string | null;
 }
 
-/** Blobs that a server reported as missing, shared by its connections. */
+/** Blobs that an HTTP server reported as missing. All connections to the server share this memory. */
 export class HttpServerMemory extends MissMemory {
   constructor() {
     super(MISS_MS);
   }
 }
 
-/** One of several lines to a server. `base` is `http://host:port` or `https://…`, with or without a path. */
+/** One of several connections to a server. `base` is `http://host:port` or `https://…`, with or without a path. */
 export class HttpHolder implements Holder {
   readonly name: string;
   readonly #base: string;
@@ -101,7 +104,7 @@ class HttpLine implements Line {
     }
   }
 
-  /** The body of the response; null if the server does not have the blob or refuses it. */
+  /** Body of the HTTP response; null if the server does not have the blob or refuses the request. */
   async #open(hash: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const url = `${this.#base}/blob?hash=${hash}`;
     const token = this.#deps.edgeToken();
@@ -131,7 +134,7 @@ class HttpLine implements Line {
       bandwidth.received(this.#place, chunk.length);
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();
-      // Throwing leaves the loop, which aborts the transfer.
+      // The exception leaves the loop, which aborts the transfer.
       if (blob.add(chunk) < chunk.length) throw new Error('the server sent more than a blob has');
       const delay = rate.delayMs(chunk.length);
       if (delay > 0) await sleep(clock, delay, signal);

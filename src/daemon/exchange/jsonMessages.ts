@@ -1,9 +1,9 @@
 /**
- * Parser for JSON objects in a byte stream without framing. It finds the end of an object by its braces, so further bytes
- * may follow at once. It scans each byte only once.
+ * Parser for JSON objects in a byte stream without framing. It finds the end of an object by counting braces, so other bytes
+ * may follow the object directly. Each byte is scanned only once.
  */
 
-/** A peer violated the protocol. The connection ends; the text is for logs. */
+/** Error: a peer violated the protocol, which ends the connection. The text is for logs. */
 export class ProtocolError extends Error {
   override readonly name: string = 'ProtocolError';
 }
@@ -18,7 +18,7 @@ export type JsonMembers = Readonly<Record<string, unknown>>;
 
 export interface FoundMessage {
   readonly members: JsonMembers;
-  /** Bytes after the object. */
+  /** Bytes that follow the object. */
   readonly rest: Buffer;
 }
 
@@ -30,7 +30,7 @@ export class JsonMessages {
   #isInText = false;
   #isEscaped = false;
 
-  /** An object must have fewer than `limitBytes` bytes, including blanks before it. */
+  /** `limitBytes`: limit for the size of an object, which must be smaller. White space before the object counts. */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
@@ -41,8 +41,8 @@ export class JsonMessages {
   }
 
   /**
-   * Parses the next bytes. The caller may overwrite them after the call. Returns null while the object is incomplete. Throws
-   * `ProtocolError` for bytes that are not a JSON object and for an object above the limit.
+   * Parses the next received bytes, which the caller may overwrite after the call. Returns null while the JSON object is
+   * incomplete. Throws `ProtocolError` for bytes that are not a JSON object, and for an object above the size limit.
    */
   push(bytes: Buffer): FoundMessage | null {
     const end = this.#endIn(bytes);
@@ -59,7 +59,7 @@ export class JsonMessages {
     return { members: parsed(text), rest: bytes.subarray(end) };
   }
 
-  /** Position after the brace that ends the object. */
+  /** Position after the brace that ends the JSON object; null if `bytes` do not contain the end. */
   #endIn(bytes: Buffer): number | null {
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!;
@@ -79,7 +79,7 @@ export class JsonMessages {
 
 function parsed(text: string): JsonMembers {
   try {
-    // The text begins with a brace, so valid JSON here is an object.
+    // The text begins with a brace, so if it is valid JSON, it is an object.
     return JSON.parse(text) as JsonMembers;
   } catch {
     throw new ProtocolError('the message is not JSON');

@@ -1,12 +1,12 @@
-/** State of a swarm: its holders, its wanted blobs, and its timeouts for holders. */
+/** State of a swarm (the download of one stream): its holders, its wanted blobs, and its timeouts for holders. */
 import type { Holder, Line } from './blobHolders.js';
 import type { Urgency } from './ports.js';
 
-/** After this time without a response the swarm also asks another holder. Arbitrary: a slow response takes less. */
+/** Milliseconds without a response after which the swarm also asks another holder. Arbitrary: most responses take less time. */
 const SILENT_MS = 300;
 /**
- * After this time without progress of a blob the swarm also asks another holder. The time is shorter after earlier stalls.
- * Arbitrary.
+ * Milliseconds without progress of a blob after which the swarm also asks another holder. After stalls the limit is reduced
+ * down to `MIN_STUCK_MS`. Arbitrary.
  */
 const STUCK_MS = 800;
 const MIN_STUCK_MS = 200;
@@ -18,8 +18,8 @@ const SLOW_AFTER_MS = 2000;
 const SLOW_RATE = 32;
 const STUCK_RATE = 2;
 /**
- * Initial and maximum time for which the swarm does not ask a holder again for a blob that it lacked. The time doubles with
- * each failure. Arbitrary.
+ * Initial and maximum time in ms for which a holder that lacked a blob is not asked for it again. The time doubles with each
+ * failure. Arbitrary.
  */
 const LACKS_MS = 1000;
 const MAX_LACKS_MS = 30_000;
@@ -31,9 +31,9 @@ export interface Wanted {
   urgency: Urgency;
   /** Number of callers that wait for the blob. */
   waiters: number;
-  /** Number of holders that lacked the blob, failed or stalled. The larger the number, the more holders are asked in parallel. */
+  /** Number of holders that lacked the blob, failed or stalled. A larger number makes the swarm ask more holders in parallel. */
   troubles: number;
-  /** Number of stalled holders at the last check. */
+  /** Number of holders that had stalled at the last check. */
   stuck: number;
   readonly asked: Set<Known>;
   readonly done: Promise<Uint8Array>;
@@ -48,15 +48,15 @@ export class Known {
   readonly source: string;
   state: 'new' | 'opening' | 'idle' | 'busy' = 'new';
   line: Line | null = null;
-  /** Start of the present opening or busy phase. */
+  /** Time at which the current state (opening or busy) began. */
   sinceMs = 0;
   failures = 0;
   restsUntilMs = -Infinity;
-  /** Bytes per second of the last blob; 0 if unknown. */
+  /** Transfer rate of the last blob in bytes per second; 0 if unknown. */
   score = 0;
-  /** Requested blob while the holder is busy. */
+  /** The blob that is requested while the holder is busy. */
   wanted: Wanted | null = null;
-  /** Times of negative responses, by blob. */
+  /** Blobs that the holder reported as missing, with the time until which it is not asked for them again. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 
   constructor(holder: Holder, order: number, source = 'settings') {
@@ -71,7 +71,7 @@ export class Known {
 
   noteLacks(hash: string, nowMs: number): void {
     const before = this.lacks.get(hash);
-    // A request for several blobs counts once.
+    // A failed request for several blobs counts as one failure.
     if (before !== undefined && before.untilMs > nowMs) return;
     for (const [oldest, { untilMs }] of this.lacks) {
       if (untilMs + MAX_LACKS_MS > nowMs) break;
@@ -83,7 +83,7 @@ export class Known {
   }
 }
 
-/** Whether a busy holder has stalled, so that other holders are asked too. */
+/** Whether a busy holder has stalled, so that other holders are asked for the blob too. */
 export function isStuck({ line, sinceMs, wanted }: Known, now: number): boolean {
   const troubles = wanted === null ? 0 : wanted.troubles + wanted.stuck;
   const received = line?.receivedBytes ?? 0;

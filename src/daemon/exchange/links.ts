@@ -5,7 +5,7 @@ import { writeBytes } from './tcpServer.js';
 export interface LinkEvents {
   /** Called with received bytes, which are valid only during the call. */
   onData(bytes: Buffer): void;
-  /** Called once when either side closes the connection. */
+  /** Called once when this side or the other side has closed the connection. */
   onClose(): void;
 }
 
@@ -29,7 +29,7 @@ export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
 /** Number of bytes read at a time. Arbitrary. */
 const READ_BYTES = 128 * 1024;
 
-/** Opens a connection. Rejects when that fails or the signal aborts; no event follows a rejection. */
+/** Opens a connection. Rejects if the connection fails or the signal aborts; after a rejection no event is called. */
 export type Dial = (place: Place, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
 
 export const dialTcp: Dial = ({ host, port }, events, signal) =>

@@ -12,14 +12,14 @@ export const REQUEST_LIMIT_BYTES = 1200;
  * XOR.
  */
 export const MAX_SENT_REQUEST_BYTES = 512;
-/** Maximum number of hashes in a request without `requested_blob`; more would exceed `MAX_SENT_REQUEST_BYTES`. */
+/** Maximum number of hashes in a request without `requested_blob`. More hashes would exceed `MAX_SENT_REQUEST_BYTES`. */
 export const MAX_ASKED_HASHES = 4;
-/** Maximum number of further hashes in a request with `requested_blob`. */
+/** Maximum number of additional hashes in a request with `requested_blob`. */
 export const MAX_ASKED_BESIDE_BLOB = 3;
-/** Maximum size of a response. Arbitrary: four hashes and an address take 600 bytes. */
+/** Maximum size of a response in bytes. Arbitrary: a response with four hashes and an address has 600 bytes. */
 export const ANSWER_LIMIT_BYTES = 8192;
 
-/** Content of a request. */
+/** Content of a request that a peer sends. */
 export interface BlobRequest {
   readonly requestedBlobs: readonly string[] | null;
   readonly asksForRate: boolean;
@@ -80,11 +80,11 @@ export interface AnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
   readonly acceptsRate?: boolean;
   readonly availableBlobs?: readonly string[];
-  /** The payment address; true if the client requested blobs but no address. */
+  /** Address for payments; true if the client asked for blobs but not for an address. */
   readonly address?: string | true;
 }
 
-/** Encodes a response with lbry-sdk's key order. Returns null if there is nothing to send. */
+/** Encodes a response with the members in lbry-sdk's order. Returns null if the response would be empty. */
 export function answerBytes({
   incomingBlob,
   acceptsRate,
@@ -102,7 +102,7 @@ export function answerBytes({
   return members.length === 0 ? null : Buffer.from(`{${members.join(', ')}}`);
 }
 
-/** Answer about one requested blob. */
+/** The peer's answer to the request for a blob. */
 export type ReadAnswer =
   | { readonly kind: 'coming'; readonly lengthBytes: number; readonly available: readonly string[] }
   | { readonly kind: 'lacks'; readonly available: readonly string[] };
@@ -132,7 +132,7 @@ export function readAnswer(members: JsonMembers, hash: string, lengthBytes: numb
   } | null;
   if (incoming === undefined || incoming === null || incoming.error) {
     if (listed === undefined) throw new ProtocolError('the answer does not mention the blob');
-    // A peer that has the blob but does not send it counts as lacking it.
+    // A peer that has the blob but does not send it is treated like a peer without it.
     return { kind: 'lacks', available: available.filter((one) => one !== hash) };
   }
   if (members['blob_data_payment_rate'] !== 'RATE_ACCEPTED') throw new ProtocolError('the rate was refused');

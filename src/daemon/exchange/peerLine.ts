@@ -17,9 +17,12 @@ export interface LineDeps {
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   /** Shared limit on the download rate from all peers. */
   readonly rate: RateLimiter;
-  /** Time limit for connecting (`peer_connect_timeout`), read at each use. */
+  /** Returns the time limit for connecting in milliseconds (setting `peer_connect_timeout`). Called for each connection. */
   readonly connectTimeoutMs: () => number;
-  /** Time limit for the response, and again for the blob (`blob_download_timeout`). Read at each use. */
+  /**
+   * Returns the time limit in ms for the response, which applies again to the blob (`blob_download_timeout`). Called at each
+   * use.
+   */
   readonly blobTimeoutMs: () => number;
 }
 
@@ -29,7 +32,7 @@ interface Request {
   readonly asked: readonly string[];
   readonly events: LineEvents;
   readonly settle: (outcome: LineOutcome) => void;
-  /** Null until the response reports the length. */
+  /** The blob that is received; null until the response reports the length. */
   blob: IncomingBlob | null;
   timer: Timer;
 }
@@ -152,7 +155,8 @@ class PeerLine implements Line {
     this.lastBytesMs = this.#deps.clock.nowMs();
     if (!blob.isFull) return;
     this.#end({ kind: 'blob', ...blob.end() });
-    // Excess bytes close the connection. QUIRK: lbry-sdk truncates them and parses later bytes as the next response.
+    // Bytes after the end of the blob close the connection. QUIRK: lbry-sdk truncates them, and parses later bytes as the
+    // next response.
     if (count < bytes.length) this.close();
   }
 

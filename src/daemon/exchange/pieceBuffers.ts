@@ -3,19 +3,19 @@
  * grows.
  */
 
-/** Maximum and minimum size of a piece. Arbitrary. */
+/** Maximum and minimum size of a piece in bytes. Arbitrary. */
 const MAX_PIECE_BYTES = 512 * 1024;
 const MIN_PIECE_BYTES = 64 * 1024;
-/** Memory for all transfers; above it, pieces get smaller. Arbitrary. */
+/** Maximum memory in bytes for the buffers of all transfers. Above it, smaller pieces are used. Arbitrary. */
 const BUDGET_BYTES = 8 * 1024 * 1024;
-/** Maximum memory of unused buffers in the pool. Arbitrary. */
+/** Maximum number of bytes of unused buffers in the pool. Arbitrary. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();
   #keptBytes = 0;
 
-  /** Size of a piece for this number of transfers, each with two pieces in memory. The size is a power of two. */
+  /** Size of a piece in bytes, a power of two, for this number of transfers. Each transfer has two pieces in memory. */
   static pieceBytes(transfers: number): number {
     let bytes = MAX_PIECE_BYTES;
     while (bytes > MIN_PIECE_BYTES && bytes * 2 * transfers > BUDGET_BYTES) bytes /= 2;

@@ -7,16 +7,19 @@ import type { PeerSource } from '../dht/peerSource.js';
  * unreachable.
  */
 export interface BlobReader {
-  /** Hashes of the complete blobs. */
+  /** Hashes of the complete blobs that can be served. */
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
-  /** Verified bytes of a blob; null if the blob is missing or damaged. */
+  /** Reads and verifies a blob; null if the blob is missing or damaged. */
   read(hash: string): Promise<Uint8Array | null>;
-  /** Opens a blob for reading in parts, which needs little memory. Without this method, blobs are read as a whole. */
+  /**
+   * Opens a blob in order to read it in parts, which needs little memory. A reader without this method provides only whole
+   * blobs.
+   */
   openParts?(hash: string): Promise<OpenBlob | null>;
-  /** Whether this blob can be read only as a whole, by `read`. Without this method, no blob has this restriction. */
+  /** Whether the blob can be read only as a whole by `read`. If the method is missing, every blob can be read in parts. */
   readsWhole?(hash: string): boolean;
   /**
-   * Searches the object store for blobs that are not on disk, and adds those it finds to `finished`. Absent without an
+   * Searches an object store for blobs that are not on disk, and adds the found blobs to `finished`. Absent if there is no
    * object store.
    */
   seek?(hashes: readonly string[]): Promise<void>;
@@ -25,8 +28,8 @@ export interface BlobReader {
 export interface OpenBlob {
   readonly lengthBytes: number;
   /**
-   * Reads bytes from a position; fewer at the end. The result may use the memory of `into`, which needs at least `count`
-   * bytes. Rejects if the blob cannot be read or has changed.
+   * Reads up to `count` bytes from position `at`; fewer only at the end. The result may use the memory of `into`, which
+   * needs at least `count` bytes. Rejects if the blob cannot be read or has changed.
    */
   read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -35,8 +38,9 @@ export interface OpenBlob {
 /** Stores downloaded blobs; `BlobStore` implements it. */
 export interface BlobKeeper extends BlobReader {
   /**
-   * Takes a blob that was requested by its hash. Returns false if it has another hash. After true it can be read; it may not
-   * be on disk yet. Throws `EnvironmentError` if it cannot be stored, for example on a full disk.
+   * Accepts a blob that was requested by its hash. Resolves to false if the bytes have another hash. After true the blob can
+   * be read, although it may not be on disk yet. Rejects with `EnvironmentError` if it cannot be stored, for example on a
+   * full disk.
    */
   receive(hash: string, blob: HashedBlob): Promise<boolean>;
 }
@@ -45,15 +49,18 @@ export interface BlobKeeper extends BlobReader {
 export interface NamedPeerSource extends PeerSource {
   /** Name in the log: `DHT` or `trackers`. */
   readonly name: string;
-  /** Whether fixed peers wait for the results of this source. Without this method, fixed peers wait. */
+  /** Whether the use of fixed peers waits for the results of this source. If the method is missing, fixed peers wait. */
   readonly precedesFixed?: () => boolean;
 }
 
-/** Urgency of a blob: a reader waits for it (`reader`), or it is prefetched (`ahead`). */
+/** Urgency of a blob. `reader`: a reader waits for it. `ahead`: it is prefetched. */
 export type Urgency = 'reader' | 'ahead';
 
 export interface FetchOptions {
-  /** Hash of the stream's sd blob, by which peers are searched. For a blob without a stream it is the blob's own hash. */
+  /**
+   * Hash of the stream's descriptor (sd blob), by which peers are searched. For a blob that belongs to no stream it is the
+   * blob's own hash.
+   */
   readonly sdHash: string;
   /** Ends the wait of this caller. The fetch of a blob ends when its last caller has left. */
   readonly signal: AbortSignal;
@@ -65,7 +72,7 @@ export interface BlobFetcher {
   /**
    * Downloads a blob from any peer or server. Resolves to its verified bytes, which may not be on disk yet. Retries until the signal aborts,
    * then rejects with the signal's reason. Rejects with `EnvironmentError` if the blob cannot be stored. `lengthBytes` is
-   * null if unknown. Concurrent calls for one blob share the work.
+   * null if unknown. Concurrent calls for the same blob share one download.
    */
   fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array>;
   /** Progress of the download of a stream; null if no part of it is being downloaded. */
@@ -73,11 +80,11 @@ export interface BlobFetcher {
 }
 
 export interface DownloadProgress {
-  /** Number of connected peers and servers. */
+  /** Number of connected peers and servers that may have the stream. */
   readonly peers: number;
-  /** Number of known peers and servers. */
+  /** Number of known peers and servers that may have the stream. */
   readonly knownPeers: number;
-  /** Download rate over the last seconds. */
+  /** Download rate in bytes per second over the last seconds. */
   readonly bytesPerSecond: number;
 }
 
@@ -87,7 +94,7 @@ export interface UploadProgress {
   /** `host:port`. */
   readonly reflector: string;
   readonly blobsSent: number;
-  /** Number of blobs that the reflector needs and this daemon has. */
+  /** Number of blobs that the reflector does not have and this daemon can send. */
   readonly blobsToSend: number;
   readonly bytesSent: number;
   /** Total bytes of the upload, including those already sent; 0 before the reflector has reported which blobs it needs. */

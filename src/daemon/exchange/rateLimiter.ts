@@ -1,16 +1,16 @@
 /** Rate limit in bytes per second, shared by several transfers. */
 import { sleep, type Clock } from '../base/clock.js';
 
-/** Maximum burst after a pause, as milliseconds at the full rate. Arbitrary. */
+/** Number of milliseconds at the full rate that may be sent in a burst after a pause. Arbitrary. */
 const BURST_MS = 250;
 
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #bytesPerSecond: () => number;
-  /** Time at which the bytes admitted so far have passed at the allowed rate. */
+  /** Time (monotonic, in ms) until which the bytes admitted so far take at the allowed rate. */
   #busyUntilMs = -Infinity;
 
-  /** `bytesPerSecond` is read at each use; 0 means unlimited. */
+  /** Creates a limiter. `bytesPerSecond` is called for each transfer; 0 means unlimited. */
   constructor(clock: Clock, bytesPerSecond: () => number) {
     this.#clock = clock;
     this.#bytesPerSecond = bytesPerSecond;
@@ -20,7 +20,7 @@ export class RateLimiter {
     return this.#bytesPerSecond() > 0;
   }
 
-  /** Counts bytes and returns the delay before the next ones, in milliseconds. */
+  /** Counts bytes and returns the delay in ms that the caller must wait before it sends more. */
   delayMs(bytes: number): number {
     const rate = this.#bytesPerSecond();
     if (rate <= 0) return 0;
@@ -29,7 +29,7 @@ export class RateLimiter {
     return Math.max(0, this.#busyUntilMs - now);
   }
 
-  /** Resolves to true when the bytes may pass, in the order of the calls, or to false when the signal aborted. */
+  /** Waits until the bytes may be sent. Calls are served in their order. Resolves to true, or to false if the signal aborted. */
   async take(bytes: number, signal: AbortSignal): Promise<boolean> {
     const delay = this.delayMs(bytes);
     return delay === 0 ? !signal.aborted : sleep(this.#clock, delay, signal);

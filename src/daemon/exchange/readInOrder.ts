@@ -1,7 +1,7 @@
-/** Reads the blobs of a stream in a reader's order and prefetches the next ones. */
+/** Reads the blobs of a stream in a reader's order and prefetches the blobs that follow. */
 import type { BlobFetcher, Urgency } from './ports.js';
 
-/** Number of prefetched blobs. Arbitrary: 16 MiB. */
+/** Number of blobs that are read ahead. Arbitrary: bounds the memory to 16 MiB. */
 export const READ_AHEAD_BLOBS = 8;
 
 export interface OrderedBlob {
@@ -21,9 +21,9 @@ interface Fetched {
 }
 
 /**
- * Yields the bytes of each blob in order. The blob that the reader waits for has priority, and up to `aheadBlobs` further
- * ones are prefetched. When the reader leaves, prefetches are aborted. A reader that seeks therefore starts a new call, and
- * the old one does not slow it down. Rejects like `fetchBlob`.
+ * Yields the bytes of each blob in order. The blob that the reader waits for has priority, and up to `aheadBlobs` blobs
+ * after it are prefetched. When the reader stops, prefetches are aborted. A reader that seeks starts a new call, which the
+ * prefetches of the old call do not slow down. Rejects like `fetchBlob`.
  */
 export async function* readInOrder(
   fetcher: Pick<BlobFetcher, 'fetchBlob'>,
@@ -37,7 +37,7 @@ export async function* readInOrder(
     const { hash, lengthBytes } = blobs[at]!;
     const bytes = fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal: both, urgency });
     const fetched = { bytes, isThere: false };
-    // The caller that waits for the blob gets the error. A failed prefetch is ignored.
+    // Only the caller that waits for the blob gets the error. A failure while reading ahead is ignored.
     bytes.then(
       () => (fetched.isThere = true),
       () => undefined,

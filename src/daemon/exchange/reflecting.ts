@@ -14,9 +14,12 @@ import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult }
 
 /** Source: `_reflect_streams`. */
 const ROUND_MS = 300_000;
-/** Time for which other reflectors are preferred to one that was unreachable. Arbitrary: longer than a round. */
+/**
+ * Time in ms for which a reflector that was unreachable is used only if no other is available. Arbitrary: longer than a
+ * round.
+ */
 const AVOID_MS = 600_000;
-/** Number of descriptors per query. Arbitrary. */
+/** Number of descriptors that one query returns. Arbitrary. */
 const STREAMS_AT_ONCE = 500;
 
 /** Stores which streams are on reflectors; `ContentDatabase` implements it. */
@@ -33,7 +36,7 @@ export interface ReflectingSettings {
   /** Setting `reflect_streams`: whether streams are uploaded automatically. */
   readonly isOn: boolean;
   readonly servers: readonly (readonly [host: string, port: number])[];
-  /** Number of concurrent uploads. */
+  /** Maximum number of concurrent uploads. */
   readonly concurrent: number;
 }
 
@@ -41,9 +44,9 @@ export interface ReflectingDeps extends UploadDeps {
   readonly notes: ReflectedNotes;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Read at each use. */
+  /** Returns the settings. Called at each use. */
   readonly settings: () => ReflectingSettings;
-  /** Records uploads. Absent if they are not recorded. */
+  /** Records the progress of uploads. Absent if no progress is recorded. */
   readonly transfers?: Transfers;
 }
 
@@ -62,7 +65,7 @@ export class Reflecting {
   readonly #waiting: (() => void)[] = [];
   /** Time of the last failed connection, by name of the reflector. */
   readonly #unreached = new Map<string, number>();
-  /** Whether the last upload reached its reflector; null before the first upload. */
+  /** Whether the last upload reached its reflector (`null` before the first upload). */
   isReached: boolean | null = null;
   /** Reason for the failure of the last upload, by descriptor hash. */
   readonly #failures = new Map<string, string>();
@@ -89,7 +92,7 @@ export class Reflecting {
     } while (await sleep(clock, ROUND_MS, this.#stopping.signal));
   }
 
-  /** Reads only as many streams as may be uploaded at once, so that few descriptors are in memory. */
+  /** Reads only as many streams as can be uploaded at the same time, so that few descriptors are in memory. */
   async #round(): Promise<void> {
     const { notes, blobs, settings } = this.#deps;
     for (let after: number | null = 0; after !== null && !this.#stopping.signal.aborted;) {
@@ -114,7 +117,7 @@ export class Reflecting {
     return this.#uploads.get(sdHash)?.upload.progress ?? null;
   }
 
-  /** Reason for the failure of the stream's last upload; null if it succeeded or there was none. */
+  /** Reason for the failure of the stream's last upload. Null if that upload succeeded, or if the stream was never uploaded. */
   failureOf(sdHash: string): string | null {
     return this.#failures.get(sdHash) ?? null;
   }
@@ -128,7 +131,7 @@ export class Reflecting {
     if (isOn && servers.length > 0 && !this.#stopping.signal.aborted) void this.reflectStream(sdHash);
   }
 
-  /** Cancels the upload of a stream, if there is one. Source: lbry-sdk `StreamManager.delete`. */
+  /** Cancels the upload of a stream. Has no effect if none is running. Source: lbry-sdk `StreamManager.delete`. */
   async cancel(sdHash: string): Promise<void> {
     const running = this.#uploads.get(sdHash);
     running?.ending.abort(new Error('the stream is deleted'));
@@ -137,8 +140,8 @@ export class Reflecting {
   }
 
   /**
-   * A random reflector of the settings. One that was unreachable in the last upload is chosen only if all others were
-   * unreachable too. Null if the settings have none.
+   * Selects a random reflector from the settings. A reflector that was unreachable in the last upload is chosen only if all
+   * others were unreachable too. Null if the settings contain no reflector.
    */
   anyServer(): Place | null {
     const { settings, random, clock } = this.#deps;
@@ -153,8 +156,8 @@ export class Reflecting {
   }
 
   /**
-   * Uploads a stream to the given reflector, or to any of the settings. If an upload of the stream is already running, waits
-   * for it instead. Never rejects: the result has the reason if the upload is incomplete.
+   * Uploads a stream to `server`, or to one of the reflectors in the settings. If an upload of the stream is already
+   * running, waits for it instead. Never rejects: the result has the reason if the upload is incomplete.
    */
   async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);
@@ -169,7 +172,7 @@ export class Reflecting {
     } catch (error) {
       return { sent: [], isComplete: false, reason: failureReason(error) };
     }
-    // Another call may have started the upload in between.
+    // Another call may have started the upload during the wait.
     const begun = this.#uploads.get(sdHash);
     if (begun) return begun.result;
     const upload = new StreamUpload({ sdHash, blobs }, server, this.#deps);
@@ -223,7 +226,7 @@ export class Reflecting {
     try {
       await notes.noteReflected(sdHash, placeText(server), clock.nowSec());
     } catch (error) {
-      // If the record is missing, the next upload finds the stream already on the reflector.
+      // If the upload is not recorded, the next upload finds the whole stream on the reflector.
       debug(() => `a reflected stream could not be recorded: ${failureReason(error)}`);
     }
   }
@@ -235,8 +238,8 @@ export class Reflecting {
   }
 
   /**
-   * Uploads single blobs of any streams. Resolves to the uploaded ones. Skips blobs that are not stored here. Rejects with
-   * `ReflectorError` if the connection fails.
+   * Uploads single blobs of any streams. Resolves to the hashes of the uploaded blobs. Skips blobs that are not on disk.
+   * Rejects with `ReflectorError` if the connection fails.
    */
   async reflectBlobs(hashes: readonly string[], server: Place): Promise<string[]> {
     const { blobs } = this.#deps;
@@ -255,7 +258,7 @@ export class Reflecting {
     }
   }
 
-  /** Ends all uploads. */
+  /** Stops uploading. Running uploads are ended. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the daemon stops'));
     for (const wake of this.#waiting.splice(0)) wake();

@@ -1,5 +1,6 @@
 /**
- * The upload port of a reflector. Source: reflector.go reflector/server.go; lbry-sdk lbry/stream/reflector/server.py.
+ * Server on a reflector's port for uploads. Source: reflector.go reflector/server.go; lbry-sdk
+ * lbry/stream/reflector/server.py.
  */
 import type { Clock } from '../base/clock.js';
 import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
@@ -12,9 +13,12 @@ import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served
 
 /** Time limit for each message and each blob. Source: reflector.go cmd/reflector.go `DefaultTimeout`. */
 const STEP_MS = 180_000;
-/** Maximum number of blobs in one list. Clients accept a response of 2,000,000 bytes and then ask for the rest. */
+/**
+ * Maximum number of hashes in one list of needed blobs. Clients accept a response of at most 2,000,000 bytes; afterwards
+ * they ask for the remaining blobs.
+ */
 const MAX_LISTED = 10_000;
-/** Maximum size of a request; usual requests have 150 bytes. Arbitrary. */
+/** Maximum size of a request in bytes; most requests have 150. Arbitrary. */
 const REQUEST_LIMIT_BYTES = 1200;
 /** Protocol versions. Version 1 adds lists of needed blobs. Source: `protocolVersion1`, `protocolVersion2`. */
 const VERSIONS: readonly unknown[] = [0, 1];
@@ -28,7 +32,7 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
 export interface ReflectorServerDeps {
   readonly store: ReflectorStore;
   readonly limits: () => ConnectionLimits;
-  /** Shared rate limit of all uploads. */
+  /** Rate limit that all uploads to this reflector share. */
   readonly rate: RateLimiter;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
   readonly clock: Clock;
@@ -46,7 +50,7 @@ interface Offer {
 export class ReflectorServer {
   readonly #deps: ReflectorServerDeps;
   readonly #server: TcpServer;
-  /** Number of accepted blobs. */
+  /** Number of blobs accepted since the start. */
   received = 0;
   #port: number | null = null;
 
@@ -80,7 +84,7 @@ export class ReflectorServer {
   }
 }
 
-/** State of one connection. */
+/** State of one connection of a client that uploads. */
 class Upload {
   readonly #served: Served;
   readonly #deps: ReflectorServerDeps;
@@ -151,7 +155,7 @@ class Upload {
     });
   }
 
-  /** Reads the bytes of a blob; null if the client disconnected before the end. */
+  /** Reads the bytes of a blob; null if the client disconnected before all bytes arrived. */
   #bytes(sizeBytes: number): Promise<HashedBlob | null> {
     return this.#inTime(async () => {
       const blob = new IncomingBlob(sizeBytes);
@@ -187,7 +191,7 @@ class Upload {
         await this.#answer({ send_sd_blob: true });
         return 'wanted';
       case 'known':
-        // Without this member an older client sends nothing more, as with reflector.go.
+        // Without the member `send_sd_blob` an older client sends nothing more; reflector.go behaves in the same way.
         await this.#answer({
           send_sd_blob: false,
           ...(offer.missing.length > 0 && { needed_blobs: offer.missing.slice(0, MAX_LISTED) }),
@@ -205,7 +209,7 @@ class Upload {
     return offer;
   }
 
-  /** The response omits the member that clients check, so that no client treats it as success. */
+  /** The response does not contain the member that clients check, so no client treats it as success. */
   async #refuse(kind: Refusal): Promise<'refused'> {
     await this.#answer({ error: REFUSALS[kind] });
     return 'refused';

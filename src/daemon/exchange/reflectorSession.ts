@@ -1,6 +1,6 @@
 /**
- * Connection to a reflector. It offers blobs one after another and sends those that the reflector needs. Source: lbry-sdk
- * lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
+ * Client connection to a reflector. Offers blobs one after the other and sends the blobs that the reflector needs. Source:
+ * lbry-sdk lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
  */
 import { sleep, type Clock } from '../base/clock.js';
 import { isBlobHash } from '../content/blobHash.js';
@@ -20,13 +20,13 @@ const CONNECT_MS = 30_000;
 /** Source: `send_request`. */
 const ANSWER_MS = 180_000;
 /**
- * Time limit for sending a blob and for its acknowledgement. A slow connection needs time for 2 MiB. Arbitrary: lbry-sdk
+ * Milliseconds for sending a blob and for its acknowledgement. A slow connection needs time for 2 MiB. Arbitrary: lbry-sdk
  * waits 30 s for the acknowledgement.
  */
 const SEND_MS = 180_000;
 const PIECE_BYTES = 64 * 1024;
 
-/** The connection is not usable. The text is for logs and responses. */
+/** Error: the connection to the reflector is not usable. The text is for logs and responses. */
 export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
 }
@@ -42,11 +42,14 @@ export interface SessionDeps {
 export interface OfferedStream {
   /** Whether the descriptor was sent and accepted. */
   readonly isSent: boolean;
-  /** The data blobs that the reflector lacks; null if it lists none. */
+  /** Hashes of the data blobs that the reflector lacks; null if the reflector sends no list. */
   readonly needed: readonly string[] | null;
 }
 
-/** `sent`: sent and acknowledged; `unwanted`: the reflector already has the blob; `refused`: sent but not accepted. */
+/**
+ * Outcome of offering a blob. `sent`: sent and acknowledged. `unwanted`: the reflector already has the blob. `refused`: sent
+ * but not accepted.
+ */
 export type BlobOutcome = 'sent' | 'unwanted' | 'refused';
 
 interface Waiting {
@@ -71,8 +74,8 @@ export class ReflectorSession {
   }
 
   /**
-   * Connects and agrees on the version. `onSent` is called with the number of bytes sent. This call and later ones reject
-   * with `ReflectorError` when the connection ends or the signal aborts.
+   * Connects and agrees on the version. `onSent` is called with the number of bytes sent. This call and later calls of the
+   * session reject with `ReflectorError` when the connection ends or the signal aborts.
    */
   static async open(
     place: Place,
@@ -144,7 +147,7 @@ export class ReflectorSession {
     return !this.#closed.signal.aborted;
   }
 
-  /** Reads the next response. */
+  /** Reads the next response of the reflector. Rejects after `timeoutMs`. */
   async #answer(timeoutMs: number): Promise<JsonMembers> {
     this.#closed.signal.throwIfAborted();
     const { clock } = this.#deps;
@@ -163,7 +166,7 @@ export class ReflectorSession {
 
   async #ask(request: Readonly<Record<string, string | number>>): Promise<JsonMembers> {
     this.#closed.signal.throwIfAborted();
-    // Format of Python's `json.dumps`.
+    // The request has the text format of Python's `json.dumps`, as from lbry-sdk.
     const members = Object.entries(request).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
     void this.#link!.send(Buffer.from(`{${members.join(', ')}}`));
     return this.#answer(ANSWER_MS);
@@ -202,8 +205,8 @@ export class ReflectorSession {
   }
 
   /**
-   * Offers a blob and calls `read` if the reflector needs it. If `read` returns null (the blob was deleted), the connection
-   * ends, because the reflector waits for bytes.
+   * Offers a blob and calls `read` if the reflector needs it. If `read` returns null, because the blob was deleted, the
+   * connection is closed, since the reflector expects bytes.
    */
   async offerBlob(
     hash: string,

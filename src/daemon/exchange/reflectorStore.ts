@@ -11,11 +11,14 @@ import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { OffsiteBlobs } from '../objects/offsiteBlobs.js';
 import type { BlobReader, OpenBlob } from './ports.js';
 
-/** Age at which blobs without a stream are deleted. Their descriptor may arrive after them. Arbitrary. */
+/**
+ * Age in seconds at which blobs without a stream are deleted. The descriptor of a stream may arrive after its blobs.
+ * Arbitrary.
+ */
 const ORPHAN_SEC = 86_400;
 const MEGABYTE = 1_000_000;
 
-/** Storage of blobs, on this disk or in an object store. Only an object store has the optional members. */
+/** Storage of blobs, on this disk or in an object store. Only an object store implements the optional members. */
 export interface ReflectorBlobs
   extends
     Pick<BlobStore, 'write' | 'delete'>,
@@ -36,7 +39,7 @@ export interface ReflectorStoreDeps {
     | 'diskUsage'
   >;
   readonly clock: Clock;
-  /** Quota in megabytes (`reflector_quota`); 0 means no limit. Read at each use. */
+  /** Returns the quota in megabytes (setting `reflector_quota`); 0 means no limit. Called for each blob. */
   readonly quotaMb: () => number;
 }
 
@@ -51,7 +54,7 @@ export type Refusal = 'blocked' | 'full' | 'busy';
 
 export class ReflectorStore implements BlobReader {
   readonly #deps: ReflectorStoreDeps;
-  /** Stored blobs that are not served. */
+  /** Hashes of stored blobs that are not served, because their stream is incomplete. */
   #withheld = new Set<string>();
   #blocked: ReadonlySet<string> = new Set();
   /** Blobs whose bytes have arrived and are being stored. */
@@ -74,7 +77,7 @@ export class ReflectorStore implements BlobReader {
     return blobs.usedBytes ? blobs.usedBytes() : (await database.diskUsage()).totalBytes;
   }
 
-  /** Updates the set of withheld blobs after a loss of blobs. */
+  /** Computes again which blobs are withheld. Call after blobs were lost. */
   reload(): Promise<void> {
     return this.#withhold();
   }
@@ -98,7 +101,7 @@ export class ReflectorStore implements BlobReader {
     await this.#withhold();
   }
 
-  /** Searches the object store for blobs that another reflector wrote. */
+  /** Searches the object store for these blobs, which another reflector may have written. */
   async seek(hashes: readonly string[]): Promise<void> {
     await Promise.all(hashes.map((hash) => this.#find(hash)));
   }
@@ -107,7 +110,7 @@ export class ReflectorStore implements BlobReader {
     const { blobs } = this.#deps;
     if (!blobs.find || blobs.finished.has(hash)) return;
     const found = await blobs.find(hash, (sdHash) => this.#blocked.has(sdHash));
-    // The stream may have been blocked during the wait.
+    // The stream may have been blocked while the search ran.
     if (found !== null && this.#blocked.has(found.sdHash)) await this.#withhold();
     else for (const one of found?.hashes ?? []) this.#withheld.delete(one);
   }
@@ -140,7 +143,7 @@ export class ReflectorStore implements BlobReader {
     const streamHash = blobs.finished.has(sdHash) ? await database.streamHashOf(sdHash) : null;
     if (streamHash === null) return { kind: (await this.#refusal(sdHash, true)) ?? 'wanted' };
     const rows = await database.blobsOfStream(streamHash);
-    // Blobs that are just being stored need not be sent again.
+    // Blobs that are being stored at the moment need not be sent again.
     await Promise.all(rows.map(({ hash }) => this.#writing.get(hash ?? '')));
     const missing = rows.flatMap(({ hash }) => (hash === null || blobs.finished.has(hash) ? [] : [hash]));
     return { kind: 'known', missing: [...new Set(missing)] };
@@ -156,7 +159,7 @@ export class ReflectorStore implements BlobReader {
     await this.#writing.get(hash);
     const { blobs } = this.#deps;
     if (blobs.finished.has(hash)) return 'known';
-    // The blob is not served before its stream is complete.
+    // The blob is not served until all blobs of its stream are stored.
     if (await blobs.adopt?.(hash, () => this.#withheld.add(hash))) {
       await this.#release(hash);
       return 'known';
@@ -166,8 +169,8 @@ export class ReflectorStore implements BlobReader {
 
   /**
    * Stores a blob. Returns false for bytes with another hash and for an invalid descriptor. Throws `EnvironmentError` if the
-   * blob cannot be stored. After a result of true, the blob is on this disk. With an object store, it stays there until the
-   * object store has it.
+   * blob cannot be stored. After true the blob is on the local disk. With an object store, it stays on the local disk until
+   * the object store has it.
    */
   async put(hash: string, blob: BlobBytes, isDescriptor: boolean): Promise<boolean> {
     const writing = this.#put(hash, blob, isDescriptor);
@@ -205,7 +208,7 @@ export class ReflectorStore implements BlobReader {
     return true;
   }
 
-  /** Starts to serve the streams that this blob completes. */
+  /** Starts to serve the streams that became complete by this blob. */
   async #release(hash: string): Promise<void> {
     for (const stream of await this.#deps.database.completedWith(hash))
       if (!this.#blocked.has(stream.sdHash)) for (const one of stream.hashes) this.#withheld.delete(one);

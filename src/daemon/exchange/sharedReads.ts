@@ -1,6 +1,6 @@
 /**
- * Cache of the blobs that are being sent. Each blob is read once for all peers that request it at the same time. The number
- * of cached blobs is limited. Further transfers wait.
+ * Cache of the blobs that are being sent. A blob that several peers request at the same time is read only once. The number
+ * of cached blobs is limited; when the limit is reached, new transfers wait.
  */
 import type { BlobReader, OpenBlob } from './ports.js';
 
@@ -11,7 +11,7 @@ interface Held {
 
 export interface HeldBlob {
   readonly bytes: Uint8Array;
-  /** Releases the blob. Must be called once. */
+  /** Releases the memory of the blob. Must be called once. */
   release(): void;
 }
 
@@ -21,13 +21,13 @@ export class SharedReads {
   readonly #held = new Map<string, Held>();
   readonly #waiting: (() => void)[] = [];
 
-  /** `limit`: maximum number of blobs (2 MiB each) in memory. */
+  /** Creates the shared reads. `limit` is the maximum number of blobs (2 MiB each) in memory. */
   constructor(reader: Pick<BlobReader, 'read' | 'openParts' | 'readsWhole'>, limit: number) {
     this.#reader = reader;
     this.#limit = limit;
   }
 
-  /** Opens a blob in parts, or holds it in memory. Returns null in the same cases as `hold`. */
+  /** Opens a blob for reading in parts, or keeps the whole blob in memory. Resolves to null in the same cases as `hold`. */
   async open(hash: string, signal: AbortSignal): Promise<OpenBlob | null> {
     const { openParts, readsWhole } = this.#reader;
     if (openParts && !readsWhole?.call(this.#reader, hash)) return openParts.call(this.#reader, hash);
@@ -43,7 +43,7 @@ export class SharedReads {
     };
   }
 
-  /** Holds a blob in memory. Returns null if the blob is missing or the signal aborted during the wait. */
+  /** Holds a blob in memory for a reader. Returns null if the blob is missing, or if the signal aborted during the wait. */
   async hold(hash: string, signal: AbortSignal): Promise<HeldBlob | null> {
     while (!this.#held.has(hash) && this.#held.size >= this.#limit) {
       await this.#turn(signal);

@@ -1,6 +1,6 @@
 /**
- * Upload of one stream to one reflector, over several connections if the reflector supports that. It resumes after a
- * disconnect. Each pass first asks which blobs the reflector lacks, so nothing is sent twice. Source: lbry-sdk
+ * Upload of one stream to one reflector, over several connections if the reflector supports that. The upload resumes after a
+ * disconnect. Each attempt first asks which blobs the reflector lacks, so no blob is sent twice. Source: lbry-sdk
  * lbry/stream/managed_stream.py `upload_to_reflector`, stream_manager.py `_retriable_reflect_stream`.
  */
 import { sleep } from '../base/clock.js';
@@ -9,16 +9,16 @@ import { placeText, type Place } from './links.js';
 import type { BlobReader, UploadProgress } from './ports.js';
 import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorSession.js';
 
-/** Number of connections for one stream. Arbitrary. */
+/** Maximum number of connections for the upload of one stream. Arbitrary. */
 const SESSIONS = 4;
-/** Number of consecutive failures without progress after which the upload is abandoned for now. */
+/** Number of consecutive failures without progress after which the upload is abandoned until the next round. */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 
 export interface UploadedStream {
   readonly sdHash: string;
-  /** Hashes and lengths of the data blobs, in order. */
+  /** Hashes and lengths of the data blobs, in the order of the stream. */
   readonly blobs: readonly { readonly hash: string; readonly lengthBytes: number }[];
 }
 
@@ -32,7 +32,7 @@ export interface UploadResult {
   readonly sent: readonly string[];
   /** Whether the reflector reports that it has the complete stream. */
   readonly isComplete: boolean;
-  /** Reason why the upload is incomplete; null if complete. */
+  /** Reason why the upload is incomplete; null if it is complete. */
   readonly reason: string | null;
 }
 
@@ -52,10 +52,13 @@ export class StreamUpload {
   readonly #unwanted = new Set<string>();
   #blobsToSend = 0;
   #bytesToSend = 0;
-  /** Bytes sent, including a blob in progress. An interrupted blob is subtracted at the next pass. */
+  /**
+   * Number of bytes sent, including a blob that is being sent. The bytes of an interrupted blob are subtracted before the
+   * next attempt.
+   */
   #bytesSent = 0;
   readonly #rate: RateWindow;
-  /** Whether the reflector accepted blobs over a second connection; null while unknown. */
+  /** Whether the reflector accepted blobs over a second connection at the same time; null while unknown. */
   #takesSeveral: boolean | null = null;
 
   constructor(stream: UploadedStream, place: Place, deps: UploadDeps) {
@@ -114,7 +117,7 @@ export class StreamUpload {
     return sum;
   }
 
-  /** Asks once for the missing blobs and sends them. */
+  /** One attempt: asks the reflector which blobs it lacks and sends them. */
   async #pass(signal: AbortSignal): Promise<Pass> {
     const { blobs } = this.#deps;
     const { sdHash } = this.#stream;
@@ -135,7 +138,8 @@ export class StreamUpload {
       this.#bytesToSend = this.#lengthOf([...this.#acknowledged, ...queue]);
       const lacking = wanted.length - queue.length;
       await this.#sendAll(session, queue, signal);
-      // A reflector without lists of needed blobs may request the descriptor each time, although it has the whole stream.
+      // A reflector that does not list the needed blobs may request the descriptor at each connection, although it has the
+      // whole stream.
       const isThere = (hash: string): boolean => this.#acknowledged.has(hash) || this.#unwanted.has(hash);
       if (needed === null && isSent && [...this.#lengths.keys()].every(isThere))
         return { isComplete: true, reason: null };
@@ -152,15 +156,16 @@ export class StreamUpload {
   }
 
   /**
-   * Sends a queue over the first session and further ones. The reflector may not support several sessions: lbry-sdk's
-   * reflector closes a connection that does not start with a descriptor. No data is lost then.
+   * Sends the blobs of a queue over the first session and over additional sessions. The reflector may not support several
+   * sessions: lbry-sdk's reflector closes a connection that does not start with a descriptor. In that case the blobs are
+   * sent over the first session.
    */
   async #sendAll(first: ReflectorSession, queue: string[], signal: AbortSignal): Promise<void> {
     const own = this.#work(first, queue);
     const further: Promise<void>[] = [];
     const count = this.#takesSeveral === false ? 1 : Math.min(SESSIONS, queue.length + 1);
     for (let n = 1; n < count; n++) further.push(this.#workBeside(queue, signal));
-    // All sessions must end before the next pass asks which blobs arrived.
+    // All connections must end before the reflector is asked again which blobs arrived.
     await Promise.allSettled([own, ...further]);
     await own;
     await Promise.all(further);
@@ -179,7 +184,10 @@ export class StreamUpload {
     }
   }
 
-  /** A blob whose connection was cut is not requeued: the next pass asks the reflector whether it arrived. */
+  /**
+   * A blob whose connection was cut is not sent again at once. In the next attempt the reflector is asked whether the blob
+   * arrived.
+   */
   async #work(session: ReflectorSession, queue: string[], onAnswer?: () => void): Promise<void> {
     const { blobs } = this.#deps;
     for (let hash = queue.shift(); hash !== undefined; hash = queue.shift()) {

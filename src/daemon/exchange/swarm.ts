@@ -1,7 +1,7 @@
 /**
  * Download of one stream. It tracks the wanted blobs and the known holders, and assigns requests to holders. Several blobs
- * are downloaded from several holders at the same time. If a holder is silent, other holders are asked for its blob. Source:
- * lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
+ * are downloaded from several holders at the same time. If a holder does not respond, other holders are asked for the blob
+ * that it should send. Source: lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import type { HashedBlob } from '../content/incomingBlob.js';
@@ -14,29 +14,32 @@ import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
  * `should_race_continue`.
  */
 const COLD_FACTOR = 10;
-/** Maximum pause for a failing holder in seconds. Source: `clearbanned`. */
+/** Maximum pause in seconds before a failing holder is asked again. Source: `clearbanned`. */
 const MAX_REST_SEC = 30;
 const REST_EXPONENT = 2;
-/** Pause for a holder that sent wrong data; longer than a download takes. Arbitrary. */
+/** Milliseconds for which a holder that sent wrong data is not asked; longer than most downloads take. Arbitrary. */
 const LIAR_REST_MS = 3_600_000;
-/** Time for which a pending connection counts as progress. Arbitrary. */
+/** Milliseconds for which a connection that is being opened counts as progress. Arbitrary. */
 const CONNECTING_MS = 500;
-/** Interval of the checks that run while blobs are wanted. */
+/** Milliseconds between the checks that run while blobs are requested. */
 const TICK_MS = 100;
 /**
  * Maximum number of known holders from one source. Only false announcements exceed it, and they must not keep out the holders
  * of other sources. Arbitrary.
  */
 const MAX_OF_SOURCE = 400;
-/** Time window of the displayed rate. */
+/** Time window in ms over which the displayed rate is computed. */
 const RATE_MS = 5000;
 
 export interface SwarmDeps {
   readonly blobs: BlobKeeper;
   readonly clock: Clock;
-  /** Maximum number of holders that are asked at the same time (`max_connections_per_download`). Read at each use. */
+  /**
+   * Returns the maximum number of holders that are used at the same time (`max_connections_per_download`). Called at each
+   * use.
+   */
   readonly limit: () => number;
-  /** Random number from 0 to 1. It decides the order in which holders of equal rank are tried. */
+  /** Returns a random number from 0 to 1. It decides the order in which holders of equal rank are asked. */
   readonly random: () => number;
   readonly debug: (text: () => string) => void;
 }
@@ -49,7 +52,7 @@ export class Swarm {
   readonly #arrivals: { readonly atMs: number; readonly bytes: number }[] = [];
   #orders = 0;
   #tick: Timer | null = null;
-  /** Time of the last change of the wanted blobs. */
+  /** Time at which the set of requested blobs changed last. */
   lastUseMs: number;
 
   constructor(deps: SwarmDeps) {
@@ -61,7 +64,7 @@ export class Swarm {
     return this.#wanted.size === 0;
   }
 
-  /** Whether a known holder may have the wanted blobs. If so, a search for further holders can wait. */
+  /** Whether a known holder may have the wanted blobs. If so, the search for more holders can wait. */
   get hasHope(): boolean {
     const now = this.#deps.clock.nowMs();
     const wanted = [...this.#wanted.keys()];
@@ -101,7 +104,8 @@ export class Swarm {
       if (failed === undefined) return;
       this.#known.delete(failed.holder.name);
     }
-    // Holders added at the same time are tried in random order, so that not all clients start with the same one.
+    // Holders that are added at the same time are tried in random order, so that not all clients start with the same
+    // holder.
     this.#known.set(holder.name, new Known(holder, this.#known.size + this.#deps.random(), source));
     this.#pump();
   }
@@ -152,7 +156,7 @@ export class Swarm {
     return wanted;
   }
 
-  /** Ends the work on a blob: it was received, or its last caller has left. */
+  /** Ends the work on a blob, because it was received or because its last caller has left. */
   #drop(wanted: Wanted): void {
     if (this.#wanted.get(wanted.hash) === wanted) this.#wanted.delete(wanted.hash);
     for (const one of wanted.asked) this.#release(one);
@@ -162,8 +166,8 @@ export class Swarm {
   }
 
   /**
-   * Cancels the request of a holder. The line is closed, because the rest of the blob would precede any other response. This
-   * does not count as a failure.
+   * Cancels the request to a holder. The connection is closed, because the remaining bytes of the blob would come before any
+   * other response. This does not count as a failure of the holder.
    */
   #release(one: Known): void {
     one.line?.close();
@@ -197,7 +201,7 @@ export class Swarm {
     });
   }
 
-  /** Requests blobs from idle holders. Returns the number of further holders that could be used. */
+  /** Requests wanted blobs from idle holders. Returns the number of additional holders that could be used. */
   #assign(now: number): number {
     const idle = [...this.#known.values()]
       .filter(({ state }) => state === 'idle')
@@ -236,7 +240,7 @@ export class Swarm {
     return this.#isProven ? limit : limit * COLD_FACTOR;
   }
 
-  /** Number of active holders. Silent holders do not count, so that they do not block others. */
+  /** Number of holders that are sending. Silent holders do not count, so that they do not prevent the use of others. */
   #movingCount(now: number): number {
     let count = 0;
     for (const one of this.#known.values()) {
@@ -259,7 +263,7 @@ export class Swarm {
     for (const one of candidates.slice(0, Math.max(0, count))) void this.#open(one, now);
   }
 
-  /** Closes lines that are not needed any more, once a holder is sending blobs. */
+  /** Closes connections that are not needed any more, when a holder is sending blobs. */
   #closeSurplus(): void {
     if (!this.#isProven) return;
     const idle = [...this.#known.values()]
@@ -288,7 +292,7 @@ export class Swarm {
     this.#pump();
   }
 
-  /** Servers close idle lines; this does not count as a failure. */
+  /** Servers close idle connections. This close does not count as a failure. */
   #onLineClosed(one: Known): void {
     if (one.state !== 'idle') return;
     one.line = null;
@@ -318,9 +322,10 @@ export class Swarm {
     await this.#settle(one, wanted, outcome);
   }
 
-  /** The first holder that sends data for a blob makes the holders without data unnecessary. */
+  /** When the first holder sends data for a blob, the requests to holders that sent nothing are ended. */
   #leaveTo(one: Known, wanted: Wanted): void {
-    // After a failed or stalled transfer, the start of another one is not reliable.
+    // After a failed or stalled transfer of this blob, a transfer that has just begun is not reliable enough to cancel the
+    // others.
     if (wanted.troubles + wanted.stuck > 0) return;
     for (const other of wanted.asked) {
       if (other === one || other.line?.receivedBytes !== 0) continue;
@@ -345,7 +350,7 @@ export class Swarm {
   }
 
   async #verify(one: Known, wanted: Wanted, blob: HashedBlob): Promise<void> {
-    // While it is stored, no other holder is asked for the blob, and this holder may send the next one.
+    // While the blob is being stored, no other holder is asked for it, and this holder may send the next blob.
     const checking = new Known(one.holder, 0);
     checking.sinceMs = Infinity;
     wanted.asked.add(checking);
@@ -389,7 +394,7 @@ export class Swarm {
   }
 }
 
-/** Settles like the promise, or rejects when the signal aborts. */
+/** Settles as the promise does, or rejects when the signal aborts first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

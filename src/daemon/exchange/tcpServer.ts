@@ -1,4 +1,4 @@
-/** TCP server with limits on all connections and on connections per address. */
+/** TCP server that limits the number of all connections, and of connections per address. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { EnvironmentError, systemErrorCode } from '../../util/text/environmentError.js';
 
@@ -8,7 +8,7 @@ export interface ConnectionLimits {
 }
 
 export interface TcpServerOptions {
-  /** Read at each connection. */
+  /** Returns the limits for connections. Called at each new connection. */
   readonly limits: () => ConnectionLimits;
   /** Handles a connection, which is closed when the promise settles. */
   readonly serve: (connection: Served) => Promise<void>;
@@ -16,12 +16,12 @@ export interface TcpServerOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** An accepted connection. */
+/** A connection that the server has accepted. */
 export interface Served {
   readonly socket: Socket;
-  /** `address:port` of the peer. */
+  /** Address and port of the peer, as `address:port`. */
   readonly peer: string;
-  /** Aborts when either side closes the connection. */
+  /** Aborted when this side or the peer closes the connection. */
   readonly closed: AbortSignal;
 }
 
@@ -54,8 +54,8 @@ export class TcpServer {
   }
 
   /**
-   * Starts to listen and resolves to the port; port 0 selects any free one. Throws `EnvironmentError` with `what`, the name
-   * of the server, and `settings`, the settings for its port and address.
+   * Starts to listen. Resolves to the port; port 0 selects any free port. Rejects with `EnvironmentError`, whose message
+   * contains `what` (the name of the server) and `settings` (the settings for its port and address).
    */
   async listen(
     port: number,
@@ -72,7 +72,7 @@ export class TcpServer {
       this.#server.listen(port, host, resolve);
     });
     this.#server.removeAllListeners('error');
-    // Errors of the listening socket, for example a lack of file descriptors, lose a connection but do not stop the
+    // An error of the listening socket, for example a lack of file descriptors, refuses a connection but does not stop the
     // server.
     this.#server.on('error', () => undefined);
     return (this.#server.address() as AddressInfo).port;
@@ -166,7 +166,7 @@ export class SocketReader {
     }
   }
 
-  /** Returns bytes to the reader, for the next read. */
+  /** Returns unused bytes to the reader. The next read returns them again. */
   unread(bytes: Buffer): void {
     if (bytes.length > 0) this.#chunks.unshift(bytes);
   }

@@ -16,32 +16,32 @@ import type { Announcements } from '../dht/announcements.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
 import type { BlobFetcher } from '../exchange/ports.js';
 
-/** Pause between two rounds. Source: `download_loop_delay_seconds`. */
+/** Pause in ms between two rounds of downloads. Source: `download_loop_delay_seconds`. */
 const ROUND_MS = 60_000;
 const MIB = 1024 * 1024;
-/** Minimum free space for a new download. Source: `download_blobs_in_background`. */
+/** Minimum free space in bytes for a new download. Source: `download_blobs_in_background`. */
 const LEAST_FREE_BYTES = 10 * MIB;
 /** Timeout of a data blob, as a multiple of the timeout of a descriptor. Source: `download_stream_blob`. */
 const DATA_TIMEOUTS = 10;
-/** Time for which a tried hash is skipped. lbry-sdk instead retries the same failing hash each minute. */
+/** Milliseconds for which a hash is skipped after an attempt. lbry-sdk instead tries the same failing hash each minute. */
 const LEFT_ALONE_MS = 6 * 3600_000;
-/** Maximum number of skipped hashes. Arbitrary. */
+/** Maximum number of skipped hashes that are remembered. Arbitrary. */
 const MAX_LEFT_ALONE = 10_000;
 
 export interface BackgroundDownloaderDeps {
-  /** The DHT node; null while the component does not run. */
+  /** The DHT node; null while the component `dht` does not run. */
   readonly dht: () => {
     readonly nodeId: Buffer;
     readonly announcements: Pick<Announcements, 'keysBeginningWith'>;
   } | null;
-  /** Downloads blobs; null while no component downloads. */
+  /** Client that downloads blobs; null while no component downloads. */
   readonly fetcher: () => Pick<BlobFetcher, 'fetchBlob'> | null;
   readonly blobs: Pick<BlobStore, 'finished' | 'delete'>;
   readonly database: Pick<ContentDatabase, 'alwaysAnnounce' | 'streamHashOf'>;
   readonly space: Pick<DiskSpace, 'freeNetworkBytes'>;
-  /** Whether blobs are written (`save_blobs`). Read at each round. */
+  /** Whether downloaded blobs are written to disk (setting `save_blobs`). Called in each round. */
   readonly savesBlobs: () => boolean;
-  /** Time limit for a descriptor (`blob_download_timeout`), read at each use. */
+  /** Returns the time limit for a descriptor in milliseconds (setting `blob_download_timeout`). Called for each download. */
   readonly blobTimeoutMs: () => number;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'debug'>;
@@ -71,7 +71,7 @@ export class BackgroundDownloader {
     this.#rounds = null;
   }
 
-  /** `available_free_space_mb` is null before the first round. Source: `get_status`. */
+  /** Member of `status`. `available_free_space_mb` is null before the first round. Source: `get_status`. */
   status(): JsonOut {
     return {
       running: this.#rounds !== null && !this.#stopping.signal.aborted,
@@ -92,7 +92,7 @@ export class BackgroundDownloader {
     while (await sleep(clock, ROUND_MS, signal));
   }
 
-  /** Checks the free space, and starts a download if there is enough and none is running. */
+  /** Checks the free space. Starts a download if there is enough space and no download is running. */
   async #round(): Promise<void> {
     const { space, savesBlobs } = this.#deps;
     this.#freeBytes = await space.freeNetworkBytes();
@@ -101,7 +101,7 @@ export class BackgroundDownloader {
     this.#ongoing = this.#downloadOne().finally(() => (this.#ongoing = null));
   }
 
-  /** Downloads one announced stream. An already complete stream takes no time, so the next one is tried. Never rejects. */
+  /** Downloads one announced stream. If a stream is already complete, continues with the next one. Never rejects. */
   async #downloadOne(): Promise<void> {
     for (const hash of this.#nearHashes()) {
       if (this.#stopping.signal.aborted) return;
@@ -111,7 +111,7 @@ export class BackgroundDownloader {
   }
 
   /**
-   * Announced hashes that share the first byte with the node's id, except for skipped ones. Source:
+   * Announced hashes whose first byte equals that of the node's id, except for skipped hashes. Source:
    * `MIN_PREFIX_COLLIDING_BITS`.
    */
   #nearHashes(): string[] {
@@ -134,8 +134,8 @@ export class BackgroundDownloader {
   }
 
   /**
-   * Downloads the blob, and the stream that it describes. Resolves to whether anything was requested. Never rejects. An
-   * interrupted stream continues at the next attempt.
+   * Downloads the blob and, if it is a descriptor, the blobs of its stream. Resolves to whether a blob was requested. Never
+   * rejects. An interrupted stream continues at the next attempt.
    */
   async #download(hash: string): Promise<boolean> {
     const { log, database, blobs } = this.#deps;
@@ -144,14 +144,14 @@ export class BackgroundDownloader {
       // Streams that the database knows are downloaded only at the user's request.
       if ((await database.streamHashOf(hash)) !== null) return false;
       const bytes = await this.#fetch(hash, hash, null, 1);
-      // Peers find the blob by this hash, whatever its content.
+      // The blob is announced permanently, because peers search it by this hash, whatever its content is.
       if (!wasThere) await database.alwaysAnnounce([hash]);
       const data = descriptorIn(bytes)?.blobs.filter(({ blobHash }) => blobHash !== null) ?? [];
       const missing = new Map(data.map(({ blobHash, length }) => [blobHash!, length]));
       for (const one of missing.keys()) if (blobs.finished.has(one)) missing.delete(one);
       const neededBytes = [...missing.values()].reduce((sum, length) => sum + length, 0);
       if (neededBytes > (await this.#deps.space.freeNetworkBytes())) {
-        // A descriptor without its data is useless to peers.
+        // The descriptor is deleted again, because it is useless to peers without the data blobs.
         if (!wasThere) await blobs.delete([hash]);
         log.debug('net', () => `stream ${hash} is too large for the space that is left`);
         return true;

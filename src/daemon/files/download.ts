@@ -39,7 +39,7 @@ export interface DownloadPorts {
   readonly resolver: Pick<Resolver, 'resolve'>;
 }
 
-/** Returns a signal that aborts with an error after this many milliseconds. */
+/** Returns a signal that aborts with an error after `timeoutMs` milliseconds. */
 function timeLimit(
   { clock }: FilesDeps,
   ms: number,
@@ -67,7 +67,7 @@ async function withLimit<T>(
   }
 }
 
-/** Resolves a URL to a claim. Throws with lbry-sdk's texts if it has no downloadable stream. */
+/** Resolves a URL to a claim. Throws an error with lbry-sdk's text if the claim does not exist or has no downloadable stream. */
 async function resolveStream(
   { url, accountIds }: DownloadRequest,
   { files, resolver }: DownloadPorts,
@@ -134,7 +134,7 @@ async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts)
   return file;
 }
 
-/** Opens the stream within the time limit. Otherwise throws `DownloadSDTimeoutError`, and no file or row remains. */
+/** Downloads the descriptor within the time limit. If that fails, throws `DownloadSDTimeoutError`, and no file or row remains. */
 function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: DownloadPorts) {
   const ms = Math.min(timeoutMs, files.settings().blobTimeoutMs);
   const late = (): Error =>
@@ -143,8 +143,8 @@ function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: Download
 }
 
 /**
- * Starts saving the file within the time limit. Otherwise throws `DownloadDataTimeoutError`; the file stays in the list of
- * files.
+ * Starts to save the file within the time limit. If that fails, throws `DownloadDataTimeoutError`; the file stays in the
+ * list of files.
  */
 function saveInTime(
   file: ManagedFile,
@@ -201,7 +201,7 @@ async function begin(
     });
     const problem = await manager.keepClaim(claim, txBuilder.ports.ledger.params, descriptor.streamHash);
     if (problem !== null) throw failure(problem);
-    // A file without a reader stops soon, so a reader is opened once.
+    // A file without a reader is stopped after a short time, so a reader is opened and closed here.
     if (save === null) await file.withReader(() => Promise.resolve());
     else await saveInTime(file, save, attempt, ports);
     return file;
@@ -223,7 +223,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
   const attempt: Attempt = {
     claim,
     sdHash,
-    // A given file name means that the file is saved.
+    // If the caller gives a file name, the file is saved.
     save: savesFile || fileName ? { fileName, directory } : null,
     timeoutMs: request.timeoutMs || settings.downloadTimeoutMs,
     startedMs,
@@ -244,7 +244,7 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
 
 export class Downloads {
   readonly #ports: DownloadPorts;
-  /** Running downloads by request; equal requests share one. */
+  /** Running downloads by request. Equal concurrent requests share one download. */
   readonly #running = new Map<string, Promise<ManagedFile>>();
 
   constructor(ports: DownloadPorts) {

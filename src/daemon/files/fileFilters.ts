@@ -20,7 +20,7 @@ export interface FileQuery {
   readonly isReversed?: boolean;
 }
 
-/** Fields whose filters may be lists. For other fields a list matches no file. Source: `set_filter_fields`. */
+/** Fields whose filter may be a list of values. For other fields a list matches no file. Source: `set_filter_fields`. */
 const LISTED = new Set(['claim_id', 'outpoint', 'channel_claim_id']);
 
 const isList = (value: FileFilter[string]): value is readonly string[] => Array.isArray(value);

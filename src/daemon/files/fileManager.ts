@@ -19,12 +19,12 @@ import { Pins } from './pins.js';
 import { StreamReader } from './streamReader.js';
 
 /**
- * Maximum number of file rows per database call, both for the check of saved files after the start and for reading running
- * files. Arbitrary.
+ * Maximum number of file rows per database call, for the check of saved files at the start and for reading unfinished files.
+ * Arbitrary.
  */
 const FILES_AT_ONCE = 500;
 
-/** One page of the matching files. */
+/** One page of the files that match a query. */
 export interface FilePart {
   readonly offset: number;
   readonly limit: number;
@@ -34,7 +34,7 @@ export class FileManager {
   readonly reader: StreamReader;
   readonly pins: Pins;
   readonly #deps: FilesDeps;
-  /** Objects in use, by stream hash. All users of a file share one object. */
+  /** Objects of files in use, by stream hash. All code that uses a file shares one object. */
   readonly #used = new Map<string, WeakRef<ManagedFile>>();
   readonly #unused = new FinalizationRegistry<string>((streamHash) => {
     if (this.#used.get(streamHash)?.deref() === undefined) this.#used.delete(streamHash);
@@ -103,7 +103,7 @@ export class FileManager {
     return this.#count;
   }
 
-  /** Whether the object is the current object of its stream. It is not after the file was deleted. */
+  /** Whether the object is the current object of its stream. False after the file was deleted. */
   isCurrent(file: ManagedFile): boolean {
     return this.#use(file.row.streamHash) === file;
   }
@@ -113,8 +113,8 @@ export class FileManager {
   }
 
   /**
-   * Returns the object of a file. A new object first checks its saved file on disk. An existing object is returned
-   * unchanged; `row` is ignored then.
+   * Returns the object of a file. A new object first checks its saved file on disk. If the object exists already, it is
+   * returned unchanged, and `row` is ignored.
    */
   async #of(row: FileRow): Promise<ManagedFile> {
     const used = this.#use(row.streamHash);
@@ -162,7 +162,7 @@ export class FileManager {
     return { files: await Promise.all(files.map((row) => this.#of(row))), total };
   }
 
-  /** All matching files in the requested order. Throws `ValueError`. */
+  /** Finds all matching files in the requested order. Throws `ValueError` for an invalid query. */
   async find(query: FileQuery): Promise<readonly ManagedFile[]> {
     const found: ManagedFile[] = [];
     for (const streamHash of await this.findStreams(query)) {
@@ -172,7 +172,7 @@ export class FileManager {
     return found;
   }
 
-  /** Stream hashes of all matching files in the requested order. Throws `ValueError`. */
+  /** Finds the stream hashes of all matching files in the requested order. Throws `ValueError` for an invalid query. */
   async findStreams(query: FileQuery): Promise<readonly string[]> {
     return this.#deps.database.searchStreams(this.#searchOf(query));
   }
@@ -191,7 +191,10 @@ export class FileManager {
     return this.#deps.database.isReflected(row.sdHash);
   }
 
-  /** Progress of the upload to a reflector (null if none runs), and the failure of the last upload (null if it succeeded). */
+  /**
+   * Progress of the file's upload to a reflector (null if no upload runs), and the error of its last upload (null if it
+   * succeeded).
+   */
   uploadOf({ row }: ManagedFile): {
     readonly progress: UploadProgress | null;
     readonly failure: string | null;
@@ -220,14 +223,17 @@ export class FileManager {
     return used;
   }
 
-  /** Removes the object, the pin and the count of a file after its stream was deleted from the database. */
+  /** Removes the object of a file and its pin, and updates the count, after the stream was deleted from the database. */
   async #forget(streamHash: string): Promise<void> {
     this.#used.delete(streamHash);
     this.pins.forget(streamHash);
     this.#count = await this.#deps.database.fileCount();
   }
 
-  /** Deletes blobs and rows, and the saved file if requested. Blobs shared with other streams stay. */
+  /**
+   * Deletes the blobs and rows of a file and, if requested, the saved file. Blobs that other streams also contain are not
+   * deleted.
+   */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { place, row } = file;
     const isWhole = row.isSaved;
@@ -241,7 +247,8 @@ export class FileManager {
   }
 
   /**
-   * Stores a claim and links it to the file of its stream, if there is one. Resolves to the reason if the link fails.
+   * Stores a claim and links it to the file of its stream, if that file exists. Resolves to the reason if linking fails,
+   * else to null.
    */
   async keepClaim(claim: Txo, params: LedgerParams, streamHash: string | null): Promise<string | null> {
     const stored = storedClaim(claim, params);

@@ -23,15 +23,18 @@ const LOOKS_AT_ONCE = 64;
 const CLAIMS_AT_ONCE = 20;
 /** Claims per page of a hub's response. Source: maximum page size of `claim_search`. */
 const PAGE_SIZE = 50;
-/** `WAIT_MS`: interval of checks whether the wallet runs. `RETRY_MS`: pause after a failed request to a hub. Both arbitrary. */
+/**
+ * `WAIT_MS`: interval in ms of the checks whether the wallet runs. `RETRY_MS`: pause in ms after a failed request to a hub.
+ * Both are arbitrary.
+ */
 const WAIT_MS = 2000;
 const RETRY_MS = 30_000;
 
-/** Finds claims; null while the wallet does not run. */
+/** Finds claims for a rebuild. The object is null while the wallet does not run. */
 export interface ClaimFinder {
   readonly resolver: Pick<Resolver, 'search'>;
   readonly params: LedgerParams;
-  /** The account ids of all wallets. */
+  /** Account ids of all open wallets. */
   readonly accountIds: readonly string[];
 }
 
@@ -67,7 +70,7 @@ function choose(claims: readonly Txo[]): Txo | undefined {
   return claims.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Whether the file has the hash that the claim names. */
+/** Whether the file has the hash that the claim contains. */
 async function isOfClaim(path: string, claim: Txo): Promise<boolean> {
   const type = claim.claim?.claim.type;
   const hash = type?.case === 'stream' ? type.value.source?.hash : undefined;
@@ -80,14 +83,14 @@ async function isOfClaim(path: string, claim: Txo): Promise<boolean> {
 export class LibraryRebuild {
   readonly #deps: LibraryRebuildDeps;
   #running: Promise<RebuildReport> | null = null;
-  /** Streams whose rows were rebuilt in this run of the daemon. */
+  /** Hashes of the streams whose rows were rebuilt since the start of the daemon. */
   readonly #made = new Set<string>();
 
   constructor(deps: LibraryRebuildDeps) {
     this.#deps = deps;
   }
 
-  /** Starts the rebuild if data was lost. Never rejects. */
+  /** Starts the rebuild if rows of files were lost. Never rejects. */
   async start(): Promise<void> {
     const { files, signal } = this.#deps;
     try {
@@ -99,13 +102,13 @@ export class LibraryRebuild {
     }
   }
 
-  /** Runs the rebuild and resolves at its end. Concurrent calls share the work. Rejects when the daemon stops. */
+  /** Runs the rebuild. Resolves at its end. Concurrent calls share one run. Rejects when the daemon stops. */
   run(): Promise<RebuildReport> {
     this.#running ??= this.#run().finally(() => (this.#running = null));
     return this.#running;
   }
 
-  /** Resolves when no work is running; the signal must be aborted. */
+  /** Resolves when no rebuild is running. Abort the signal before the call. */
   async close(): Promise<void> {
     await this.#running?.catch(() => undefined);
   }
@@ -139,7 +142,7 @@ export class LibraryRebuild {
     if (lost.length > 0) log.warn(`Not restored: ${lost.join('; ')}.`);
   }
 
-  /** Scans blobs without a stream in slices, so that the daemon can do other work in between. */
+  /** Reads blobs that belong to no stream, and yields to other work of the daemon in between. */
   async #findStreams(): Promise<{ streams: number; unreadable: string[] }> {
     const { files, signal } = this.#deps;
     const unreadable: string[] = [];
@@ -165,15 +168,15 @@ export class LibraryRebuild {
     } catch {
       return false;
     }
-    // Streams are first marked as own (`isMine`), which exempts their blobs from cleaning. The mark is removed once the
-    // stream's claim is found to belong to someone else.
+    // Streams are first marked as own (`isMine`), so that the cleaning does not delete their blobs. The mark is removed
+    // when the claim of the stream turns out to belong to someone else.
     const [sdLengthBytes, addedOn] = [bytes.length, clock.nowSec()];
     await database.addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine: true });
     this.#made.add(descriptor.streamHash);
     return true;
   }
 
-  /** Creates a file for each stream without one. */
+  /** Creates a file (row) for each stream that has no file. */
   async #addFiles(): Promise<number> {
     const { manager, files, signal } = this.#deps;
     const { database, blobs, clock } = files;

@@ -15,10 +15,10 @@ import type { FilesDeps } from './ports.js';
 import { holdsStream, writeOutput } from './savedOutput.js';
 import { dataBlobs, type StreamReader } from './streamReader.js';
 
-/** A running file without a reader is stopped after this time. Source: `_delayed_stop`. */
+/** Milliseconds without a reader after which a running file is stopped. Source: `_delayed_stop`. */
 const IDLE_MS = 2000;
 
-/** Reason for the end of a save, which determines the change of the row. */
+/** Reason why saving ended. It decides how the row is changed. */
 type SaveEnd = 'stopped' | 'daemon stops' | 'replaced';
 
 class SaveEnded extends Error {
@@ -43,10 +43,10 @@ export interface SaveOptions {
 
 export class ManagedFile {
   row: FileRow;
-  /** Size of the saved file in bytes; null if there is none. */
+  /** Size of the saved file in bytes; null if the file is not saved. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
-  /** Number of started saves. */
+  /** Number of saves started so far. A change shows that a new save has begun. */
   #saves = 0;
   /** Resolves when the saved file is synced to disk. */
   #syncing: Promise<void> = Promise.resolve();
@@ -113,22 +113,21 @@ export class ManagedFile {
     await this.#deps.database.setFilePlace(this.row.streamHash, place, isSaved);
   }
 
-  /** Checks the saved file on disk. Removes its name if the file is missing. */
+  /** Checks whether the saved file exists on disk. If it is missing, removes its name from the row. */
   async lookAtOutput(): Promise<void> {
     // A file that is being saved is not checked, because it may have gaps.
     if (this.#save !== null) return;
     const saves = this.#saves;
     const writtenBytes = await outputSize(this.place);
-    // A save that started during the check may have ended already at another path. The result of the check is outdated
-    // then.
+    // Saving may have started and ended at another path during the check, so that the result is outdated.
     if (this.#saves !== saves) return;
     this.writtenBytes = writtenBytes;
     if (this.writtenBytes === null && this.row.isSaved) await this.#setPlace(null, false);
   }
 
   /**
-   * Keeps the file running while `use` reads its data blobs. The row changes when `begun` resolves, since reads of the database would
-   * wait for that write.
+   * Keeps the file running while `use` reads its data blobs. The row of the file is changed only after `begun` resolves,
+   * because a write would delay the database reads of `use`.
    */
   async withReader<T>(use: () => Promise<T>, begun: Promise<void> | null = null): Promise<T> {
     this.#readers++;
@@ -153,8 +152,9 @@ export class ManagedFile {
   }
 
   /**
-   * Saves the stream. Resolves when its first blob is written, or when the file is finished if it has only one blob. Ends an
-   * earlier save. Throws system errors, `InvalidStreamDescriptorError`, and the signal's reason; the file is stopped then.
+   * Saves the stream. Resolves when the first blob is written or, for a stream of one blob, when the file is complete. Ends
+   * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, or the signal's reason;
+   * the status of the file is then stopped.
    */
   async save({ fileName, directory }: SaveOptions, signal: AbortSignal | null = null): Promise<void> {
     await this.#endSave('replaced');
@@ -201,16 +201,16 @@ export class ManagedFile {
 
   /**
    * Continues `save` after a restart of the daemon. A partial file that a killed daemon left at the path is deleted first.
-   * Any other file there stays, and the stream gets the next free name.
+   * Any other file at the path is left unchanged, and the stream gets the next free name.
    */
   async resume(place: SavedPlace): Promise<void> {
     const { signal } = this.#resuming;
     if (await this.#isOwnOutput(place, signal)) await removeOutput(place);
-    // The user may have stopped or saved the file during the check of the partial file.
+    // During the check of the partial file, the user may have stopped the file or saved it.
     if (!signal.aborted && this.isRunning && !this.isSaving) await this.save({});
   }
 
-  /** Whether the file at the path contains only a prefix of the stream. */
+  /** Whether the file at the path contains a beginning of the stream and nothing else. */
   async #isOwnOutput(place: SavedPlace, signal: AbortSignal): Promise<boolean> {
     const size = await outputSize(place);
     const { finished } = this.#deps.blobs;
@@ -301,7 +301,7 @@ export class ManagedFile {
         return {
           bytesDone: this.writtenBytes ?? 0,
           bytesTotal: this.bounds.upper,
-          // Without a download from peers (all blobs are on disk), the rate is the rate of writing the saved file.
+          // If no blob is downloaded, because all are on disk, the rate is the rate at which the saved file is written.
           bytesPerSecond: coming?.bytesPerSecond || this.#writing.perSecond,
           peers: coming?.peers ?? null,
         };
@@ -322,10 +322,10 @@ export class ManagedFile {
         written += bytes;
         this.writtenBytes = written;
         this.#writing.add(bytes);
-        // A file of one blob is finished before the save is answered, as in lbry-sdk.
+        // For a file of one blob, the call is answered only when the file is complete, as in lbry-sdk.
         if (this.row.blobsInStream > 1) wroteFirst();
       };
-      // A crash before the sync may truncate the file, so the next start checks it.
+      // A crash before the sync may truncate the file. This is recorded, so that the next start checks the file.
       await this.#syncing;
       await this.#deps.database.noteUnsynced(this.row.streamHash);
       await writeOutput({ reader: this.#reader, stream, file, signal, onWritten });
@@ -333,7 +333,7 @@ export class ManagedFile {
       await file.close();
       throw environmentError(error, pathOf(place));
     }
-    // The sync may take long. The file is usable during it, and its blobs stay until its end.
+    // The sync may take long. During the sync the file can be used, and its blobs are not deleted.
     this.#syncing = this.#sync(file)
       .catch((error: unknown) =>
         this.#deps.log.warn(`${pathOf(place)} may not be on disk: ${failureReason(error)}`),
@@ -349,8 +349,8 @@ export class ManagedFile {
   }
 
   /**
-   * Handles a failed save: deletes the incomplete output. When the daemon stops, the row stays, so that the next start saves
-   * the file again.
+   * Handles an error while saving: deletes the incomplete file. When the daemon stops, the row stays, so that the next start
+   * saves the file again.
    */
   async #failed(place: SavedPlace, error: Error): Promise<void> {
     this.writtenBytes = null;
@@ -358,8 +358,8 @@ export class ManagedFile {
     await this.#deps.database.noteSynced(this.row.streamHash).catch(() => undefined);
     const how = error instanceof SaveEnded ? error.how : null;
     if (how === 'daemon stops') return;
-    // On a full disk the database may refuse the change. The file on disk is correct anyway, and the next start checks it
-    // again.
+    // On a full disk the database may refuse the change. The error is only logged, because the file on disk is correct and
+    // the next start checks it again.
     const note = (error: unknown): void => this.#deps.log.warn(failureReason(error));
     await this.#setPlace(null, false).catch(note);
     if (how !== 'replaced') await this.#setStatus('stopped').catch(note);

@@ -5,7 +5,7 @@ import { environmentError } from '../../util/text/environmentError.js';
 import { fittingName } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';
 
-/** Maximum number appended to a file name in the search for a free name. Arbitrary. */
+/** Highest number that is appended to a file name in the search for a free name. Arbitrary. */
 const MAX_NAMES = 10_000;
 
 export const pathOf = ({ directory, fileName }: SavedPlace): string => join(directory, basename(fileName));
@@ -18,7 +18,7 @@ export async function outputSize(place: SavedPlace | null): Promise<number | nul
 }
 
 /**
- * Creates a new file with that name, or with the first free number appended. Creates the folder if it is missing. Never
+ * Creates a file with the name, or with the first free number appended. Creates the folder if it is missing. Never
  * opens an existing file. `note` stores the place before the file exists, so that a kill leaves no file that no row names.
  * Throws `EnvironmentError`, and the errors of `note`.
  */

@@ -12,11 +12,11 @@ export interface PinsDeps {
   readonly clock: Pick<Clock, 'nowSec'>;
 }
 
-/** Files that are pinned or unpinned in one step. */
+/** Files and channels to pin or unpin in one step. */
 export interface PinChoice {
-  /** Stream hashes of files. */
+  /** Stream hashes of the files. */
   readonly streams: readonly string[];
-  /** Claim ids as printed. Later files of these channels are pinned too. */
+  /** Claim ids of pinned channels, as printed. Files of these channels that are added later are pinned too. */
   readonly channels: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export class Pins {
     for (const { kind, id } of await this.#deps.database.pins()) this.#ids[kind].add(id);
   }
 
-  /** Whether the file or its channel is pinned. */
+  /** Whether the file or the channel of its claim is pinned. */
   has({ row }: ManagedFile): boolean {
     return this.#ids.stream.has(row.streamHash) || this.#ids.channel.has(row.claim?.channelClaimId ?? '');
   }
@@ -47,7 +47,7 @@ export class Pins {
     return [...this.#ids.channel];
   }
 
-  /** Adds pins. Throws `ValueError` for an invalid claim id and changes nothing then. */
+  /** Adds pins. Throws `ValueError` for an invalid claim id; in that case no pin is added. */
   async add(choice: PinChoice): Promise<void> {
     const nowSec = this.#deps.clock.nowSec();
     for (const [kind, id] of idsOf(choice)) {
@@ -56,7 +56,7 @@ export class Pins {
     }
   }
 
-  /** Removes pins. A file of a pinned channel stays exempt. Throws the same errors as `add`. */
+  /** Removes pins. A file whose channel is still pinned stays exempt from the cleaning. Throws the same errors as `add`. */
   async remove(choice: PinChoice): Promise<void> {
     for (const [kind, id] of idsOf(choice)) {
       await this.#deps.database.unpin(kind, id);
@@ -64,7 +64,7 @@ export class Pins {
     }
   }
 
-  /** Removes a deleted stream from the pinned streams in memory; its row is already deleted. */
+  /** Removes the pin of a deleted stream from memory. Its row in the database is already deleted. */
   forget(streamHash: string): void {
     this.#ids.stream.delete(streamHash);
   }

@@ -14,26 +14,26 @@ import { BlobChangedError } from '../blobs/blobParts.js';
 import type { PlainBlob } from '../blobs/plainBlob.js';
 import { dataBlobs, type OpenStream } from './streamReader.js';
 
-/** Maximum number of cached open streams, since a player sends many requests. Arbitrary. */
+/** Maximum number of streams that stay open in a cache, since a player sends many requests. Arbitrary. */
 const KEPT_STREAMS = 16;
 /**
- * Bytes that are decrypted and sent at a time. The first piece is small so that it is sent early. Later pieces are larger
- * and cost less work per byte. Arbitrary.
+ * Numbers of bytes that are decrypted and sent in one step. The first piece is small, so that the player receives data
+ * early. Larger pieces need less work per byte. Arbitrary.
  */
 const FIRST_PIECE_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** Maximum number of times that a blob is opened if its file changes during the read. Arbitrary. */
+/** Maximum number of attempts to open a blob if its file changes during the read. Arbitrary. */
 const OPENINGS = 3;
 
 export interface PlayableStream {
-  /** Size of the stream; null if it is unknown and cannot be found without a download. */
+  /** Size of the stream in bytes; null if it is unknown and cannot be found without a download. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   read(from: number, to: number, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface PlayOptions {
-  /** False if only local data may be used. */
+  /** Whether missing blobs may be downloaded. If false, only local data is used. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }
@@ -45,7 +45,7 @@ export interface PlayingDeps {
   };
 }
 
-/** Size in the claim, if the blobs of the stream can hold a file of that size. */
+/** File size in the claim, if the blobs of the stream can contain a file of this size; else null. */
 function claimedSize({ row, bounds }: ManagedFile): number | null {
   const value = row.claim?.value ?? '';
   if (value === '') return null;
@@ -59,7 +59,7 @@ function claimedSize({ row, bounds }: ManagedFile): number | null {
   }
 }
 
-/** Offset of each data blob in the file. All except the last have exactly one byte of padding. */
+/** Offset of each data blob in the file. All data blobs except the last have exactly one byte of padding. */
 function startsOf(stream: OpenStream): readonly number[] {
   const starts: number[] = [];
   let start = 0;
@@ -70,15 +70,15 @@ function startsOf(stream: OpenStream): readonly number[] {
   return starts;
 }
 
-/** A recently opened stream. */
+/** A stream that was opened recently. It stays open for the next request. */
 interface Kept {
   readonly file: ManagedFile;
-  /** Size found by an earlier request; null if unknown. */
+  /** Size of the file that an earlier request found; null if unknown. */
   learned: number | null;
   stream: OpenStream | null;
 }
 
-/** Marks the file as being read: its row when `onFirst` is called, and until `end` is called. */
+/** Marks the file as being read: in its row once `onFirst` is called, and in memory until `end` is called. */
 function beginReading(
   file: ManagedFile,
   onFailure: (error: unknown) => void,
@@ -97,14 +97,14 @@ const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: nu
     `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes} instead of ${wanted} bytes.`,
   );
 
-/** Closes a prefetched blob that is not read. */
+/** Closes a blob that was opened ahead and is not needed. */
 async function abandon(coming: Promise<PlainBlob> | null): Promise<void> {
   await (await coming?.catch(() => null))?.close();
 }
 
 export class Playing {
   readonly #deps: PlayingDeps;
-  /** Cached descriptors; the most recently used is last. */
+  /** Cached descriptors. The most recently used is the last. */
   readonly #kept = new Map<string, Kept>();
 
   constructor(deps: PlayingDeps) {
@@ -146,7 +146,7 @@ export class Playing {
     return (kept.stream ??= await this.#deps.manager.reader.open(kept.file.row.sdHash, signal));
   }
 
-  /** Size of the stream: from the cache, else from the claim, else from the padding of the last blob. */
+  /** Size of the stream in bytes: from the cache, else from the claim, else computed from the padding of the last blob. */
   async #sizeOf(kept: Kept, { mayDownload, signal }: PlayOptions): Promise<number | null> {
     const { file } = kept;
     if (file.row.blobsInStream === 0) return 0;
@@ -180,8 +180,8 @@ export class Playing {
   }
 
   /**
-   * Reads a range, and opens the next blob while the current one is sent. Throws if a blob has an unexpected size, because
-   * the player would then receive bytes of another position.
+   * Yields the bytes of a range. Opens the next blob while the current blob is sent. Throws if a blob has an unexpected
+   * size, because the player would otherwise receive bytes of another position.
    */
   async *#read(
     kept: Kept,
@@ -190,7 +190,7 @@ export class Playing {
   ): AsyncGenerator<Uint8Array> {
     const { manager, files } = this.#deps;
     const reading = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
-    // The prefetch is abandoned when the player leaves.
+    // The download ahead is aborted when the player disconnects.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal]);
     let coming: Promise<PlainBlob> | null = null;

@@ -29,20 +29,20 @@ type Given = Readonly<Record<string, JsonValue | undefined>>;
 export interface PublishingDeps {
   readonly manager: FileManager;
   readonly making: MakeStreamOptions;
-  /** Parameters of the wallet's chain. */
+  /** Parameters of the chain that the wallet uses. */
   readonly params: () => LedgerParams;
   /** Searches for ffmpeg; resolves to null if it is missing. */
   readonly findTools: () => Promise<VideoTools | null>;
   readonly videoSettings: () => VideoSettings;
   /** Reflector client; null while no component uploads to reflectors. */
   readonly reflector: () => Pick<StreamReflector, 'reflectNew'> | null;
-  /** Records the creation of streams. Absent if it is not recorded. */
+  /** Records the progress of creating streams. Absent if no progress is recorded. */
   readonly transfers?: Transfers;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
 const ZERO_HASH = '00'.repeat(48);
-/** Media types whose claims state their dimensions or duration. */
+/** Kinds of media types whose claims contain dimensions or a duration. */
 const MEASURED = new Set(['video', 'image', 'audio']);
 
 async function sizeOf(path: string): Promise<number> {
@@ -56,7 +56,7 @@ async function sizeOf(path: string): Promise<number> {
   return found.size;
 }
 
-/** SHA-384, hexadecimal digits. */
+/** Computes the SHA-384 of a file, in hexadecimal digits. */
 async function hashOfFile(path: string): Promise<string> {
   const hash = createHash('sha384');
   await pipeline(createReadStream(path), hash);
@@ -118,7 +118,7 @@ export class Publishing implements PublishingPort {
     return analyzer.check(path, { validate, repair: optimize });
   }
 
-  /** Records the creation of a stream while it runs. */
+  /** Runs the creation of a stream and records its progress meanwhile. */
   async #reported<T>(
     path: string,
     bytesTotal: number,
@@ -183,7 +183,7 @@ export class Publishing implements PublishingPort {
     };
   }
 
-  /** The claim is already broadcast, so a failure here is only logged. */
+  /** Links the claim to its file. The claim is already broadcast, so a failure is only logged. */
   async #tie(claim: Txo, streamHash: string, params: LedgerParams): Promise<void> {
     const { manager, log } = this.#deps;
     const problem = await manager

@@ -8,15 +8,15 @@ import { outputSize, pathOf } from './outputs.js';
 import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js';
 
 /**
- * Maximum number of blobs that are written concurrently. Up to this number of blobs may be missing at the end of a partial
- * file. Arbitrary: enough for two threads.
+ * Maximum number of blobs that are written concurrently. After an interruption up to this number of blobs may be missing at
+ * the end of the file. Arbitrary: enough for two threads.
  */
 const BLOBS_AT_ONCE = 4;
 
 interface Begun {
   readonly number: number;
   readonly position: number;
-  /** Required length of the decrypted blob, which the offset of the next blob depends on; null for the last blob. */
+  /** Required length of the decrypted blob, on which the offset of the next blob depends; null for the last blob. */
   readonly expected: number | null;
   readonly written: Promise<number>;
 }
@@ -26,11 +26,14 @@ export interface OutputWriting {
   readonly stream: OpenStream;
   readonly file: FileHandle;
   readonly signal: AbortSignal;
-  /** Called in order with the length of each blob, after it and all earlier blobs are written. */
+  /** Called with the length of each blob, in order, after this blob and all earlier ones are written. */
   readonly onWritten: (bytes: number) => void;
 }
 
-/** Writes the whole stream. No write is pending after it settles. Throws the errors of `StreamReader.blob` and system errors. */
+/**
+ * Writes the whole stream to the file. When the promise settles, no write is pending. Throws the errors of
+ * `StreamReader.blob` and system errors.
+ */
 export async function writeOutput({ reader, stream, file, signal, onWritten }: OutputWriting): Promise<void> {
   const data = dataBlobs(stream.descriptor);
   const begun: Begun[] = [];
@@ -39,7 +42,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
     const number = next++;
     const written = reader.writeBlob(stream, number, { file, position }, signal);
     written.catch(() => undefined);
-    // All data blobs except the last have one byte of padding, so the offset of the next blob is known before this one is
+    // All data blobs except the last have one byte of padding. So the offset of the next blob is known before this blob is
     // decrypted.
     const expected = isRegular && next < data.length ? data[number]!.length - 1 : null;
     begun.push({ number, position, expected, written });
@@ -54,8 +57,8 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
       const bytes = await first.written;
       if (first.expected === null) position = first.position + bytes;
       else if (bytes !== first.expected) {
-        // The descriptor uses a different padding, so the blobs after this one were written at wrong offsets. They are
-        // written again, one by one.
+        // The descriptor's blobs have another padding, so the blobs after this one were written at wrong offsets. They are
+        // written again, one after the other.
         await Promise.allSettled(begun.map(({ written }) => written));
         begun.length = 0;
         [next, position, isRegular] = [first.number + 1, first.position + bytes, false];
@@ -77,8 +80,8 @@ function compare(found: Uint8Array, wanted: Uint8Array): 'equal' | 'cut off' | '
 }
 
 /**
- * Whether a file is a partial file of `writeOutput`: a prefix of the stream, in which blobs near the end may be missing. With
- * `isWhole`: whether it is the whole stream.
+ * Whether a file is the result of an interrupted `writeOutput`: a beginning of the stream, in which blobs near the end may
+ * be missing. With `isWhole`: whether it is the whole stream.
  */
 export async function holdsStream(
   place: SavedPlace,
@@ -101,8 +104,8 @@ export async function holdsStream(
         at += found.length;
         continue;
       }
-      // A blob is always on disk before its bytes are written to the file. If a blob is missing, the file was not written
-      // by `writeOutput`.
+      // `writeOutput` writes the bytes of a blob only after the blob is on disk. If the blob is missing, another program
+      // wrote the file.
       if (signal.aborted || !isHere(blobHash!)) return false;
       const bytes = await reader.wholeBlob(stream, number, signal);
       const part = found.subarray(0, Math.min(bytes.length, size - at));

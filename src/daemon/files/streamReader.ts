@@ -20,11 +20,11 @@ import type { FilesDeps } from './ports.js';
 export interface OpenStream {
   readonly sdHash: string;
   readonly descriptor: StreamDescriptor;
-  /** Size of the descriptor's blob. */
+  /** Size in bytes of the blob that contains the descriptor. */
   readonly sdLengthBytes: number;
 }
 
-/** Number of blobs that are prefetched for a reader. */
+/** Number of blobs that are downloaded ahead of a reader. */
 const AHEAD_BLOBS = 4;
 /** Timeout of a whole blob, as a multiple of the timeout of a response. Source: lbry-sdk `read_blob`. */
 const BLOB_TIMEOUTS = 10;
@@ -34,7 +34,7 @@ type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' 
 /** Maximum number of bytes that decryption removes from a blob. */
 const MAX_PADDING_BYTES = 16;
 
-/** The data blobs of a stream: all entries but the terminator. */
+/** Data blobs of a stream: all entries of the descriptor except the terminator. */
 export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
 
 const undecryptable = (hash: string, error: unknown): Error =>
@@ -63,14 +63,14 @@ async function checked(stream: OpenStream, at: number, blob: PlainBlob): Promise
   }
 }
 
-/** Entry of a data blob in the descriptor. */
+/** Returns the entry of a data blob in the descriptor. */
 function placeOf({ descriptor }: OpenStream, at: number) {
   const { blobHash, iv, length } = dataBlobs(descriptor)[at]!;
   const cipher: CipherKey = { key: Buffer.from(descriptor.key, 'hex'), iv: Buffer.from(iv, 'hex') };
   return { hash: blobHash!, length, cipher };
 }
 
-/** The load of a blob, which is aborted when the reader that started it stops reading. */
+/** A blob that is being loaded. The load is aborted when the reader that started it stops reading. */
 interface Loading {
   readonly blob: Promise<PlainBlob>;
   readonly signal: AbortSignal;
@@ -78,7 +78,7 @@ interface Loading {
 
 export class StreamReader {
   readonly #deps: ReaderDeps;
-  /** Cached blobs; the most recently used is last. */
+  /** Cached blobs. The most recently used is the last. */
   readonly #kept = new Map<string, PlainBlob>();
   readonly #loading = new Map<string, Loading>();
 
@@ -87,7 +87,7 @@ export class StreamReader {
   }
 
   /**
-   * Descriptor of a stream: from its blob on disk, rebuilt from database rows, or downloaded. Throws
+   * Reads the descriptor of a stream from its blob on disk, rebuilds it from database rows, or downloads it. Throws
    * `InvalidStreamDescriptorError` and the signal's reason.
    */
   async open(sdHash: string, signal: AbortSignal): Promise<OpenStream> {
@@ -95,12 +95,12 @@ export class StreamReader {
       (await this.#deps.blobs.read(sdHash)) ??
       (await this.#rebuilt(sdHash)) ??
       (await this.#fetch(sdHash, null, sdHash, signal));
-    // The caller may store rows of the stream.
+    // Rows of the stream may be stored only after the blob is on disk.
     await this.#deps.blobs.kept(sdHash);
     return { sdHash, descriptor: readDescriptor(bytes), sdLengthBytes: bytes.length };
   }
 
-  /** Source: lbry-sdk `recover_streams`. */
+  /** Rebuilds a missing descriptor from the rows of the stream. Source: lbry-sdk `recover_streams`. */
   async #rebuilt(sdHash: string): Promise<Uint8Array | null> {
     const { database, blobs } = this.#deps;
     const streamHash = await database.streamHashOf(sdHash);
@@ -153,14 +153,14 @@ export class StreamReader {
     return onDisk === null ? this.#inMemory(stream, at, signal) : checked(stream, at, onDisk);
   }
 
-  /** All bytes of a data blob. Throws like `blob`. */
+  /** Returns all bytes of a data blob. Rejects like `blob`. */
   async wholeBlob(stream: OpenStream, at: number, signal: AbortSignal): Promise<Uint8Array> {
     try {
       return await wholePlain(await this.blob(stream, at, signal));
     } catch (error) {
       if (!(error instanceof BlobChangedError)) throw error;
-      // The blob's file changed during the read. The second attempt verifies the blob again, and downloads it if it is
-      // damaged.
+      // The file of the blob changed during the read. The second attempt verifies the blob again, and downloads it if it
+      // is damaged.
       return wholePlain(await this.blob(stream, at, signal));
     }
   }
@@ -179,7 +179,7 @@ export class StreamReader {
       } catch (error) {
         signal.throwIfAborted();
         if (!loading.signal.aborted) throw error;
-        // Only the reader that started the load has stopped. This reader starts its own load.
+        // The reader that started the load has stopped, which aborted the load. This reader starts a new load.
         return this.blob(stream, at, signal);
       }
     }
@@ -212,7 +212,7 @@ export class StreamReader {
       return written;
     }
     const bytes = await this.wholeBlob(stream, at, signal);
-    // Each blob is on disk before its bytes are in the file, as `holdsStream` expects.
+    // The blob must be on disk before its bytes are in the file, because `holdsStream` relies on this order.
     await this.#deps.blobs.kept(hash);
     await file.write(bytes, 0, bytes.length, position);
     return bytes.length;
@@ -250,8 +250,8 @@ export class StreamReader {
   }
 
   /**
-   * Removes the blobs of a deleted stream from the cache. Otherwise a file could be saved from them although the stream has
-   * no blobs.
+   * Removes the blobs of a deleted stream from the cache. Otherwise a file could be saved from the cache although the stream
+   * was deleted.
    */
   forget(sdHash: string): void {
     for (const key of this.#kept.keys()) if (key.startsWith(`${sdHash}:`)) this.#kept.delete(key);
@@ -268,8 +268,8 @@ export class StreamReader {
   }
 
   /**
-   * Prefetches the blobs after the blob at index `at`, which a reader will need soon. If a prefetch fails, the blob is
-   * loaded when the reader needs it.
+   * Loads the blobs after position `at`, which a reader will need soon. If loading fails, the blob is loaded when the reader
+   * needs it.
    */
   ahead({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): void {
     const { finished } = this.#deps.blobs;

@@ -14,11 +14,14 @@ import type { EventSockets } from './eventSockets.js';
 import type { EventStreams } from './eventStreams.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
 
-/** Largest body. Source: OdyseeTeam/lbry-sdk 0.113.1 lbry/extras/daemon/daemon.py; 1 MiB in lbryio/lbry-sdk. */
+/**
+ * Maximum size of a request body in bytes. Source: OdyseeTeam/lbry-sdk 0.113.1 lbry/extras/daemon/daemon.py; 1 MiB in
+ * lbryio/lbry-sdk.
+ */
 export const MAX_BODY_BYTES = 10 << 20;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Paths of the API besides `/`: lbrynet's path and our own. */
+/** Paths of the API besides `/`: the path that lbrynet has, and a path of lbcnet. */
 const API_PATHS: readonly string[] = ['/lbryapi', '/lbcnet'];
 
 const EVENTS_PATH = '/events';
@@ -34,9 +37,9 @@ export interface ApiServerDeps {
   readonly dispatcher: Pick<Dispatcher, 'call'>;
   /** Serves `GET /events` as a stream of server-sent events. */
   readonly events: Pick<EventStreams, 'answer'>;
-  /** Serves WebSockets at the same path, `/events`. */
+  /** Serves WebSockets at the path `/events`, at which events are also served over HTTP. */
   readonly eventSockets: Pick<EventSockets, 'take'>;
-  /** Present value of the setting `allowed_origin`. */
+  /** Returns the current value of the setting `allowed_origin`. */
   readonly allowedOrigin: () => string;
   /** Aborted when the daemon stops. */
   readonly stopping: AbortSignal;
@@ -44,10 +47,10 @@ export interface ApiServerDeps {
   readonly onRefusedOrigin: (origin: string) => void;
 }
 
-/** Receives the bytes of a body, or only its size in bytes if it exceeds the limit. */
+/** Receives the body of a request, or only its size in bytes if the body exceeds the limit. */
 type UseBody = (body: Buffer | number) => void;
 
-/** Reads a body up to the limit. Bytes above it are read and discarded, so that the client receives the response. */
+/** Reads a body up to the limit. Further bytes are read and discarded, so that the client receives the response. */
 function readBody(message: IncomingMessage, use: UseBody): void {
   let first: Buffer | null = null;
   const further: Buffer[] = [];
@@ -62,14 +65,14 @@ function readBody(message: IncomingMessage, use: UseBody): void {
     if (bytes > MAX_BODY_BYTES) use(bytes);
     else use(further.length > 0 ? Buffer.concat([first!, ...further]) : (first ?? NO_BYTES));
   });
-  // The client disconnected during the body, so no response is needed.
+  // The client disconnected while it sent the body, so no response is sent.
   message.on('error', () => undefined);
 }
 
 const NO_BYTES = Buffer.alloc(0);
 const CLOSING = ['Connection', 'close'];
 
-/** Parses a request. Returns an error response if it is invalid. */
+/** Parses the body of a request. Returns an error response if it is invalid. */
 function parseRequest(body: Buffer): JsonObject | Answer {
   const text = decodeUtf8(body);
   if (text === null) return errorAnswer(ERROR_CODE.parse, 'Parse Error. Data is not valid UTF-8.');
@@ -92,22 +95,25 @@ function isHeaderValue(value: string): boolean {
   }
 }
 
-/** Methods allowed for pages of an allowed origin. lbry-sdk puts the origin in both headers, which browsers refuse. */
+/**
+ * Value of `Access-Control-Allow-Methods` for pages of an allowed origin. lbry-sdk puts the origin in this header too, which
+ * browsers refuse.
+ */
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS, POST';
 const ALLOWED_HEADERS = 'Authorization, Content-Type, X-Requested-With';
-/** Cache time of a preflight response in browsers, in seconds. */
+/** Seconds for which browsers cache the response to a preflight request. */
 const PREFLIGHT_AGE = '600';
 
-/** Normalizes an origin to the form that browsers send, without a slash at its end. */
+/** Returns an origin in the form that browsers send, without a slash at its end. */
 const plainOrigin = (origin: string): string => origin.replace(/\/+$/, '');
 
-/** Value of the CORS origin header; empty for none. */
+/** Returns the value of the CORS origin header; empty for none. */
 function originHeader(allowed: string): string {
   const origin = plainOrigin(allowed);
   return isHeaderValue(origin) ? origin : '';
 }
 
-/** Source: Fetch standard, section 3.2 "CORS protocol". */
+/** CORS headers of a response. Source: Fetch standard, section 3.2 "CORS protocol". */
 function corsHeaders(allowed: string): string[] {
   const origin = originHeader(allowed);
   if (origin === '') return [];
@@ -135,8 +141,8 @@ function send(
 }
 
 /**
- * Whether a page of another site sent the request. A page can send a request without an `Origin` header, for example for an
- * image. It cannot read the answer, but the request would occupy a slot.
+ * Whether a page of a disallowed site sent the request. A page can send a request without an `Origin` header, for example
+ * for an image. The page cannot read the answer, but the request would use resources.
  */
 function isOfStrangePage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
@@ -147,7 +153,7 @@ function fail(response: ServerResponse): void {
   send(response, 500, TEXT_TYPE, '500: Internal Server Error');
 }
 
-/** Handlers of the routes. */
+/** Handles the requests to the routes of the API server. */
 class ApiAnswers {
   readonly #deps: ApiServerDeps;
 
@@ -191,21 +197,21 @@ class ApiAnswers {
     return false;
   }
 
-  /** Refuses a disallowed request. Returns whether the request is allowed. */
+  /** Sends an error if the origin of the request is not allowed. Returns whether it is allowed. */
   #isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
     const allowed = this.#isOfAllowedOrigin(request);
     if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
     return allowed;
   }
 
-  /** Answers a `GET` of the events. */
+  /** Answers a `GET` request for the event stream. */
   events(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#isAllowed(request, response)) return;
     if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, '403: Forbidden');
     else this.#deps.events.answer(request, response, corsHeaders(this.#deps.allowedOrigin()));
   }
 
-  /** Answers a call. */
+  /** Answers a request that contains a call of a method. */
   call(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#isAllowed(request, response)) return;
     readBody(request, (body) => {
@@ -217,7 +223,7 @@ class ApiAnswers {
     });
   }
 
-  /** Upgrades a connection for events; other upgrade requests are left to the server. */
+  /** Upgrades a connection to a WebSocket for events. Other upgrade requests are left to the server. */
   upgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const [path] = (request.url ?? '').split('?');
     if (request.method !== 'GET' || path !== EVENTS_PATH || !asksForWebSocket(request))
@@ -236,7 +242,7 @@ class ApiAnswers {
     if (cors.length === 0) return reply.code(204).send();
     for (let at = 0; at < cors.length; at += 2) void reply.header(cors[at]!, cors[at + 1]);
     void reply.header('Access-Control-Max-Age', PREFLIGHT_AGE);
-    // Chromium sends this preflight before a page from the network calls a program on this machine.
+    // Chromium sends this preflight request before a page from the network may call a program on this machine.
     if (request.headers['access-control-request-private-network'] === 'true')
       void reply.header('Access-Control-Allow-Private-Network', 'true');
     return reply.code(200).type('application/octet-stream').send('');

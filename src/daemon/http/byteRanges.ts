@@ -1,15 +1,15 @@
 /** Byte ranges of requests. Source: RFC 9110, section 14. */
 
-/** Byte range; `to` is the first position after it. */
+/** Byte range: `from` is included, `to` is the first position after the range. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Maximum number of ranges. A request with more gets the whole file, which RFC 9110, section 14.2, allows. Arbitrary. */
+/** Maximum number of ranges. A request with more ranges gets the whole file, which RFC 9110, section 14.2, allows. Arbitrary. */
 export const MAX_RANGES = 16;
 
-/** Ranges with a smaller gap are sent as one, because the header of a part is about as long. Arbitrary. */
+/** Gap in bytes below which two ranges are sent as one, because the header of a part is about as long. Arbitrary. */
 const GAP_BYTES = 80;
 
 /**
@@ -29,7 +29,7 @@ function oneRange(text: string, sizeBytes: number): ByteRange | null {
   return { from: Number(first), to: last === '' ? sizeBytes : Math.min(Number(last) + 1, sizeBytes) };
 }
 
-/** Joins ranges that overlap or nearly touch. A joined range takes the position of its first member in the list. */
+/** Joins ranges that overlap or have a small gap. A joined range has the position of its first member in the list. */
 function joined(ranges: readonly ByteRange[]): ByteRange[] {
   const results: { at: number; from: number; to: number }[] = [];
   const byStart = ranges.map((range, at) => ({ at, ...range })).toSorted((a, b) => a.from - b.from);

@@ -1,24 +1,24 @@
 /**
- * Clients that receive the events of the daemon, for all protocols: limits their number, sends the events, and handles slow clients.
+ * Sends the events of the daemon to clients of all protocols: limits the number of clients, and closes slow ones.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../base/clock.js';
 import type { TransferEvent, Transfers } from '../base/transfers.js';
 
-/** Maximum number of clients. Arbitrary: a few programs of one user. */
+/** Maximum number of event clients. Arbitrary: a few programs of one user. */
 export const MAX_CLIENTS = 32;
-/** Maximum number of queued bytes for a slow client. Arbitrary. */
+/** Maximum number of bytes that wait for a slow client before its connection is closed. Arbitrary. */
 const MAX_QUEUED_BYTES = 256 * 1024;
-/** Interval of keepalives, which detect closed connections. Arbitrary. */
+/** Milliseconds between keepalives, which detect closed connections. Arbitrary. */
 const HEARTBEAT_MS = 15_000;
 
 export interface EventClient {
-  /** Number of bytes queued in this process. */
+  /** Number of bytes in this process that wait to be sent to the client. */
   readonly queuedBytes: number;
   send(event: TransferEvent): void;
-  /** Sends a keepalive. */
+  /** Sends a keepalive to the client. */
   beat(): void;
-  /** Ends the connection and discards queued data. */
+  /** Ends the connection and discards the data that waits to be sent. */
   cut(): void;
   /** Ends the connection, because the daemon stops. */
   end(): void;
@@ -27,7 +27,7 @@ export interface EventClient {
 export interface EventFeedDeps {
   readonly transfers: Pick<Transfers, 'all' | 'listen'>;
   readonly clock: Clock;
-  /** Aborts when the daemon stops, which ends all connections. */
+  /** Signal that aborts when the daemon stops, which ends all connections. */
   readonly stopping: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export class EventFeed {
     setMaxListeners(0, deps.stopping);
   }
 
-  /** Whether one more client can be served. */
+  /** Whether the feed accepts one more client. */
   get isOpen(): boolean {
     return this.#clients < MAX_CLIENTS && !this.#deps.stopping.aborted;
   }
@@ -56,8 +56,8 @@ export class EventFeed {
     this.#clients++;
     const send = (event: TransferEvent): void => {
       if (client.queuedBytes <= MAX_QUEUED_BYTES) client.send(event);
-      // A slow client may miss a progress event, since the next one follows soon. If it would miss another event, it is
-      // disconnected and must reconnect.
+      // A slow client may miss a progress event, because the next one follows soon. A client that would miss another event
+      // is disconnected, so that it reconnects.
       else if (event.name !== 'progress') client.cut();
     };
     send({ name: 'progress', data: { transfers: transfers.all() } });

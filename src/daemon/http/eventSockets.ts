@@ -11,9 +11,9 @@ import type { EventFeed } from './eventFeed.js';
 
 /** Close codes. Source: RFC 6455, section 7.4.1. */
 const CLOSE = { goingAway: 1001, unwanted: 1008 } as const;
-/** Largest message that is read before the connection is closed. Arbitrary. */
+/** Maximum size of a client's message in bytes; a larger one closes the connection. Arbitrary. */
 const MAX_MESSAGE_BYTES = 1024;
-/** Time limit for the client's close frame. Arbitrary. */
+/** Milliseconds for which the daemon waits for the client's close frame. Arbitrary. */
 const LEAVE_MS = 2000;
 
 export class EventSockets {
@@ -30,7 +30,7 @@ export class EventSockets {
     this.#clock = clock;
   }
 
-  /** Handles an upgrade request; `isAllowed` says whether to accept it. */
+  /** Handles an upgrade request. `isAllowed`: whether the request may be accepted. */
   take(request: IncomingMessage, socket: Duplex, head: Buffer, isAllowed: boolean): void {
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
@@ -69,7 +69,7 @@ export class EventSockets {
     });
     socket.on('pong', () => (isAlive = true));
     socket.on('message', () => close(CLOSE.unwanted, 'clients cannot send messages'));
-    // No action is needed here, because the `close` event follows the error.
+    // The error is ignored, because the `close` event follows it.
     socket.on('error', () => undefined);
     socket.once('close', leave);
   }

@@ -8,7 +8,7 @@ import { readRanges, type ByteRange } from './byteRanges.js';
 import type { MediaStream } from './mediaPort.js';
 import { TEXT_TYPE } from './plainServer.js';
 
-/** One range of a `multipart/byteranges` response, and the bytes that precede it (`head`). */
+/** One range of a `multipart/byteranges` response. `head` contains the bytes that precede the range. */
 interface Part extends ByteRange {
   readonly head: string;
 }
@@ -26,17 +26,17 @@ function names(header: string, tag: string, isWeak: boolean): boolean {
   return header.trim() === '*' || tags.some((one) => (isWeak ? one.replace(/^W\//, '') : one) === tag);
 }
 
-/** Status 412 or 304, or null if the conditions of the request hold. Source: RFC 9110, section 13.2.2. */
+/** Status 412 or 304 if a condition in the request's headers fails, else null. Source: RFC 9110, section 13.2.2. */
 function failedCondition(headers: IncomingHttpHeaders, tag: string): 412 | 304 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined && !names(match, tag, false)) return 412;
   return noneMatch !== undefined && names(noneMatch, tag, true) ? 304 : null;
 }
 
-/** The ranges to send; null for the whole stream. Source: RFC 9110, section 13.1.5 for `If-Range`. */
+/** Byte ranges to send; null for the whole stream. Source: RFC 9110, section 13.1.5 for `If-Range`. */
 function rangesOf({ method, headers }: IncomingMessage, tag: string, sizeBytes: number) {
   const { range } = headers;
-  // Node joins repeated headers into one text, so this is not an array.
+  // Node joins repeated `If-Range` headers into one text, so the value is not an array.
   const condition = headers['if-range'] as string | undefined;
   if (method !== 'GET' || range === undefined) return null;
   if (condition !== undefined && condition.trim() !== tag) return null;
@@ -107,7 +107,7 @@ async function* bytesOf(
         sent += piece.length;
         yield piece;
       }
-    // A truncated response must not look complete to the reader.
+    // A response that was cut short must not look complete to the client.
     if (sent !== to - from) throw new Error(`${sent} instead of ${to - from} bytes were read`);
   }
   if (tail !== '') yield Buffer.from(tail, 'latin1');
@@ -128,8 +128,9 @@ function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Responds with a stream. The head is sent together with the first bytes. An error before them is thrown with nothing sent,
- * so that the caller can still send an error status. After a later error, also thrown, the caller must cut the connection.
+ * Responds with a stream. The head is sent together with the first bytes. An error before the first bytes is thrown before
+ * anything is sent, so that the caller can still send an error status. If a later error is thrown, the caller must close the
+ * connection.
  */
 export async function sendStream(
   request: IncomingMessage,

@@ -9,7 +9,7 @@ import { ResolveError, type ResolveProblem } from '../base/resolveError.js';
 
 export interface MediaFailure {
   readonly status: number;
-  /** Message for the client. */
+  /** Error message for the client. */
   readonly text: string;
   /** Whether a later request may succeed with the same settings. */
   readonly isPassing: boolean;
@@ -24,19 +24,19 @@ const STATUS_BY_PROBLEM: Readonly<Record<ResolveProblem, number>> = {
   collision: 409,
 };
 
-/** HTTP status by error name. Other errors have status 500. */
+/** HTTP status by name of the error. Errors not in this table have status 500. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   InvalidStreamURLError: 400,
   // The price.
   KeyFeeAboveMaxAllowedError: 402,
   InsufficientFundsError: 402,
   CurrencyConversionError: 402,
-  // `get` throws `AssertionError` only if the wallet is locked.
+  // The method `get` throws `AssertionError` only if the wallet is locked.
   AssertionError: 402,
-  // A hub refused the payment, or its connection ended.
+  // Errors which mean that a hub refused the payment, or that the connection to it ended.
   RPCError: 502,
   ConnectionError: 502,
-  // The data from peers is not a valid stream.
+  // The peers sent data that is not a valid stream.
   InvalidStreamDescriptorError: 502,
   InvalidDataError: 502,
   // `NameError`: the component is skipped. `ComponentsNotStartedError`: the component is still starting.

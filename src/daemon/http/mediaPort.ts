@@ -2,7 +2,7 @@
 
 /** A stream that can be read from any position. */
 export interface MediaStream {
-  /** Size of the stream; null if it is unknown and cannot be found without a download. */
+  /** Size of the stream in bytes; null if it is unknown and cannot be found without a download. */
   readonly sizeBytes: number | null;
   readonly mimeType: string;
   /**
@@ -13,7 +13,7 @@ export interface MediaStream {
 }
 
 export interface MediaOptions {
-  /** False if only local data may be used: no payment, download or save. */
+  /** Whether the daemon may pay, download or save. If false, only local data is used. */
   readonly mayDownload: boolean;
   readonly signal: AbortSignal;
 }

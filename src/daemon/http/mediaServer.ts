@@ -15,13 +15,16 @@ const ROUTES: Routes = { '/get/*': 'GET,HEAD', '/stream/*': 'GET,HEAD' };
 
 export interface MediaServerDeps {
   readonly gate: ComponentGate;
-  /** The setting `streaming_get`. */
+  /** Returns the setting `streaming_get`: whether a request may start a download. */
   readonly mayGet: () => boolean;
-  /** Source of streams. Called only while the component `file_manager` runs; `find` also needs `wallet`. */
+  /**
+   * Returns the source of streams. Called only while the component `file_manager` runs; `find` also needs the component
+   * `wallet`.
+   */
   readonly source: () => MediaSource;
-  /** Aborts when the daemon stops, which cuts off running responses. */
+  /** Signal that aborts when the daemon stops, which cuts off running responses. */
   readonly stopping: AbortSignal;
-  /** Called with errors that have no text for the client, and with those that cut off a response. */
+  /** Called with errors that have no text for the client, and with errors that cut off a response. */
   readonly onFailure: (path: string, error: unknown) => void;
 }
 
@@ -82,7 +85,7 @@ function endOf(response: ServerResponse, stopping: AbortSignal): AbortSignal {
 export function mediaServer(deps: MediaServerDeps): FastifyInstance {
   const { gate, mayGet, source, stopping, onFailure } = deps;
 
-  /** Whether the components run. If not, sends their error as the response. */
+  /** Whether the needed components run. If not, sends the error of the component as the response. */
   function isReady(response: ServerResponse, needs: readonly ComponentName[]): boolean {
     try {
       gate.check(needs);

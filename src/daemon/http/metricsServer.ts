@@ -7,9 +7,9 @@ import type { CallObserver } from '../api/dispatch.js';
 import { shared } from '../../util/shared.js';
 import { plainServer } from './plainServer.js';
 
-/** Time for which a generated metrics text is reused for further requests. Arbitrary. */
+/** Time in ms for which a generated metrics text is reused. Arbitrary. */
 const SHARED_MS = 100;
-/** Source: `HISTOGRAM_BUCKETS`, in seconds. */
+/** Upper bounds of the histogram buckets in seconds. Source: `HISTOGRAM_BUCKETS`. */
 const BUCKETS_SEC = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 15, 20, 30, 60,
 ];

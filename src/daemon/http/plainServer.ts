@@ -12,8 +12,8 @@ export type Routes = Readonly<Record<string, string>>;
 
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 /**
- * Empty schema compilers, which are never called because no route has a schema. Without this option fastify loads a
- * validator and a serializer.
+ * Compilers for JSON schemas that do nothing, since no route has a schema. Without this option fastify loads a validator and
+ * a serializer.
  */
 const NO_SCHEMAS = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
@@ -26,8 +26,8 @@ export function refuse(reply: FastifyReply, status: number, reason: string): Fas
 }
 
 /**
- * Sends 400 for invalid HTTP and for too many header bytes, and closes the connection. Source: aiohttp's
- * `handle_parse_error`, which sends 400 for both.
+ * Sends status 400 for invalid HTTP and for too many header bytes, and closes the connection. Source: aiohttp
+ * `handle_parse_error`.
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const text = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408: Request Timeout' : '400: Bad Request';
@@ -52,20 +52,20 @@ function methodsOf(routes: Routes, path: string): string | undefined {
   return wild?.[1];
 }
 
-/** Handles a request without the framework's layers. Returns false to leave it to the routes. */
+/** Handles a request before the framework does. Returns false to leave the request to the routes. */
 export type ShortCut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function plainServer(routes: Routes, shortCut: ShortCut = () => false): FastifyInstance {
   const app = fastify({
     serverFactory: (handler) =>
-      // Zero means no time limit for a request.
+      // A value of 0 sets no time limit for a request.
       createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (request, response) => {
         if (!shortCut(request, response)) handler(request, response);
       }),
     exposeHeadRoutes: false,
     schemaController: NO_SCHEMAS,
     logger: false,
-    // Handles a path with invalid percent-encoding, or one longer than the router accepts.
+    // Error handlers for a path with invalid percent-encoding, or longer than the router accepts.
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (_error, _request, reply) => refuse(reply, 400, 'Bad Request'),
     // Replaces the URL of `OPTIONS *` with a path, so that the router handles it as a match of any path.

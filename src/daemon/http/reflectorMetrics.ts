@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
-/** Metrics by their names in `status`; those of the object store are nested in `blob_store`. */
+/** Metrics by the names of the numbers in `status`. The numbers of the object store are nested in `blob_store`. */
 const NUMBERS: Readonly<Record<string, string>> = {
   blobs: 'Blobs that are kept',
   used_bytes: 'Bytes that count towards the quota',
@@ -23,7 +23,7 @@ const STORE_NUMBERS: Readonly<Record<string, string>> = {
 
 type Members = Readonly<Record<string, JsonOut | undefined>>;
 
-/** Registers the gauges. `status` returns the object of `ReflectorRole.status`. Numbers that it lacks are omitted. */
+/** Registers the gauges. `status` returns the object of `ReflectorRole.status`. Numbers that `status` lacks are omitted. */
 export function addReflectorMetrics(registry: Registry, status: () => JsonOut): void {
   const gauge = (name: string, help: string, value: () => JsonOut | undefined): Gauge =>
     new Gauge({

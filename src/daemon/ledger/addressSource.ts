@@ -1,15 +1,18 @@
 /** Interface of an account for the ledger: its key chains, and its notifications. */
 
 /**
- * A key chain of an account. The ledger keeps `gap` unused addresses at the end of the chain. Each address is meant for at
+ * A key chain of an account. The ledger watches `gap` unused addresses at the end of the chain. Each address is meant for at
  * most `maxUses` transactions.
  */
 export interface AddressChain {
-  /** 0 receiving, 1 change. An account with a single address has chain 0 with gap 1 and only index 0. */
+  /**
+   * Number of the chain: 0 for receiving addresses, 1 for change. An account with a single address has chain 0 with gap 1,
+   * and uses only index 0.
+   */
   readonly chain: 0 | 1;
   readonly gap: number;
   readonly maxUses: number;
-  /** Whether the chain consists of a single key, so that it needs no gap. */
+  /** Whether the chain consists of a single key, so that no addresses must be created in advance. */
   readonly isSingle?: boolean;
 }
 
@@ -27,6 +30,6 @@ export interface AddressSource {
   keyAt(chain: number, index: number): PublicKeyAt;
   /** Address of a public key of the account; P2PKH by default. */
   addressOf?(publicKey: Uint8Array): string;
-  /** Notified of the public key (33 bytes) of each channel among the outputs of a transaction of the wallet. */
+  /** Called with the public key (33 bytes) of each channel that an output of a wallet transaction contains. */
   noteChannelKey?(publicKey: Uint8Array): void;
 }

@@ -19,10 +19,10 @@ export interface HeaderView {
 
 export interface LedgerTransaction {
   readonly tx: Transaction;
-  /** Above 0 in a block; 0 or -1 in the mempool. */
+  /** Height of the block; 0 or -1 for a transaction in the mempool. */
   readonly height: number;
   readonly position: number;
-  /** Whether a merkle branch proves the transaction against a header of the chain. */
+  /** Whether a merkle branch was checked that proves the transaction against a header of the chain. */
   readonly isVerified: boolean;
 }
 
@@ -36,46 +36,46 @@ export interface TransactionEvent {
 
 /** Sync progress of the ledger relative to the hub in use. */
 export interface SyncState {
-  /** Target height of the header sync, at least the present height; null until a hub sent it. */
+  /** Target height of the header sync, at least the current height; null until a hub has sent its height. */
   readonly targetHeight: number | null;
-  /** Number of addresses requested from a hub; 0 without one. */
+  /** Number of addresses whose histories are requested from a hub; 0 if no hub is connected. */
   readonly addresses: number;
-  /** Number of addresses without a known history. */
+  /** Number of addresses whose history was not received yet. */
   readonly addressesLeft: number;
-  /** Number of transactions fetched for these addresses. */
+  /** Number of transactions that were fetched for the histories of addresses. */
   readonly fetched: number;
   /**
-   * Share of the histories that are already known, from 0 to 1. An address in the present round counts in part, by its
-   * fetched transactions.
+   * Share of the histories that are already known, from 0 to 1. The addresses of the current round count partly, by the
+   * share of their transactions that are fetched.
    */
   readonly historyShare: number;
 }
 
 export interface LedgerEvents {
   headers: [height: number];
-  /** History data was fetched from a hub or written to the database. */
+  /** Emitted when history data was fetched from a hub or written to the database. */
   histories: [];
   transaction: [event: TransactionEvent];
-  /** `forkHeight` is the height of the last common block. */
+  /** Emitted after headers were replaced. `forkHeight` is the height of the last common block. */
   reorganisation: [forkHeight: number];
-  /** All accounts agree with the hub. */
+  /** The histories of all accounts match those of the hub. */
   synced: [];
 }
 
 /**
- * Requests to the hub in use. They wait for a hub up to the time limit of one call, and move to the next hub after a
- * failure. Throws `DaemonError`: `RPCError` for a refusal by the hub, `TimeoutError`, `ConnectionError`.
+ * Requests to the connected hub. A request waits for a connection up to the time limit of one call, and is sent to the next
+ * hub after a failure. Throws `DaemonError`: `RPCError` if the hub answers with an error, `TimeoutError`, `ConnectionError`.
  */
 export interface HubPort {
-  /** True also during the header sync. */
+  /** Whether a hub is connected. Also true during the header sync. */
   readonly isConnected: boolean;
   /** Resolves URLs. The result is a message `Outputs` with one row per URL. */
   resolve(urls: readonly string[]): Promise<Buffer>;
   search(query: Readonly<Record<string, unknown>>): Promise<Buffer>;
   claimById(claimId: string): Promise<Buffer>;
   /**
-   * Reports an invalid response of `resolve`, `search` or `claimById`. The log names the hub and the reason, and the next
-   * hub is used if there is one. `reason` continues a sentence with the subject "it".
+   * Reports an invalid response of `resolve`, `search` or `claimById`. The hub and the reason are logged, and the next hub
+   * is used if one is available. `reason` continues a sentence with the subject "it".
    */
   distrust(answer: Buffer, reason: string): void;
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -91,14 +91,14 @@ export interface Ledger {
   readonly syncState: SyncState;
   /**
    * Adds an account. Resolves when its addresses exist up to the gaps and, with a connected hub, its history is in the
-   * database. An account may be added several times; it stays until `remove` was called as often.
+   * database. An account may be added several times; it stays until `remove` has been called the same number of times.
    */
   add(account: AddressSource): Promise<void>;
   remove(accountId: string): void;
   isSynced(accountId: string): boolean;
-  /** Resolves when all accounts agree with a hub. */
+  /** Resolves when the histories of all accounts are equal to those of the hub. */
   whenSynced(): Promise<void>;
-  /** Creates addresses until the gaps are full. Resolves to the new ones. */
+  /** Creates addresses until the gaps are full. Resolves to the new addresses. */
   ensureGap(account: AddressSource): Promise<readonly string[]>;
   /**
    * Broadcasts a transaction. Resolves when a hub has accepted it and it is in the database. Throws `DaemonError` `RPCError`
@@ -109,7 +109,7 @@ export interface Ledger {
   taken(txid: Uint8Array, timeoutMs: number): Promise<boolean>;
   /** Transaction from the database or a hub, with a verified branch; null if unknown. */
   transaction(txid: Uint8Array): Promise<LedgerTransaction | null>;
-  /** Transactions by printed txid; unknown ones are absent. */
+  /** Returns transactions by printed txid. Unknown transactions are absent from the map. */
   transactions(txids: readonly Uint8Array[]): Promise<Map<string, LedgerTransaction>>;
   /**
    * Disconnects from the hub in use and connects to the first suitable server of the settings. Resolves to false if that

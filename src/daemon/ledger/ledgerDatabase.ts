@@ -13,28 +13,28 @@ import type {
   TxoView,
 } from './txoQuery.js';
 
-/** Balance in dewies of unspent outputs without a reservation. */
+/** Balance in dewies of unspent outputs that no pending transaction has reserved. */
 export interface Balance {
   readonly total: bigint;
   /** Amount of the outputs of types `other` and `purchase`, which are spendable. */
   readonly available: bigint;
-  /** Amount of the outputs of all remaining types. The next members itemize it. */
+  /** Amount of the outputs of all other types. The following members itemize it. */
   readonly reserved: bigint;
   readonly claims: bigint;
-  /** Supports whose first input belongs to the same account. */
+  /** Amount of supports whose first input belongs to the same account. Other supports are tips. */
   readonly supports: bigint;
   readonly tips: bigint;
 }
 
-/** A spendable coin, with only the fields that coin selection needs. */
+/** A spendable output, with only the fields that coin selection needs. */
 export interface CoinCandidate {
-  /** Database number of the account. */
+  /** Number of the account in the database. */
   readonly number: number;
-  /** Database number of the transaction. */
+  /** Number of the transaction in the database. */
   readonly tx: number;
   readonly amountDewies: bigint;
   readonly height: number;
-  /** Whether a merkle branch proves the transaction; always false unless proofs were requested. */
+  /** Whether a merkle branch proves the transaction. False unless the caller requested proofs. */
   readonly isVerified: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface CoinCandidate {
 export interface CoinFilter {
   /** Accounts of the coins. Among equal coins, those of an earlier account come first. */
   readonly accountIds: readonly string[];
-  /** Whether to include only confirmed coins. */
+  /** Whether only confirmed coins match. */
   readonly isConfirmed: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface CoinTotals {
   readonly sumDewies: bigint;
 }
 
-/** An amount with the number of its coins. */
+/** An amount, and the number of coins with this amount. */
 export interface CoinAmount {
   readonly amountDewies: bigint;
   readonly count: number;
@@ -61,7 +61,7 @@ export interface CoinAmount {
 
 /** A coin selected for a payment. */
 export interface SpendableCoin {
-  /** 32 bytes, wire order. */
+  /** Txid of the coin: 32 bytes, wire order. */
   readonly txid: Buffer;
   readonly nout: number;
   readonly amountDewies: bigint;
@@ -74,12 +74,12 @@ export interface TransactionRow {
   readonly txid: Buffer;
   readonly raw: Buffer;
   readonly height: number;
-  /** Position in its block; -1 if unconfirmed. */
+  /** Position of the transaction in its block; -1 if unconfirmed. */
   readonly position: number;
   readonly isVerified: boolean;
   /** Claim id as printed; null if the transaction is not a purchase. */
   readonly purchasedClaimId: string | null;
-  /** Spent output of each input; null if unknown. */
+  /** For each input the output that it spends; null if the output is unknown. */
   readonly spent: readonly (TxoRow | null)[];
   /**
    * Outputs by index. Null for those that are not stored: outputs of others in a transaction that spends nothing of the
@@ -89,12 +89,12 @@ export interface TransactionRow {
 }
 
 export interface TransactionFilter {
-  /** Only transactions with an input or output of these accounts; null for no condition. */
+  /** Selects transactions with an input or output of these accounts; null selects all. */
   readonly accountIds: readonly string[] | null;
   readonly txids?: readonly Uint8Array[];
   /** Whether to include only purchases paid by the accounts. */
   readonly isPurchase?: boolean;
-  /** Id in the hex form that programs print. */
+  /** Claim ids in the hex form that programs print. */
   readonly purchasedClaimIds?: readonly string[];
 }
 
@@ -102,11 +102,14 @@ export interface AddressFilter {
   readonly accountIds: readonly string[];
   readonly chain?: number;
   readonly address?: string;
-  /** Maximum number of uses, exclusive. Transactions that left the history or may have been broadcast count as well. */
+  /** Only addresses with fewer uses match. Transactions that left the history or may have been broadcast count as uses too. */
   readonly usedLessThan?: number;
 }
 
-/** `uses`: ascending number of uses, counted as in `usedLessThan`, then by index. */
+/**
+ * Order of addresses. `index`: by derivation index. `uses`: by ascending number of uses, counted as in `usedLessThan`, then
+ * by index.
+ */
 export type AddressOrder = 'index' | 'uses';
 
 export interface AddressRow {
@@ -114,7 +117,7 @@ export interface AddressRow {
   readonly accountId: string;
   readonly chain: number;
   readonly index: number;
-  /** Number of transactions in the present history of the address. */
+  /** Number of transactions in the current history of the address. */
   readonly usedTimes: number;
   /** 33 bytes. */
   readonly publicKey: Buffer;
@@ -134,7 +137,7 @@ export interface LedgerDatabase {
 
   /** Spendable coins (types other and purchase, unspent, not reserved) in the list order `height`. */
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
-  /** Totals of the coins with at least this amount. Null means all coins; `amounts` is then 0. */
+  /** Returns the totals of the coins with at least this amount. With null, the totals of all coins; `amounts` is then 0. */
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
   /**
    * The largest amounts below `belowDewies` in descending order; null starts at the largest amount. Empty if there are no
@@ -144,18 +147,18 @@ export interface LedgerDatabase {
   /** The smallest coin amount that is at least `fromDewies`; null if there is none. */
   leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
   /**
-   * Database numbers of coins with the chosen amount, ordered by account and then in the list order `height`. Returns fewer
-   * than requested if not enough exist.
+   * Row numbers of unspent outputs with the amount, sorted by account and then in the list order `height`. Returns fewer
+   * than requested if fewer exist.
    */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
   /**
-   * Reserves all candidates or none. Resolves to null, without changes, if one is missing, spent or already reserved. The
-   * change is on disk when it resolves.
+   * Reserves all candidates or none. Resolves to null, without changes, if one is missing, spent or already reserved. When
+   * the promise resolves, the reservation is on disk.
    */
   reserveCoins(candidates: readonly number[]): Promise<SpendableCoin[] | null>;
   /**
-   * Reserves all outputs or none. Resolves to false, without changes, if one is unknown, spent or already reserved. The
-   * change is on disk when it resolves.
+   * Reserves all outputs or none. Resolves to false, without changes, if one is unknown, spent or already reserved. When the
+   * promise resolves, the reservation is on disk.
    */
   reserve(outPoints: readonly OutPointRef[]): Promise<boolean>;
   release(outPoints: readonly OutPointRef[]): Promise<void>;
@@ -175,7 +178,7 @@ export interface LedgerDatabase {
 
   addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
   addressCount(filter: AddressFilter): Promise<number>;
-  /** Addresses with fewer than `maxUses` uses, ordered by uses, then by index. The limit is ten by default. */
+  /** Addresses with fewer than `maxUses` uses, sorted by number of uses, then by index. At most ten by default. */
   unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;
   /** Length of the longest run of unused addresses before a used one. */
   maxGap(accountId: string, chain: number): Promise<number>;

@@ -28,7 +28,7 @@ export function ledgerStatus(
   };
 }
 
-/** Header members; empty before a hub has sent its height. */
+/** Members of `status` about the headers; empty before a hub has sent its height. */
 function headerMembers(headers: HeaderView, target: number | null): Members {
   if (target === null) return {};
   const { height } = headers;
@@ -40,7 +40,7 @@ function headerMembers(headers: HeaderView, target: number | null): Members {
   };
 }
 
-/** History members; empty before histories are requested from a hub. */
+/** Members of `status` about address histories; empty before histories are requested from a hub. */
 function historyMembers({ addresses, addressesLeft, fetched, historyShare }: SyncState): Members {
   if (addresses === 0) return {};
   return {

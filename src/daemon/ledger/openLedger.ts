@@ -1,6 +1,6 @@
 /**
  * Implementation of the ledger: connects headers, database and hub. Data from a hub is checked before use. If a hub lies or
- * fails, the next one is used. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
+ * fails, the next hub is used. Source: lbry-sdk lbry/wallet/ledger.py `Ledger`.
  */
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ export interface LedgerOptions {
     Pick<HubPoolOptions, 'pingMs' | 'retryMs' | 'distrustMs'> &
       StaleTipTimes & { readonly keptMs: number; readonly patienceMs: number }
   >;
-  /** Hubs announced by other hubs; if absent, hubs are not asked for others. */
+  /** Hubs that other hubs announced. If absent, hubs are not asked for other hubs. */
   readonly further?: FurtherHubs;
   /** Country filter for hubs; null for any. */
   readonly country?: () => string | null;
@@ -58,10 +58,13 @@ export interface LedgerOptions {
   readonly store?: LedgerStorePort;
 }
 
-/** Progress of histories without a hub. */
+/** Progress of the histories while no hub is connected. */
 const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare: 0 } as const;
 
-/** Error texts by which nodes reject a transaction that they already have. Such an error counts as acceptance. */
+/**
+ * Matches the error texts by which nodes reject a transaction that they already have. Such an error means that the
+ * transaction was accepted.
+ */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
 export class OpenLedger implements Ledger {
@@ -165,7 +168,7 @@ export class OpenLedger implements Ledger {
     this.#pool.searchAgain();
   }
 
-  /** Starts the search for a hub. Transactions in blocks above the known headers become unconfirmed. */
+  /** Starts the search for a hub. Transactions in blocks above the last known header are set to unconfirmed. */
   async start(): Promise<void> {
     await this.#store.rewind(this.headers.height);
     // A killed daemon may have stored transactions before the histories that report them.
@@ -276,7 +279,7 @@ export class OpenLedger implements Ledger {
 
   // Histories
 
-  /** Updates the histories, unless an update is running. */
+  /** Updates the address histories, unless an update is running. */
   #work(): void {
     const [session, sync] = [this.#session, this.#sync];
     if (this.#working || !session || !sync || this.#isClosed || !this.#following.isLevel) return;
@@ -344,10 +347,10 @@ export class OpenLedger implements Ledger {
   async broadcast(tx: Transaction): Promise<void> {
     const txid = idOf(tx);
     const raw = formatTransaction(tx);
-    // A hub may accept the transaction without a response, or the daemon may be killed. Its addresses are therefore marked
-    // as used before the broadcast.
+    // The hub may accept the transaction although no response arrives, or the daemon may be killed. The addresses of the
+    // transaction are therefore marked as used before the broadcast.
     await this.#store.noteSending({ txid, raw });
-    // A history may contain the transaction before the response arrives.
+    // The hub may list the transaction in a history before the response arrives.
     this.#own.add(txid);
     let mayBeTaken = false;
     try {
@@ -378,14 +381,14 @@ export class OpenLedger implements Ledger {
     this.#sync?.subscribe(addresses);
     this.#work();
     this.#saved([{ tx, txid, height, accountIds }]);
-    // The change output may have used an address of the gap, so the gap is filled again.
+    // The change output may have used an unused address at the end of the chain, so a new one is added.
     for (const accountId of accountIds) {
       const source = this.#members.get(accountId);
       if (source) await this.ensureGap(source);
     }
   }
 
-  /** Called when a hub did not show an accepted broadcast in time. */
+  /** Called if no hub listed a broadcast transaction in time. */
   #givenUp(): void {
     this.#sync?.askAgain();
     this.#work();

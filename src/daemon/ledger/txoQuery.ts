@@ -15,7 +15,7 @@ export const TXO_TYPE = {
 
 export type TxoType = (typeof TXO_TYPE)[keyof typeof TXO_TYPE];
 
-/** Types that are claims. Source: `CLAIM_TYPES`. */
+/** Output types that are claims. Source: `CLAIM_TYPES`. */
 export const CLAIM_TXO_TYPES: readonly TxoType[] = [
   TXO_TYPE.stream,
   TXO_TYPE.channel,
@@ -34,11 +34,14 @@ export interface OutPointRef {
 }
 
 export interface TxoFilter {
-  /** Accounts of the user; an output or input of these accounts counts as "mine". If empty, none counts. */
+  /**
+   * Accounts of the user; an output or input of these accounts counts as "mine". If the list is empty, no output counts as
+   * "mine".
+   */
   readonly accountIds: readonly string[];
   readonly types?: readonly number[];
   readonly notTypes?: readonly number[];
-  /** 32 bytes each, wire order. */
+  /** Txids: 32 bytes each, wire order. */
   readonly txids?: readonly Uint8Array[];
   readonly nout?: number;
   readonly outPoints?: readonly OutPointRef[];
@@ -47,17 +50,17 @@ export interface TxoFilter {
   /** Claim names as in the claims, without normalization. */
   readonly names?: readonly string[];
   readonly channelIds?: readonly string[];
-  /** Excluded channels. Outputs without a channel are included. */
+  /** Channels whose outputs are excluded. Outputs without a channel are included. */
   readonly notChannelIds?: readonly string[];
   readonly repostedClaimIds?: readonly string[];
-  /** True for spent outputs, false for unspent outputs that are not reserved. */
+  /** True selects spent outputs; false selects unspent outputs that are not reserved. */
   readonly isSpent?: boolean;
   readonly hasSource?: boolean;
-  /** Whether the transaction's first input is mine. */
+  /** Selects by whether the first input of the transaction is mine. */
   readonly isMyInput?: boolean;
-  /** Whether the output is mine. The default is true; null means no condition. */
+  /** Selects by whether the output is mine. The default is true; null means no condition. */
   readonly isMyOutput?: boolean | null;
-  /** Whether the input or the output is mine. Replaces `isMyInput` and `isMyOutput`. */
+  /** Selects outputs with an own input or output. Replaces `isMyInput` and `isMyOutput`. */
   readonly isMyInputOrOutput?: boolean;
   /** Excludes outputs of type other whose first input and address are both mine. */
   readonly excludeInternalTransfers?: boolean;
@@ -66,7 +69,10 @@ export interface TxoFilter {
   readonly addresses?: readonly string[];
 }
 
-/** `height`: mempool first, then descending by block and by position in it; outputs of a transaction in their order. */
+/**
+ * Order of a list. `height`: mempool first, then descending by block and by position in the block; outputs of a transaction
+ * in their order.
+ */
 export type TxoOrder = 'height' | 'name' | 'amount' | 'none';
 
 export interface Page {
@@ -81,7 +87,10 @@ export interface TxoPage extends Page {
 
 /** Options that add data to the rows. */
 export interface TxoView {
-  /** Accounts that `isMyOutput` and `isMyInput` of rows refer to. The default is the filter's accounts. */
+  /**
+   * Accounts whose outputs and inputs count as mine in the members `isMyOutput` and `isMyInput` of rows. The default is the
+   * filter's accounts.
+   */
   readonly walletAccountIds?: readonly string[];
   /** Fills `receivedTipsDewies`. */
   readonly withReceivedTips?: boolean;
@@ -91,7 +100,7 @@ export interface TxoRow {
   /** 32 bytes, wire order. */
   readonly txid: Buffer;
   readonly nout: number;
-  /** Height of the transaction; a value of `TX_HEIGHT` if unconfirmed. */
+  /** Height of the block with the transaction; a value of `TX_HEIGHT` if unconfirmed. */
   readonly height: number;
   /** Position of the transaction in its block; -1 if unconfirmed. */
   readonly position: number;
@@ -99,24 +108,24 @@ export interface TxoRow {
   readonly amountDewies: bigint;
   readonly script: Buffer;
   readonly address: string;
-  /** Account that owns the address, preferably one of the view's accounts; null if none. */
+  /** Account that owns the address, preferably one of the accounts whose list is shown; null if no account owns it. */
   readonly accountId: string | null;
   readonly isSpent: boolean;
   readonly isReserved: boolean;
   readonly isMyOutput: boolean;
   readonly isMyInput: boolean;
-  /** Whether input and output are both mine and the type is other. */
+  /** Whether the output is of type other, its address is mine, and an input of the transaction is mine too. */
   readonly isInternalTransfer: boolean;
   readonly txoType: number;
-  /** Id in the hex form that programs print. */
+  /** Claim id in the hex form that programs print. */
   readonly claimId: string | null;
   readonly claimName: string | null;
   readonly channelId: string | null;
   readonly repostedClaimId: string | null;
   readonly hasSource: boolean;
-  /** First outpoint of the transaction (that of its first input), 36 bytes. */
+  /** Outpoint (36 bytes) that the first input of the transaction spends. */
   readonly firstOutPoint: Buffer;
-  /** Unspent supports for the claim at my addresses; null unless requested by the view. */
+  /** Sum of the unspent supports of the claim at addresses of the wallet; null unless the view requests it. */
   readonly receivedTipsDewies: bigint | null;
 }
 
@@ -127,7 +136,7 @@ export interface PlotRange {
 }
 
 export interface PlotDay {
-  /** Number of days since 1970-01-01. */
+  /** Day as number of days since 1970-01-01. */
   readonly day: number;
   readonly totalDewies: bigint;
 }

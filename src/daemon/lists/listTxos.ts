@@ -11,7 +11,7 @@ import type { ResolvePort } from './resolvePort.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 import { outputsOf, transactionOf } from './transactionTxos.js';
 
-/** Data sources of a list. */
+/** Data sources from which a list is built. */
 export interface ListPorts {
   readonly database: LedgerDatabase;
   readonly resolver: ResolvePort;
@@ -22,7 +22,7 @@ export interface TxoListing {
   readonly filter: TxoFilter;
   readonly page: TxoPage;
   readonly withReceivedTips: boolean;
-  /** Accounts for which claims are shown with data of the claim index; null to show only data of the wallet. */
+  /** Accounts for which the hub's claim index adds data to the claims; null to return only data of the wallet. */
   readonly resolvedFor: readonly LoadedAccount[] | null;
 }
 
@@ -79,7 +79,10 @@ export async function listPurchases(
   return txos;
 }
 
-/** First output of a purchase, which is the payment. Empty if the second output does not name a purchase. */
+/**
+ * First output of a purchase transaction, which is the payment. Empty if the second output does not contain the data of a
+ * purchase.
+ */
 function firstOutput(row: TransactionRow): Txo[] {
   const [first] = outputsOf(transactionOf(row), row.txid, row.height);
   return first?.notes.purchasedClaimId === undefined ? [] : [first];

@@ -10,17 +10,18 @@ const DAY_SEC = 86_400;
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Day of the block at a height. Heights below 1 count as the first block. */
+/** Day number of the block at a height. Heights below 1 (unconfirmed) count as the first block. */
 export function dayOf(height: number): number {
   return Math.floor(estimatedTimeSec(Math.max(1, height))! / DAY_SEC);
 }
 
-/** Formats a day as `YYYY-MM-DD`. */
+/** Formats a day (number of days since 1970-01-01) as `YYYY-MM-DD`. */
 export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 function readDay(text: string): number {
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) / DAY_MS : NaN;
-  // A day such as 31 February would be parsed as a day of the next month, so the text is compared with its parsed form.
+  // A date such as 31 February would be parsed as a day of the next month, so the text is compared with the formatted
+  // result.
   if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a day: YYYY-MM-DD.`);
   return day;
 }

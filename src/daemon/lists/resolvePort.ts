@@ -10,8 +10,8 @@ export interface ResolvePort {
    */
   resolveTxos(accounts: readonly LoadedAccount[], txos: readonly Txo[]): Promise<Txo[]>;
   /**
-   * Claims by printed ids, in the order of the ids, with null for unknown ones. Empty if the hub does not respond. Source:
-   * `resolve_collection`, `get_purchases`.
+   * Finds claims by printed ids. The result has the order of the ids, with null for unknown claims. Empty if the hub does
+   * not respond. Source: `resolve_collection`, `get_purchases`.
    */
   claimsById(claimIds: readonly string[]): Promise<(Txo | null)[]>;
 }

@@ -12,11 +12,11 @@ import { Txo, type TxoNotes } from '../txo/txo.js';
 /** The wallet whose outputs are shown. */
 export interface WalletView {
   readonly accountIds: readonly string[];
-  /** Private key for a channel's public key; null if it is unavailable. */
+  /** Returns the private key for a channel's public key; null if the wallet does not have it. */
   channelSecret(publicKey: Bytes): Bytes | null;
 }
 
-/** Notes about spending and ownership of a row. */
+/** Data about spending and ownership of a row, for the output's notes. */
 export function ownNotes(row: TxoRow): TxoNotes {
   const { isSpent, isMyInput, isMyOutput, isInternalTransfer, receivedTipsDewies } = row;
   return {
@@ -72,7 +72,7 @@ async function channelsOf(
     isMyOutput: null,
   });
   const present = rows.filter((row) => !row.isSpent);
-  // If a channel has several outputs, the newest counts. It is the first in list order, so the order is reversed and the
-  // last entry wins.
+  // If a channel has several outputs, the newest counts. The list begins with the newest, so it is reversed, and later
+  // entries replace earlier ones.
   return new Map(present.toReversed().map((row) => [row.claimId!, toTxo(row, view, {})]));
 }

@@ -13,7 +13,7 @@ import { outputsOf, transactionOf } from './transactionTxos.js';
 
 type Json = Record<string, JsonOut>;
 
-/** Chain data that the history needs. */
+/** Data of the chain that the transaction history needs. */
 export interface HistoryPort {
   readonly ledger: LedgerParams;
   /** Height of the last header; -1 without headers. */
@@ -29,7 +29,7 @@ interface Entry {
 
 const MS = 1000;
 
-/** Local time in the form `YYYY-MM-DD HH:MM`. */
+/** Formats a time as local time `YYYY-MM-DD HH:MM`. */
 function localMinute(timeSec: number): string {
   const date = new Date(timeSec * MS);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -117,7 +117,7 @@ function updates({ outputs, spent, isAllMine, port }: View): Json[] {
     });
 }
 
-/** Entries for supports that the wallet owns, and for tips if the wallet paid for the transaction. */
+/** Entries for the supports that the wallet owns, and for tips to others that the wallet paid. */
 function supports({ outputs, isAllMine, port }: View): Json[] {
   const all = outputs.filter(({ txo }) => txo.isSupport);
   const entry = (one: Entry, delta: bigint, isTip: boolean): Json => ({
@@ -132,7 +132,7 @@ function supports({ outputs, isAllMine, port }: View): Json[] {
   return [...mine, ...given];
 }
 
-/** Entries for own claims and supports that were spent without an update of the claim. */
+/** Entries for claims and supports of the wallet that were spent without an update of the claim. */
 function abandons({ outputs, spent, port }: View): Json[] {
   const updated = outputs.filter((one) => isMine(one) && one.txo.isUpdate);
   return spent

@@ -13,7 +13,7 @@ import type { ShownTransaction } from '../txo/outputJson.js';
 import { Txo } from '../txo/txo.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 
-/** Printed id of the claim that an output names as bought; null for other outputs. */
+/** Printed id of the claim that an output records as bought; null for other outputs. */
 function purchaseIn(txo: Txo | undefined): string | null {
   const data = txo?.isData ? txo.read?.values['data'] : undefined;
   if (data === undefined) return null;
@@ -24,7 +24,7 @@ function purchaseIn(txo: Txo | undefined): string | null {
   }
 }
 
-/** All outputs of a transaction. Their only note is the bought claim. */
+/** All outputs of a transaction. Their notes contain only the bought claim of a purchase. */
 export function outputsOf(tx: Transaction, txid: Bytes, height: number): Txo[] {
   const [first] = tx.inputs;
   const firstOutPoint = first ? formatOutPoint(first.prevout) : null;
@@ -49,7 +49,7 @@ export async function shownTransaction(
   const found = await ledger.transaction(txid);
   if (found === null) return null;
   const { tx } = found;
-  // Hubs report unconfirmed transactions at height -1; histories of addresses report 0.
+  // Hubs report unconfirmed transactions with height -1; address histories contain 0.
   const height = found.height > 0 ? found.height : -1;
   return { tx, height, spent: tx.inputs.map(() => null), outputs: outputsOf(tx, txid, height) };
 }

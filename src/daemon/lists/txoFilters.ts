@@ -9,7 +9,7 @@ import { TXO_TYPE, type TxoFilter, type TxoOrder, type TxoType } from '../ledger
 type Texts = readonly string[] | undefined;
 type Flag = boolean | undefined;
 
-/** List parameters by name. A list of values matches any of them. */
+/** List parameters by name. If a parameter has a list of values, an output matches if any of them matches. */
 export interface TxoChoice {
   readonly type?: Texts;
   readonly txid?: Texts;
@@ -53,7 +53,7 @@ function txidOf(text: string): Buffer {
   return hashFromHex(text);
 }
 
-/** Combines the flags for a condition and its opposite: true, false, or undefined for no condition. `yes` takes precedence. */
+/** Combines two opposite flags into a condition: true, false, or undefined for no condition. `yes` takes precedence. */
 function choice(yes: Flag, no: Flag): boolean | undefined {
   if (yes === true) return true;
   return no === true ? false : undefined;
@@ -69,7 +69,7 @@ function ownershipOf(given: TxoChoice): Pick<TxoFilter, 'isMyInputOrOutput' | 'i
   };
 }
 
-/** Builds a filter. Throws `KeyError` for an unknown type and `ValueError` for an invalid txid. */
+/** Builds a filter of outputs. Throws `KeyError` for an unknown type and `ValueError` for an invalid txid. */
 export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): TxoFilter {
   const isSpent = choice(given.is_spent, given.is_not_spent);
   const hasSource = choice(given.has_source, given.has_no_source);
@@ -89,18 +89,18 @@ export function txoFilterOf(accountIds: readonly string[], given: TxoChoice): Tx
   };
 }
 
-/** Limits a list to unspent outputs unless spent ones are requested. */
+/** Limits a list to unspent outputs, unless the caller requests spent ones. */
 export const unspentByDefault = <Given extends TxoChoice>(given: Given): Given =>
   given.is_spent === true ? given : { ...given, is_not_spent: true };
 
-/** Selects supports. Source: `jsonrpc_support_list`. */
+/** Adds the conditions that select supports to a list query. Source: `jsonrpc_support_list`. */
 export function supportChoice<Given extends TxoChoice>(
   given: Given,
   { received, sent, staked }: Readonly<Record<'received' | 'sent' | 'staked', Flag>>,
 ): TxoChoice {
   const supports = { ...unspentByDefault(given), type: ['support'] };
   if (received) return { ...supports, is_not_my_input: true, is_my_input: false, is_my_output: true };
-  // Sent tips get no condition on spending, because the wallet does not know whether outputs of others are spent.
+  // For sent tips no condition on spending is added, because the wallet does not know whether other users have spent them.
   if (sent)
     return {
       ...supports,

@@ -26,7 +26,7 @@ export function requestOf(method: string, params: JsonObject): SentRequest {
   return { method: 'GET', path: '/lbryapi', contentType: 'application/json', body: writePythonJson(body) };
 }
 
-/** Sends a request. Resolves to the response text; null if no daemon is listening. */
+/** Sends the request. Resolves to the text of the response; null if no daemon is listening. */
 export function send(
   { method, path, contentType, body }: SentRequest,
   [host, port]: HostPort,
@@ -50,11 +50,11 @@ export function send(
 export interface ShownAnswer {
   /** Text for the console; empty if the response has neither a result nor an error. */
   readonly text: string;
-  /** Whether the call failed. */
+  /** Whether the call failed, so that the exit status is not 0. */
   readonly isError: boolean;
 }
 
-/** Result or error of a response, for the console. */
+/** Converts a response to the text for the console: the result or the error. */
 export function shownAnswer(answer: string | null): ShownAnswer {
   if (answer === null) return { text: UNREACHABLE, isError: true };
   let parsed: JsonValue;

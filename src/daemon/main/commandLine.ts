@@ -1,5 +1,5 @@
 /**
- * Parser for the command line, with the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
+ * Parser of the command line, with the grammar of lbrynet. Source: lbry-sdk lbry/extras/cli.py.
  */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import { nearestWord, suggestion } from '../../util/nearest.js';
@@ -19,8 +19,8 @@ import {
 import { UsageError } from './usagePattern.js';
 
 /**
- * Exit codes for an invalid command line: `EXIT_NO_COMMAND` is argparse's for an unknown command, `EXIT_USAGE` is docopt's
- * for invalid arguments.
+ * Exit codes for an invalid command line. `EXIT_NO_COMMAND` is argparse's code for an unknown command, `EXIT_USAGE` docopt's
+ * code for invalid arguments.
  */
 const EXIT_NO_COMMAND = 2;
 const EXIT_USAGE = 1;
@@ -34,7 +34,7 @@ export interface StartCommand {
   readonly withNode: boolean;
   readonly isReflector: boolean;
   readonly initialHeaders: string | null;
-  /** Warnings for the log about arguments and settings that are skipped. */
+  /** Warnings for the log about arguments and settings that are ignored. */
   readonly warnings: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export type Command =
   | { readonly kind: 'wrong'; readonly exitCode: number; readonly text: string }
   | CallCommand;
 
-/** Settings that affect a call from the command line. Source: `CLIConfig`. */
+/** Settings that affect a call from the command line. These may precede the command. Source: `CLIConfig`. */
 const CALL_SETTINGS: ReadonlySet<string> = new Set([
   'api',
   'config',
@@ -69,7 +69,7 @@ const CALL_SETTINGS: ReadonlySet<string> = new Set([
 /** Rows of the settings that may precede a command. */
 export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 
-/** Flags of `start` besides the settings. */
+/** Flags of `start` that are not settings, with their help texts. */
 export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
   ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
   ['--reflector', 'run a reflector, which accepts streams and serves their blobs'],
@@ -85,14 +85,14 @@ export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
 const FLAG_NAMES = START_FLAGS.map(([name]) => name.split(' ')[0]!);
 const START_OPTIONS: readonly string[] = ['--help', ...FLAG_NAMES, ...settingOptionNames(SETTINGS)];
 const CALL_OPTIONS: readonly string[] = ['--help', '--version', ...settingOptionNames(CALL_ROWS)];
-/** Options of lbcnet that lbrynet lacks. */
+/** Options that only lbcnet has, not lbrynet. */
 const OWN_OPTIONS: ReadonlySet<string> = new Set([
   '--with-node',
   '--reflector',
   ...settingOptionNames(SETTINGS.filter(({ name }) => OWN_SETTINGS.includes(name))),
 ]);
 
-/** Declarations by the words of their command, joined by a blank. */
+/** Declarations by the words of their command, joined by a space. */
 const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [commandWords(declaration).join(' '), declaration]),
 );
@@ -100,8 +100,8 @@ const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
 const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
 const text = (shown: string): Command => ({ kind: 'text', text: shown });
 /**
- * Result for an invalid command line: the problem, followed by the usage of the program or command, which is the first
- * paragraph of its help.
+ * Result for an invalid command line: the problem, then the usage of the program or command, which is the first paragraph of
+ * the help.
  */
 const wrong = (problem: string, { called = '', help = rootHelp() } = {}): Command => ({
   kind: 'wrong',
@@ -152,7 +152,7 @@ export function parseCommandLine(argv: readonly string[]): Command {
   return parseCall([first, second], words.slice(1), given);
 }
 
-/** Sentence that suggests a similar command for an unknown one; empty without a similar command. */
+/** Returns a sentence that suggests a similar command for an unknown command; empty if no command is similar. */
 function meant(first: string, next: string | undefined): string {
   const quoted = (word: string): string => `'${word}'`;
   const commandsOf = (group: string): string[] =>
@@ -161,7 +161,7 @@ function meant(first: string, next: string | undefined): string {
     const inGroup = suggestion(`${first} ${next}`, commandsOf(first), quoted);
     return inGroup || suggestion(`${first} ${next}`, BY_WORDS.keys(), quoted);
   }
-  // The word may be the API name of a method, whose command has other words.
+  // The user may have typed the API name of a method, whose command has other words.
   const byName = DECLARATIONS.find(({ name }) => name === first);
   if (byName) return ` Did you mean ${quoted(commandWords(byName).join(' '))}?`;
   const firstWords = [
@@ -209,7 +209,7 @@ function parseCall(
   }
 }
 
-/** Expands an abbreviated option at the start of `words`. Returns the problem if it is ambiguous. */
+/** Expands an abbreviated option at the start of `words` in place. Returns the problem if the abbreviation is ambiguous. */
 function expand(words: string[], known: readonly string[]): string | null {
   const [word = ''] = words;
   const equals = word.indexOf('=');
@@ -232,12 +232,12 @@ function passOver(words: string[]): string {
   if (!isOption(word))
     return `Command line: '${[word, ...values].join(' ')}' belongs to no option and is passed over.`;
   const [option = ''] = word.split('=', 1);
-  // The warning omits values, since they may be passwords.
+  // The warning omits the values of the option, because they may be passwords.
   return `Command line: there is no option '${option}'; it is passed over.${suggestion(option, START_OPTIONS)}`;
 }
 
 /**
- * Parses the words after `start`. As in lbrynet, unknown options are skipped with a warning and abbreviations are accepted,
+ * Parses the words after `start`. As in lbrynet, unknown options are ignored with a warning and abbreviations are accepted,
  * because programs start the daemon with options of other versions. Source: `parse_known_args` in lbry-sdk
  * lbry/extras/cli.py `main`.
  */

@@ -13,20 +13,20 @@ export interface Component {
   readonly dependsOn: readonly ComponentName[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Value of the component's member in the result of `status`; null for none. */
+  /** Value of the component's member in the result of `status`; null if there is no member. */
   status(): JsonOut;
 }
 
 interface Part {
   readonly component: Component;
   isRunning: boolean;
-  /** Reason for a failed start; null without failure. */
+  /** Reason why the component did not start; null if it did not fail. */
   failure: string | null;
 }
 
 /**
- * Called as soon as a component fails to start, with its error. A component whose dependency did not start gets an error
- * that says so.
+ * Called when a component fails to start, with its error. If a component needs a component that did not start, its error
+ * says so.
  */
 export type OnStartFailure = (name: ComponentName, error: unknown) => void;
 
@@ -34,7 +34,7 @@ export class Components implements ComponentGate {
   readonly #parts: readonly Part[];
   #begun: Part[] = [];
 
-  /** Throws if a component depends on one that is not in the list. */
+  /** Stores the components. Throws if a component depends on one that is not in the list. */
   constructor(components: readonly Component[]) {
     this.#parts = components.map((component) => ({ component, isRunning: false, failure: null }));
     const names = new Set(components.map(({ name }) => name));
@@ -50,8 +50,8 @@ export class Components implements ComponentGate {
 
   /**
    * Starts each component as soon as its dependencies run. A failed component blocks only its dependents. After all have
-   * started or failed, it resolves to whether all run. No component starts after `stopping` aborts. QUIRK: after a failure
-   * in lbry-sdk the other components stay in their state, starting for ever.
+   * started or failed, it resolves to whether all run. No component starts after `stopping` aborts. QUIRK (not copied):
+   * after a failure in lbry-sdk, components that have not started stay in the state "starting".
    */
   async start(stopping: AbortSignal, onFailure: OnStartFailure): Promise<boolean> {
     const started = new Map<ComponentName, Promise<boolean>>();
@@ -85,7 +85,7 @@ export class Components implements ComponentGate {
     return part.isRunning;
   }
 
-  /** Stops the started components in reverse order. A failure is reported, and the remaining components are still stopped. */
+  /** Stops the started components in reverse order. An error is reported, and the remaining components are stopped. */
   async stop(onFailure: (name: ComponentName, error: unknown) => void): Promise<void> {
     const begun = this.#begun.toReversed();
     this.#begun = [];
@@ -124,24 +124,24 @@ export class Components implements ComponentGate {
     return this.#parts.every(({ isRunning }) => isRunning);
   }
 
-  /** Whether each component runs, by name. */
+  /** Returns for each component, by name, whether it runs. */
   startup(): Record<string, boolean> {
     return Object.fromEntries(this.#parts.map(({ component, isRunning }) => [component.name, isRunning]));
   }
 
-  /** Reasons for failed starts, by component. */
+  /** Returns the reasons for failed starts, by component. */
   failures(): Record<string, string> {
     const failed = this.#parts.map(({ component, failure }) => [component.name, failure] as const);
     return Object.fromEntries(failed.filter((one): one is [ComponentName, string] => one[1] !== null));
   }
 
-  /** Status of each component, by name. */
+  /** Returns the status of each component, by name. */
   statuses(): Record<string, JsonOut> {
     const shown = this.#parts.map(({ component }) => [component.name, component.status()] as const);
     return Object.fromEntries(shown.filter(([, status]) => status !== null));
   }
 
-  /** Components in the order of their dependencies. */
+  /** Returns the components in the order of their dependencies: a component comes after those that it needs. */
   #inOrder(): Part[] {
     const ordered: Part[] = [];
     const placed = new Set<ComponentName>();

@@ -43,18 +43,18 @@ export interface DaemonOptions {
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether the daemon is also a reflector. */
   readonly isReflector?: boolean;
-  /** Member of `status` about a node in this process. */
+  /** Returns the member of `status` about a node that runs together with the daemon. */
   readonly nodeStatus?: () => JsonOut;
   /** Called when a component did not start. The log already has the error, and the other components continue. */
   readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
-  /** Called after the response to `stop`. */
+  /** Called after the response to the method `stop`. The program must then stop the daemon. */
   readonly onStop: () => void;
   readonly clock?: Clock;
   readonly random?: RandomSource;
 }
 
 export interface RunningDaemon {
-  /** Address of the API. */
+  /** Address at which the API listens. */
   readonly api: HostPort;
   readonly media: HostPort;
   /** Resolves after all components have started or failed. The value is whether all run. */
@@ -62,7 +62,7 @@ export interface RunningDaemon {
   stop(): Promise<void>;
 }
 
-/** Settings of servers always have a value that `parseServer` accepts. */
+/** A setting that names a server address always has a value that `parseServer` accepts. */
 const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort =>
   parseServer(settings.get(name))!;
 
@@ -150,7 +150,7 @@ class Daemon implements RunningDaemon {
     this.#startComponents();
   }
 
-  /** Creates and locks the folders. */
+  /** Creates the folders of the daemon and locks them. */
   async #openFolders(): Promise<void> {
     const settings = this.#settings;
     for (const name of ['data_dir', 'wallet_dir', 'download_dir'] as const) {
@@ -229,7 +229,7 @@ class Daemon implements RunningDaemon {
     const stopping = this.#stopping;
     const options = this.#options;
     this.started = this.#parts.components.start(stopping.signal, (name, error) => {
-      // When the daemon stops, starting components fail by themselves; these failures are not logged.
+      // When the daemon stops, components that are starting fail. Such failures are not logged.
       if (stopping.signal.aborted) return;
       const { stack } = error as Error;
       const reason = error instanceof EnvironmentError ? error.message : (stack ?? failureReason(error));
@@ -276,8 +276,8 @@ class Daemon implements RunningDaemon {
     this.#stopping.abort();
     this.#outages.stop();
     for (const server of this.#servers.toReversed()) await server.close();
-    // The components are stopped before `started` is awaited. A starting component may wait for an event that never comes,
-    // such as a hub, and the stop ends that wait.
+    // The components are stopped before `started` is awaited. A component may wait at its start for an event that never
+    // comes, such as a connection to a hub; the stop ends the wait.
     await this.#parts.components.stop((name, error) =>
       log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
     );
@@ -288,7 +288,10 @@ class Daemon implements RunningDaemon {
     log.info('Stopped.');
   }
 
-  /** Creates the metrics server. Resolves to null if no port is set for metrics; the Prometheus library is not loaded then. */
+  /**
+   * Creates the metrics server. Resolves to null if no port is set for metrics. In this case the Prometheus library is not
+   * loaded.
+   */
   async #metrics(): Promise<{
     readonly calls: CallObserver;
     readonly server: FastifyInstance;
@@ -302,7 +305,10 @@ class Daemon implements RunningDaemon {
     return { calls, server: metricsServer(calls) };
   }
 
-  /** Path of ffmpeg; null if it is missing. `isFresh` repeats the search. */
+  /**
+   * Resolves to the path of ffmpeg; null if it is missing. With `isFresh` the search is repeated instead of using the cached
+   * result.
+   */
   #findFfmpeg(isFresh: boolean): Promise<string | null> {
     if (isFresh) this.#ffmpeg = null;
     this.#ffmpeg ??= findFfmpeg({

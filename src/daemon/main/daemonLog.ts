@@ -6,12 +6,12 @@ import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Logger } from '../../util/logging.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 
-/** Size at which the file is rotated, and number of old files. Source: `RotatingFileHandler`. */
+/** Size in bytes at which the log file is rotated, and number of old files that stay. Source: `RotatingFileHandler`. */
 const MAX_FILE_BYTES = 2_097_152;
 const KEPT_FILES = 5;
 
 export interface DaemonLogOptions {
-  /** Path of the log file; null for no file. */
+  /** Path of the log file; null to write no file. */
   readonly path: string | null;
   readonly toConsole: boolean;
   readonly isVerbose: boolean;
@@ -68,7 +68,7 @@ export class DaemonLog implements Logger {
       this.#bytes += Buffer.byteLength(line);
       if (this.#bytes > MAX_FILE_BYTES) this.#rollOver(path);
     } catch (error) {
-      // A failure to write the log must not end the daemon, so it is only reported on the console.
+      // An error while writing the log must not end the daemon, so the error is printed on the console.
       if (this.#options.toConsole)
         process.stderr.write(`the log cannot be written: ${(error as Error).message}\n`);
     }

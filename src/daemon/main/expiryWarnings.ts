@@ -7,7 +7,7 @@ import { expiresAt, lastExpired, warnedBlocks } from '../base/claimTerm.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
 
-/** Maximum number of claims per log line. */
+/** Maximum number of claims in one log line. */
 const NAMED = 10;
 
 type WatchedLedger = Pick<Ledger, 'params' | 'height' | 'on'> & {

@@ -5,11 +5,11 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Time limit for a test run of a program. Arbitrary. */
+/** Milliseconds for a test run of a program. Arbitrary. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 export interface FfmpegPlaces {
-  /** Setting `ffmpeg_path`: folders in the format of PATH. */
+  /** Value of the setting `ffmpeg_path`: folders in the format of PATH. */
   readonly ffmpegPath: string;
   readonly dataDir: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export interface FfmpegPlaces {
 
 async function answersAs(file: string, name: string): Promise<boolean> {
   try {
-    // The file is looked up first, because creating a process for a missing file takes much longer.
+    // Checks first whether the file exists, because creating a process for a missing file takes much longer.
     await access(file, constants.X_OK);
     const { stdout } = await run(file, ['-version'], { timeout: PROBE_TIMEOUT_MS });
     return stdout.startsWith(name);

@@ -1,6 +1,6 @@
 /**
- * Lock that allows only one daemon per folder. The runtime has no file locks, but SQLite takes an operating system lock,
- * which is released when the process ends, even by `kill -9`.
+ * Lock that allows only one daemon per folder. Node.js has no function for file locks, but SQLite takes an operating system
+ * lock, which is released when the process ends, even by `kill -9`.
  */
 import { join } from 'node:path';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';

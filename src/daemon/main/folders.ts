@@ -1,6 +1,6 @@
 /**
- * Default folders of the daemon. They are lbrynet's, so that its files continue to be used. Source: lbry-sdk lbry/conf.py
- * `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`.
+ * Default folders of the daemon. They are those of lbrynet, so that the daemon uses the files of an earlier lbrynet. Source:
+ * lbry-sdk lbry/conf.py `get_linux_directories`, `get_darwin_directories`, `get_windows_directories`.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ function linuxFolders({ home, environment }: Machine): Folders {
   return { data_dir: join(data, 'lbry/lbrynet'), wallet_dir: join(data, 'lbry/lbryum'), download_dir };
 }
 
-/** Download folder that the desktop environment is configured with; undefined if none is configured. */
+/** Download folder in the configuration of the desktop environment; undefined if there is none. */
 function linuxDownloads(home: string, environment: Machine['environment']): string | undefined {
   const file = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'user-dirs.dirs');
   const named =
@@ -89,15 +89,15 @@ export function expandPath(path: string, { home, environment }: Machine): string
   return expanded === '~' || expanded.startsWith('~/') ? home + expanded.slice(1) : expanded;
 }
 
-/** Error codes of missing permissions. */
+/** System error codes for missing permissions. */
 const DENIED: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM']);
 
 /** Names of the folders whose creation is logged, by setting. */
 const FOLDER_NAMES: Readonly<Record<string, string>> = { data_dir: 'data', wallet_dir: 'wallet' };
 
 /**
- * Creates the folder if it is missing. Returns a line for the log if it did. Throws `EnvironmentError` if it is not
- * writable.
+ * Creates the folder if it is missing. Returns a line for the log if the folder was created, else null. Throws
+ * `EnvironmentError` if the folder is not writable.
  */
 export function ensureFolder(path: string, setting: string): string | null {
   try {

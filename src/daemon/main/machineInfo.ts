@@ -11,10 +11,10 @@ import { programVersion, projectFile } from '../../util/project.js';
 export const COMPATIBLE_VERSION = '0.113.0';
 const OS_RELEASE_FILES: readonly string[] = ['/etc/os-release', '/usr/lib/os-release'];
 
-/** Names of processors in Python's `platform` module, by Node's names. */
+/** Names of processor architectures in Python's `platform` module, by Node's names. */
 const PROCESSORS: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', ia32: 'i686' };
 
-/** Members of an `os-release` file. Source: os-release(5). */
+/** Parses the fields of an `os-release` file. Source: os-release(5). */
 export function parseOsRelease(text: string): ReadonlyMap<string, string> {
   const members = text
     .split('\n')
@@ -37,7 +37,7 @@ function distribution(): JsonOut {
   };
 }
 
-/** A checkout has the source folder; an installed package does not. */
+/** A checkout of the repository has the folder `src`; an installed package does not. */
 const buildKind = (): string => (existsSync(projectFile('src')) ? 'dev' : 'release');
 
 export function versionAnswer(): Record<string, JsonOut> {

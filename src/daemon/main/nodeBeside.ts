@@ -16,15 +16,15 @@ import { pingHubs } from '../ledger/hub/hubPing.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
-/** Interval of queries of the hub's status: `waiting` before the hub is open, `open` afterwards. Arbitrary. */
+/** Milliseconds between queries of the hub's status: `waiting` before the hub accepts clients, `open` afterwards. Arbitrary. */
 const LOOK_MS = { waiting: 500, open: 10_000 } as const;
 const PING_MS = 2_000;
-/** Interval of log lines about the progress. Arbitrary. */
+/** Milliseconds between log lines about the progress. Arbitrary. */
 const PROGRESS_MS = 60_000;
-/** Time limit for the node to stop before it is killed. Arbitrary: more than a flush of its caches takes. */
+/** Time in ms that the node has for stopping before it is killed. Arbitrary: more than a flush of its caches takes. */
 const STOP_TIMEOUT_MS = 120_000;
 
-/** Options that start the node on the chain of the setting `blockchain_name`. */
+/** Command-line options that start the node on the chain of the setting `blockchain_name`. */
 const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   lbrycrd_main: [],
   lbrycrd_testnet: ['-testnet'],
@@ -32,13 +32,13 @@ const CHAIN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface NodeBesideUser {
-  /** Called when the hub is open. */
+  /** Called when the hub of the node accepts connections. */
   opened(): void;
-  /** Called when the node process ended without a request to stop. */
+  /** Called if the node process ended although no stop was requested. */
   ended(reason: string): void;
 }
 
-/** Finds a free port. */
+/** Finds a TCP port that is free on the loopback interface. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -122,7 +122,7 @@ export class NodeBeside {
     this.#timer = setTimeout(() => void this.#look(), this.#isOpen ? LOOK_MS.open : LOOK_MS.waiting);
   }
 
-  /** Member of `status` about the node. */
+  /** Returns the member of `status` that describes the node. */
   status(): JsonOut {
     return { hub: this.hub.join(':'), is_ready: this.#isOpen, blocks: this.#height };
   }

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../base/clock.js';
 const CHECK_MS = 5000;
 
 export interface OutageProbe {
-  /** Name of the service with its article, such as `a hub`. */
+  /** Name of the service with its article, for messages: `a hub`. */
   readonly what: string;
   readonly advice: () => string;
   /** Whether the service is reachable; null if it is not used or was not tried yet. */
@@ -45,7 +45,7 @@ export class Outages {
     this.#timer = null;
   }
 
-  /** One line for each present outage. */
+  /** Returns one line for each service that is not reachable at the moment. */
   get warnings(): readonly string[] {
     return this.#watched.map(({ watch }) => watch.warning).filter((text) => text !== '');
   }

@@ -37,7 +37,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
         return await runCall(command, place);
       }
       case 'start':
-        // The daemon's code is loaded for `start` alone.
+        // The daemon's modules are loaded only for the command `start`, since loading takes time.
         return await (await import('./runDaemon.js')).runDaemon(command);
     }
   } catch (error) {
@@ -47,7 +47,10 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs a call. On a terminal, the progress of its transfer is shown on stderr, and after `get` the rest of the download. */
+/**
+ * Runs a call of the command line. On a terminal, stderr shows the progress of its transfer and, after `get`, of the
+ * remaining download.
+ */
 async function runCall({ method, params }: CallCommand, place: HostPort): Promise<number> {
   const call = send(requestOf(method, params), place);
   const { stderr, stdout } = process;
@@ -62,7 +65,7 @@ async function runCall({ method, params }: CallCommand, place: HostPort): Promis
   const answer = await (watched?.until(method, params, call) ?? call);
   const shown = shownAnswer(answer);
   if (shown.text !== '') print(shown.text);
-  // The progress bar is shown only on a terminal; a script that reads the response continues immediately.
+  // The progress bar is shown only on a terminal. In a script, the command does not wait for the end of the download.
   if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);
   return shown.isError ? 1 : 0;
 }

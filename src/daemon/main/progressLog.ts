@@ -1,16 +1,16 @@
 /**
- * Log lines about long work of the ledger: the sync of block headers and of the histories of the wallet's addresses. Short
- * work is not logged. Source of the content: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
+ * Log lines about long tasks of the ledger: the sync of block headers and of the histories of the wallet's addresses. Short
+ * tasks are not logged. Source of the content: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
  */
 import type { Logger } from '../../util/logging.js';
 import type { Ledger, SyncState } from '../ledger/ledger.js';
 
-/** Interval of lines, and delay of the first one. Arbitrary. */
+/** Interval in ms of progress lines in the log, and delay before the first line. Arbitrary. */
 const PACE_MS = 5_000;
 
 const percentOf = (share: number): string => `${Math.floor(share * 100)} %`;
 
-/** Decides when one kind of long work gets a log line. */
+/** Decides when a log line about one kind of long work is written. */
 class Pace {
   readonly #nowMs: () => number;
   #dueMs: number | null = null;
@@ -20,7 +20,7 @@ class Pace {
     this.#nowMs = nowMs;
   }
 
-  /** Called during the work. Returns whether a line is due. */
+  /** Must be called during the work. Returns whether it is time for a log line. */
   isDue(): boolean {
     const now = this.#nowMs();
     this.#dueMs ??= now + PACE_MS;
@@ -30,7 +30,7 @@ class Pace {
     return true;
   }
 
-  /** Called at the end of the work. Returns whether the end must be logged, because an earlier line was. */
+  /** Called at the end of the task. Returns whether the end must be logged, because an earlier line about the task was logged. */
   ends(): boolean {
     const wasTold = this.#isTold;
     this.#dueMs = null;

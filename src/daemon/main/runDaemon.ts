@@ -14,10 +14,13 @@ import { DaemonSettings } from './settings/daemonSettings.js';
 import { WalletAndLedger } from './walletPart.js';
 
 const LOG_NAME = 'lbcnet.log';
-/** Time limit for a stop before the process exits anyway. Arbitrary: far more than closing files takes. */
+/**
+ * Milliseconds after which the process exits although the stop has not finished. Arbitrary: far more than closing files
+ * takes.
+ */
 const STOP_TIMEOUT_MS = 60_000;
 
-/** Essential components: if one does not start, the daemon ends, because the operator must fix the problem first. */
+/** Components without which the daemon ends, because the operator must fix the problem first. */
 const ESSENTIAL: readonly ComponentName[] = ['database', 'wallet'];
 
 const printError = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -34,7 +37,10 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
   return log;
 }
 
-/** Resolves to the exit code after the daemon has stopped. Throws `EnvironmentError` if it cannot start. */
+/**
+ * Runs the daemon. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon
+ * cannot start.
+ */
 export async function runDaemon(command: StartCommand): Promise<number> {
   const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
@@ -56,7 +62,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
   process.on('SIGTERM', onSignal);
   let exitCode = 0;
   const fail = (reason: string): void => {
-    // Ctrl-C also stops the node process, which may end before the daemon. That is not an error.
+    // Ctrl-C also stops the node process, which may end before the daemon. In this case the exit code stays 0.
     if (!isEnding) exitCode = 1;
     end(reason);
   };
@@ -101,7 +107,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
       process.exit(1);
     }, STOP_TIMEOUT_MS);
     await daemon.stop();
-    // The timer is cleared only now, because it also kept the process alive; threads that are ending do not.
+    // The timer is cleared only at this point, because it also keeps the process running; threads that are ending do not.
     clearTimeout(overdue);
     return exitCode;
   } finally {

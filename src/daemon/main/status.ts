@@ -14,9 +14,9 @@ export interface StatusSources {
   readonly skipped: readonly ComponentName[];
   readonly wallet: WalletPart | null;
   readonly ffmpeg: JsonOut;
-  /** Status of the node that runs in this process; null without a node. */
+  /** Status of the node that runs together with the daemon; null without a node. */
   readonly node: JsonOut;
-  /** Services of the network that are unreachable, one line each. */
+  /** Network services that cannot be reached at the moment, one line for each. */
   readonly warnings: readonly string[];
   /** Status of the reflector; null if the daemon is not a reflector. */
   readonly reflector: JsonOut;
@@ -40,7 +40,7 @@ function walletMembers({ ledger, wallets }: WalletServices): Members {
   };
 }
 
-/** The number in a value; null if it is not a number. */
+/** Returns a value if it is a number, else null. */
 const numberIn = (value: JsonOut | undefined): number | null => (typeof value === 'number' ? value : null);
 
 export function statusOf(sources: StatusSources): JsonOut {

@@ -1,4 +1,4 @@
-/** Progress of the daemon's transfers as one terminal line, which is overwritten until the end. */
+/** Shows the progress of the daemon's transfers in one terminal line, which is overwritten until the transfers end. */
 
 /** A transfer as an element of the result of `status`. */
 export interface ShownTransfer {
@@ -23,7 +23,7 @@ const BAR_WIDTH = 24;
 const DEFAULT_COLUMNS = 80;
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** `12.3 MB`; a kB has 1,000 bytes. */
+/** Formats a number of bytes, for example `12.3 MB`; a kB has 1,000 bytes. */
 export function bytesText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1000 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
@@ -37,7 +37,7 @@ export function durationText(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Combines several transfers into one by adding their numbers; null without transfers. */
+/** Combines several transfers into one by adding their numbers; null if there are no transfers. */
 export function sumOf(transfers: readonly ShownTransfer[]): ShownTransfer | null {
   const [first] = transfers;
   if (first === undefined || transfers.length === 1) return first ?? null;
@@ -89,7 +89,7 @@ export class TransferBar {
     this.#write(barLine(transfer, this.#stream.columns));
   }
 
-  /** Shows a text while no transfer has a known progress. */
+  /** Shows a text as long as no transfer has known progress. */
   wait(text: string): void {
     this.#write(text.slice(0, Math.max(1, (this.#stream.columns ?? DEFAULT_COLUMNS) - 1)));
   }

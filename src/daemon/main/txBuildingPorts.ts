@@ -1,4 +1,7 @@
-/** Access of the transaction builder to the daemon's settings and ledger, read at each use. */
+/**
+ * Access of the transaction builder to settings and ledger of the daemon. Settings are read at each use, so that changes
+ * take effect.
+ */
 import type { Settings } from '../api/settings.js';
 import type { Clock, RandomSource } from '../base/clock.js';
 import type { Ledger } from '../ledger/ledger.js';

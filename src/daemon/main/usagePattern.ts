@@ -5,7 +5,7 @@
 
 import { suggestion } from '../../util/nearest.js';
 
-/** The arguments do not match. The message has the reason, which docopt gives for few of them. */
+/** Error: the arguments do not match the usage. The message contains the reason, while docopt often prints only the usage. */
 export class UsageError extends Error {}
 
 interface OptionRow {
@@ -18,7 +18,7 @@ type Pattern =
   | ({ readonly kind: 'option' } & OptionRow)
   | { readonly kind: 'required' | 'optional' | 'either' | 'repeated'; readonly parts: readonly Pattern[] };
 
-/** A command-line argument: an option with its full name, or a word without a name (null). */
+/** A command-line argument: an option with its full name, or a word without a name (`name` is null). */
 interface Token {
   readonly name: string | null;
   readonly value: string | true;
@@ -33,7 +33,7 @@ interface Match {
   readonly found: Found;
 }
 
-/** Values by their names in usage lines (`<name>`, `--name`), in order; null for an absent one. */
+/** Values by their names in the usage text (`<name>`, `--name`), in order; null for an argument that is absent. */
 export type UsageValues = ReadonlyMap<string, string | boolean | readonly string[] | null>;
 
 export class UsagePattern {
@@ -69,7 +69,10 @@ export class UsagePattern {
     return values;
   }
 
-  /** Why the arguments do not match: the first unknown option, else what is missing, else what is left. */
+  /**
+   * Explains why the arguments do not match: names the first unknown option, else the first missing argument, else the
+   * arguments that remain.
+   */
   #reason(tokens: readonly Token[], left: readonly Token[]): string {
     const names = leaves(this.#root).map(({ name }) => name);
     const accepted = names.filter((name) => name.startsWith('--'));
@@ -85,7 +88,7 @@ export class UsagePattern {
       : `${rest.name} is given more than once, or beside an option that excludes it.`;
   }
 
-  /** The first required part without a value, as the usage shows it; null if there is none. */
+  /** Returns the first required part without a value, in the form of the usage text; null if no part is missing. */
   #missing(pattern: Pattern, tokens: readonly Token[]): string | null {
     if (pattern.kind === 'optional' || this.#matchPart(pattern, tokens, []).isMatch) return null;
     if ('name' in pattern) return pattern.name;
@@ -176,7 +179,7 @@ export class UsagePattern {
     const given = equals < 0 ? word : word.slice(0, equals);
     let value = equals < 0 ? null : word.slice(equals + 1);
     const option = this.#findOption(given);
-    // An unknown option becomes a token that matches nothing, so the usage does not match.
+    // An unknown option is converted to a token that matches nothing, so that the usage does not match.
     if (option === null) return { name: given, value: value ?? true };
     if (!option.takesValue) {
       if (value !== null) throw new UsageError(`${option.name} must not have an argument`);
@@ -241,7 +244,7 @@ export class UsagePattern {
     return so;
   }
 
-  /** Returns the matching alternative that leaves the fewest arguments; of equal ones the first. */
+  /** Returns the matching alternative that leaves the fewest arguments over. Among equal alternatives the first is returned. */
   #matchOne(parts: readonly Pattern[], left: readonly Token[], found: Found): Match {
     let best: Match | null = null;
     for (const part of parts) {

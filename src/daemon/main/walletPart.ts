@@ -31,7 +31,7 @@ export type WalletServices = Pick<
 >;
 
 export interface WalletPart extends Component {
-  /** Services; null before the wallets are open and after the stop. */
+  /** Services of the component; null before the wallets are open and after the stop. */
   readonly services: WalletServices | null;
 }
 
@@ -42,11 +42,11 @@ export interface WalletPartDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly files: TxBuildingFiles;
-  /** Price feed of LBC; without it only fixed rates are available. */
+  /** Feed of the LBC price. If absent, only the fixed rates of the settings are available. */
   readonly rateFeed?: RateFeed;
   /** Hubs that are used instead of those of the settings. */
   readonly servers?: readonly HostPort[];
-  /** Path of a file of block headers that is imported before the sync. */
+  /** Path of a file with block headers that are imported before the sync. */
   readonly initialHeaders?: string;
 }
 
@@ -57,13 +57,19 @@ const LEDGERS: Readonly<Record<SettingValues['blockchain_name'], LedgerId>> = {
   lbrycrd_regtest: 'lbc_regtest',
 };
 
-/** File in the wallet folder. Source: lbry-sdk lbry/conf.py `KnownHubsList`. */
+/**
+ * Name of the file in the wallet folder that contains hubs announced by other hubs. Source: lbry-sdk lbry/conf.py
+ * `KnownHubsList`.
+ */
 const KNOWN_HUBS_FILE = 'known_hubs.yml';
 
 /** Default address of `lbcnode -hub` on this machine. */
 const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
 
-/** Hubs to use. By default a hub on this machine is tried before the public hubs; hubs named in the settings are used alone. */
+/**
+ * Hubs to use. By default a hub on this machine is tried before the public hubs. If the settings name hubs, only those are
+ * used.
+ */
 function hubsOf(settings: Settings): readonly HostPort[] {
   const hubs = settings.get('lbryum_servers');
   return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;
@@ -83,12 +89,12 @@ export class WalletAndLedger implements WalletPart {
     this.#ledgerId = LEDGERS[deps.settings.get('blockchain_name')];
   }
 
-  /** Folder of headers and database of the chain. */
+  /** Folder of the block headers and the ledger's database of the chain. */
   get #folder(): string {
     return join(this.#deps.settings.get('wallet_dir'), this.#ledgerId);
   }
 
-  /** Starts the component. Resolves when all accounts are in sync with a hub, so that no call uses an outdated wallet. */
+  /** Starts the component. Resolves when all accounts agree with a hub, so that no call uses an outdated wallet. */
   async start(): Promise<void> {
     const { settings, log, clock, random, files, rateFeed, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)
@@ -172,7 +178,7 @@ export class WalletAndLedger implements WalletPart {
         warn: (text) => log.warn(text),
       });
     } catch (error) {
-      // A wallet file that cannot be used ends the start, because only the operator can fix it.
+      // An unusable wallet file ends the start, because only the operator can repair it.
       if (error instanceof DaemonError) throw new EnvironmentError(error.message);
       throw error;
     }

@@ -1,15 +1,15 @@
-/** Runs a command-line call and shows its transfer on the terminal. */
+/** Runs a command-line call and shows the progress of its transfer on the terminal. */
 import { basename } from 'node:path';
 import type { JsonObject } from '../../util/json/json.js';
 import type { Clock } from '../base/clock.js';
 import { sumOf, TransferBar, type BarStream, type ShownTransfer } from './transferBar.js';
 
-/** Interval at which the status of the daemon is queried during the call. */
+/** Milliseconds between queries of the daemon's status during the call. */
 const LOOK_MS = 500;
-/** Delay before a transfer is shown; shorter calls show nothing. */
+/** Milliseconds before the progress is shown. Calls that take less time show none. */
 const PATIENCE_MS = 1000;
 
-/** Kind of the transfer that a method causes, by method name. */
+/** Kind of the transfer that a method starts, by method name. */
 const KINDS: Readonly<Record<string, string>> = {
   get: 'download',
   publish: 'publish',
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
 export const isWatched = (method: string): boolean => Object.hasOwn(KINDS, method);
 
 export interface WatchDeps {
-  /** Sends a call. Resolves to the response text; null if the daemon does not respond. */
+  /** Sends a call. Resolves to the text of the response; null if the daemon does not respond. */
   readonly send: (method: string, params: Readonly<Record<string, string>>) => Promise<string | null>;
   readonly terminal: BarStream;
   readonly clock: Pick<Clock, 'after' | 'nowMs'>;
@@ -34,7 +34,7 @@ const pause = (clock: WatchDeps['clock']): Promise<void> =>
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** Result in a response text; null if it is not an object. */
+/** Returns the result in a response text; null if the result is not an object. */
 function resultOf(text: string | null): Result | null {
   try {
     const { result } = JSON.parse(text ?? 'null') as { result?: unknown };
@@ -57,15 +57,14 @@ export class WatchedCall {
   }
 
   /**
-   * Returns the transfers that fit, combined. Another daemon, such as lbrynet, has no list of transfers; the result is null
-   * then.
+   * Returns the combined transfers for which `fits` is true. Null if the daemon has no list of transfers, as in lbrynet.
    */
   async #transfers(fits: (transfer: ShownTransfer) => boolean): Promise<ShownTransfer | null> {
     const found = resultOf(await this.#deps.send('status', {}))?.['transfers'];
     return sumOf((Array.isArray(found) ? found : []).filter(isTransfer).filter(fits));
   }
 
-  /** Shows the transfer of a call until its end. Resolves to the response. */
+  /** Shows the transfer of a call until the call ends. Resolves to the response of the call. */
   async until(method: string, params: JsonObject, call: Promise<string | null>): Promise<string | null> {
     const { clock } = this.#deps;
     const beganMs = clock.nowMs();
@@ -84,7 +83,8 @@ export class WatchedCall {
     for (;;) {
       await Promise.race([answered, pause(clock)]);
       if (isAnswered) break;
-      // A download of `get` cannot be identified before the response, so nothing is shown until then.
+      // The download of `get` cannot be identified before the response, so no progress is shown until the response
+      // arrives.
       const transfer = method === 'get' ? null : await this.#transfers(fits);
       if (isAnswered) break;
       const seconds = Math.floor((clock.nowMs() - beganMs) / 1000);
@@ -95,7 +95,7 @@ export class WatchedCall {
     return answered;
   }
 
-  /** Shows the rest of a download that `get` started. Resolves at its end. */
+  /** Shows the remaining part of a download that `get` started. Resolves when the download ends. */
   async afterGet(answer: string | null): Promise<void> {
     const { clock, send, terminal } = this.#deps;
     const sdHash = resultOf(answer)?.['sd_hash'];

@@ -5,14 +5,14 @@
  */
 import { open } from 'node:fs/promises';
 
-/** Number of bytes that are examined. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
+/** Number of bytes at the start of a file that are examined. Source: filetype/utils.py `_NUM_SIGNATURE_BYTES`. */
 export const HEAD_BYTES = 8192;
 
 interface Signature {
   readonly extension: string;
-  /** Required bytes by their offset in the file, as hexadecimal digits; two dots match any byte. */
+  /** Bytes that the file must contain, by their offset, as hexadecimal digits. Two dots match any byte. */
   readonly at: Readonly<Record<number, string>>;
-  /** Minimum size of a file of this type. */
+  /** Minimum size in bytes of a file of this type. */
   readonly leastBytes?: number;
 }
 
@@ -34,7 +34,7 @@ function hasBytes(head: Buffer, offset: number, hex: string): boolean {
 
 const ascii = (text: string): string => Buffer.from(text, 'latin1').toString('hex');
 
-/** Whether the file is an animated PNG: the chunk acTL comes before the image data. */
+/** Whether the file is an animated PNG: the chunk `acTL` precedes the image data. */
 function isAnimatedPng(head: Buffer): boolean {
   if (head.length <= 8 || !hasBytes(head, 0, '89504e470d0a1a0a')) return false;
   for (let at = 8; at + 8 <= head.length;) {
@@ -106,7 +106,7 @@ const isPowerPoint = (head: Buffer): boolean =>
     (hasBytes(head, 512, 'fdffffff') && hasBytes(head, 522, '0000')) ||
     (head.length > 2096 && hasBytes(head, 2072, `00b929e811000000${ascii('MS PowerPoint 97')}`)));
 
-/** Offset of the file name in a ZIP entry after the entry's signature. */
+/** Offset of the file name in a ZIP entry, counted from the end of the entry's signature. */
 const ZIP_NAME = 30;
 /** Number of bytes that are searched for the next entry of a ZIP archive. */
 const ZIP_REACH = 6000;
@@ -142,7 +142,7 @@ const office = (extension: string): Matcher => ({
   matches: (head) => officeExtension(head) === extension,
 });
 
-/** Matches an OpenDocument archive, whose first file `mimetype` contains the document type. */
+/** Matches an OpenDocument archive. Its first file, `mimetype`, contains the document type. */
 const openDocument = (extension: string, kind: string): Matcher => ({
   extension,
   matches: (head) =>
@@ -165,7 +165,7 @@ function isZstandard(head: Buffer): boolean {
   for (let frame = head; ;) {
     const first = frame[0] ?? 0;
     if (first >= 0x22 && first <= 0x28 && hasBytes(frame, 1, 'b52ffd')) return true;
-    // The stream starts with a skippable frame. The search continues after it.
+    // The stream starts with a skippable frame. The search continues after that frame.
     if (frame.length < 8 || (frame.readUInt32LE(0) & 0xfffffff0) >>> 0 !== 0x184d2a50) return false;
     const end = 8 + frame.readUInt32LE(4);
     if (frame.length < end) return false;
@@ -176,7 +176,7 @@ function isZstandard(head: Buffer): boolean {
 const isEmbeddedFont = (head: Buffer): boolean =>
   hasBytes(head, 34, '4c50') && ['020001', '010000', '020002'].some((hex) => hasBytes(head, 8, hex));
 
-/** Matchers of file types in the order of the search; the first match counts. */
+/** Matchers of file types. The first that matches determines the type. */
 const MATCHERS: readonly Matcher[] = [
   { extension: 'dwg', at: { 0: '41433130' } },
   { extension: 'xcf', at: { 0: ascii('gimp xcf v') } },
@@ -272,7 +272,7 @@ const MATCHERS: readonly Matcher[] = [
   { extension: 'wasm', at: { 0: '0061736d01000000' } },
 ];
 
-/** Extension for the first `HEAD_BYTES` bytes of a file; null if the type is unknown. */
+/** File name extension for the first `HEAD_BYTES` bytes of a file; null if the type is unknown. */
 export function contentExtension(head: Buffer): string | null {
   const found = MATCHERS.find((matcher) =>
     'matches' in matcher
@@ -283,7 +283,7 @@ export function contentExtension(head: Buffer): string | null {
   return found?.extension ?? null;
 }
 
-/** Extension for a file. Throws system errors if it cannot be read. */
+/** Resolves to the file extension for the content of a file. Rejects with a system error if the file cannot be read. */
 export async function contentExtensionOf(path: string): Promise<string | null> {
   const file = await open(path, 'r');
   try {

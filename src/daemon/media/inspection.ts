@@ -4,18 +4,18 @@
  */
 import { daemonThread } from '../base/threadCalls.js';
 
-/** Media fields of a claim; fields that MediaInfo did not find are absent. */
+/** Media fields of a claim. Fields that MediaInfo did not find are absent. */
 export interface MediaFacts {
   readonly width?: number;
   readonly height?: number;
-  /** Duration in whole seconds, rounded down. */
+  /** Duration of the media in whole seconds, rounded down. */
   readonly durationSec?: number;
 }
 
-/** Time limit for an inspection, because a damaged file may keep the parser busy. Arbitrary. */
+/** Milliseconds for an inspection, because a damaged file may keep the parser busy. Arbitrary. */
 const INSPECTION_MS = 30_000;
 
-/** Inspects a file. The result is empty if the file is unreadable or the inspection exceeds `limitMs`. */
+/** Inspects a file. The result is empty if the file is unreadable or the inspection takes more than `limitMs` milliseconds. */
 export async function inspectMedia(path: string, limitMs = INSPECTION_MS): Promise<MediaFacts> {
   const thread = daemonThread({
     program: ['daemon', 'media', 'inspectionWorker.js'],

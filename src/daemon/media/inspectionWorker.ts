@@ -12,7 +12,7 @@ interface Track {
   readonly Duration?: number;
 }
 
-/** Largest valid value of a field among these tracks; undefined without one. */
+/** Returns the largest valid value of a field among the tracks; undefined if no track has a valid value. */
 function largest(tracks: readonly Track[], field: 'Width' | 'Height' | 'Duration'): number | undefined {
   const values = tracks
     .map((track) => Number(track[field]))

@@ -26,19 +26,19 @@ import {
 } from './videoScan.js';
 import { splitWords } from './words.js';
 
-/** The settings about videos, by their names. */
+/** The settings about videos, with the names that they have in the settings file. */
 export interface VideoSettings {
   readonly video_encoder: string;
   readonly audio_encoder: string;
   readonly video_scaler: string;
   /** Maximum bit rate in bits per second; 0 for no limit. */
   readonly video_bitrate_maximum: number;
-  /** Length of the volume analysis in seconds; 0 disables the analysis. */
+  /** Length of the analysed part of the audio in seconds; 0 disables the volume analysis. */
   readonly volume_analysis_time: number;
   readonly volume_filter: string;
 }
 
-/** Paths of the programs. */
+/** Paths of the programs ffmpeg and ffprobe. */
 export interface VideoTools {
   readonly ffmpeg: string;
   readonly ffprobe: string;
@@ -51,7 +51,7 @@ export interface VideoCheck {
   readonly repair: boolean;
 }
 
-/** The file to publish, with the results of the check. */
+/** Path of the file to publish, and the results of the check. */
 export interface CheckedVideo {
   readonly path: string;
   readonly facts: MediaFacts;
@@ -94,8 +94,8 @@ export class VideoAnalyzer {
   }
 
   /**
-   * Returns the file itself or a repaired copy in the same folder. Files that are not videos pass. Throws `Exception` with
-   * all problems if the file is validated and not repaired.
+   * Returns the file itself or a repaired copy in the same folder. Files that are not videos are returned unchecked. Throws
+   * `Exception` with all problems if the file is validated and not repaired.
    */
   async check(path: string, { validate, repair }: VideoCheck, signal?: AbortSignal): Promise<CheckedVideo> {
     const scanned = await run(
@@ -124,7 +124,7 @@ export class VideoAnalyzer {
     }
   }
 
-  /** Problems of the video, in the order of the messages. */
+  /** Messages about the video's problems, in lbry-sdk's order. */
   async #problemsOf(scan: VideoScan, path: string, signal: AbortSignal | undefined) {
     const { video_bitrate_maximum: maximum } = this.#settings;
     const { size } = await stat(path);

@@ -14,7 +14,7 @@ export interface ScannedStream {
   readonly height?: number;
 }
 
-/** Output of `ffprobe -show_format -show_streams`. */
+/** Parsed output of `ffprobe -show_format -show_streams`. */
 export interface VideoScan {
   readonly format: {
     readonly format_name: string;
@@ -25,10 +25,10 @@ export interface VideoScan {
   readonly streams: readonly ScannedStream[];
 }
 
-/** Minimum duration of a video; files with a shorter duration count as images. Source: `_get_scan_data`. */
+/** Minimum duration of a video in seconds. Files with a shorter duration count as images. Source: `_get_scan_data`. */
 const LEAST_DURATION_SEC = 0.1;
 
-/** Output of ffprobe; null if the file is not a video. */
+/** Parses the output of ffprobe; null if the file is not a video. */
 export function parseScan(text: string): VideoScan | null {
   let parsed: unknown;
   try {
@@ -90,7 +90,10 @@ export function audioProblem(scan: VideoScan): string {
   return '';
 }
 
-/** Message about a bit rate above `maximum`; empty without a problem. `maximum` is in bits per second; 0 or less allows any. */
+/**
+ * Message about a bit rate above `maximum`; empty if the rate is allowed. `maximum` is in bits per second; 0 or less allows
+ * any rate.
+ */
 export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum: number): string {
   if (maximum <= 0) return '';
   // QUIRK: if the file does not state a bit rate, the computed rate is in bytes instead of bits per second. Source:
@@ -104,8 +107,8 @@ export function bitRateProblem({ format }: VideoScan, sizeBytes: number, maximum
 }
 
 /**
- * Message if the video cannot start to play before it is downloaded completely. `debugText` is the output of `ffprobe -v
- * debug`.
+ * Message if a player cannot start before the video is downloaded completely, else empty. `debugText` is the output of
+ * `ffprobe -v debug`.
  */
 export function fastStartProblem({ format }: VideoScan, debugText: string): string {
   if (includesAny(format.format_name, ['webm', 'ogg'])) return '';
@@ -115,7 +118,7 @@ export function fastStartProblem({ format }: VideoScan, debugText: string): stri
     : '';
 }
 
-/** Message about a wrong volume. `text` is the output of ffmpeg's filter volumedetect. */
+/** Message about a wrong volume, else empty. `text` is the output of ffmpeg's filter volumedetect. */
 export function volumeProblem(text: string): string {
   const valueOf = (name: string): number =>
     Number.parseFloat(new RegExp(`${name}_volume:\\s+([-+]?\\d*\\.\\d+|\\d+)`).exec(text)?.[1] ?? '');
@@ -125,7 +128,7 @@ export function volumeProblem(text: string): string {
     : '';
 }
 
-/** Largest width and height of the video streams; 0 without one. */
+/** Returns the largest width and the largest height of the video streams; 0 if there is no video stream. */
 export function dimensionsOf(scan: VideoScan): { readonly width: number; readonly height: number } {
   const video = streamsOf(scan, 'video');
   const largest = (field: 'width' | 'height'): number =>
@@ -134,7 +137,7 @@ export function dimensionsOf(scan: VideoScan): { readonly width: number; readonl
 }
 
 /**
- * Best container for the given encoder; without an encoder, for the unchanged video stream. Source:
+ * Extension of the best container for the given encoder, or for the unchanged video stream if no encoder is given. Source:
  * `_get_best_container_extension`.
  */
 export function bestExtension(scan: VideoScan, encoder: string | null): 'mp4' | 'webm' | 'ogv' {

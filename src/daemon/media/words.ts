@@ -13,7 +13,8 @@ export function splitWords(text: string): string[] {
     if (quote === "'" ? char === quote : quote === '"' && char === quote) quote = null;
     else if (char === '\\' && quote !== "'") {
       const next = text[++at] ?? '';
-      // Within double quotes a backslash escapes only a double quote and a backslash; elsewhere it is kept as a character.
+      // Within double quotes a backslash escapes only a double quote or a backslash. Before other characters it is a
+      // normal character.
       word = `${word ?? ''}${quote === '"' && next !== '"' && next !== '\\' ? '\\' : ''}${next}`;
     } else if (quote !== null) word = `${word ?? ''}${char}`;
     else if (char === '"' || char === "'") {

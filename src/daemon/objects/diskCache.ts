@@ -1,6 +1,6 @@
 /**
- * Disk cache of an object store's blobs. Above its limit the least recently used blobs are removed. Blobs that are not yet
- * in the store are never removed. Before a file is removed, the store must confirm that it has the blob.
+ * Disk cache for the blobs of an object store. Above its limit the least recently used blobs are removed. Blobs that the
+ * store does not have yet are never removed. Before a file is removed, the store must confirm that it has the blob.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -9,7 +9,7 @@ import type { BlobStore } from '../blobs/blobStore.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { OffsiteBlob } from '../content/offsiteRows.js';
 
-/** Interval at which the times of use are stored, so that they survive a restart. Arbitrary. */
+/** Interval in ms at which the times of the last use of blobs are stored, so that they survive a restart. Arbitrary. */
 const NOTE_MS = 60_000;
 
 export interface DiskCacheDeps {
@@ -18,13 +18,13 @@ export interface DiskCacheDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
   readonly cacheBytes: () => number;
-  /** Whether the store has the blob; null if the store is unreachable. */
+  /** Whether the object store has the blob; null if it is unreachable. */
   readonly isInStore: (hash: string, lengthBytes: number) => Promise<boolean | null>;
   /** Called when the store has lost the blob, which is then queued for upload again. */
   readonly onMissing: (hash: string) => Promise<void>;
 }
 
-/** Sizes of blobs by hash, least recently used first, and the sum of the sizes. */
+/** Sizes of blobs by hash, sorted from the least recently used, and the sum of the sizes. */
 class Sizes {
   readonly #sizes = new Map<string, number>();
   bytes = 0;
@@ -37,14 +37,14 @@ class Sizes {
     return this.#sizes.entries().next().value;
   }
 
-  /** Adds an entry at the end, or moves an existing one there. */
+  /** Adds an entry at the end of the list, or moves an existing entry to the end. */
   set(hash: string, lengthBytes: number): void {
     this.delete(hash);
     this.#sizes.set(hash, lengthBytes);
     this.bytes += lengthBytes;
   }
 
-  /** Removes an entry. Returns its size; null if it is unknown. */
+  /** Removes an entry. Returns the size of the blob in bytes; null if there is no entry. */
   delete(hash: string): number | null {
     const lengthBytes = this.#sizes.get(hash);
     if (lengthBytes === undefined) return null;
@@ -59,9 +59,9 @@ class Sizes {
 }
 
 export class DiskCache {
-  /** Blobs on the local disk that are not in the store yet. */
+  /** Blobs on the local disk that are not in the object store yet. */
   readonly waiting: Pick<Sizes, 'count' | 'bytes'>;
-  /** Blobs on the local disk that are also in the store. */
+  /** Blobs on the local disk that are also in the object store. */
   readonly stored: Pick<Sizes, 'count' | 'bytes'>;
   readonly #deps: DiskCacheDeps;
   readonly #waiting = new Sizes();
@@ -96,7 +96,7 @@ export class DiskCache {
     this.#stored.set(hash, lengthBytes);
   }
 
-  /** Moves a blob that waited for its upload to the stored blobs, because the store has it already. */
+  /** Moves a blob that waited for its upload to the list of stored blobs, because the store already has it. */
   nowStored(hash: string): void {
     const lengthBytes = this.#waiting.delete(hash);
     if (lengthBytes !== null) this.#stored.set(hash, lengthBytes);
@@ -128,7 +128,7 @@ export class DiskCache {
     }
   }
 
-  /** Removes files until the rest is within the limit. Ends early if the store is unreachable. */
+  /** Removes files until the remaining files are within the limit. Ends early if the store is unreachable. */
   shrink(): Promise<void> {
     this.#shrinking ??= this.#shrink()
       .catch((error: unknown) =>
@@ -148,7 +148,7 @@ export class DiskCache {
       const [hash, lengthBytes] = oldest;
       const isThere = await isInStore(hash, lengthBytes);
       if (isThere === null) return;
-      // The blob may have been removed while the store was queried.
+      // The blob may have been removed while the object store was queried.
       if (!this.#stored.has(hash)) continue;
       this.#stored.delete(hash);
       if (isThere) await local.evict(hash);

@@ -1,7 +1,7 @@
 /**
- * Blobs of a reflector in an object store. A received blob is written to this disk and waits there for its upload. For other
- * blobs the disk is a limited cache. Bytes from the store are verified against their hash before use. Blobs that another
- * reflector uploaded are found on request.
+ * Blobs of a reflector in an object store. A received blob is written to the local disk and waits there for its upload. For
+ * all other blobs the local disk is a cache of limited size. Bytes from the store are verified against their hash before
+ * use. Blobs that another reflector uploaded are found on request.
  */
 import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -22,13 +22,16 @@ import { ObjectStoreError, type S3Bucket } from './s3Bucket.js';
 import { StoreHealth } from './storeHealth.js';
 import { Uploads } from './uploads.js';
 
-/** Maximum number of concurrent reads from the store, and of reads that wait for one. Arbitrary: at most 32 MiB in memory. */
+/** Maximum number of concurrent reads from the object store, and of reads that wait. Arbitrary: bounds the memory to 32 MiB. */
 const FETCHES = [8, 64] as const;
-/** Maximum number of concurrent searches for unknown blobs, and of searches that wait. Arbitrary. */
+/** Maximum number of concurrent searches of the object store for unknown blobs, and of searches that wait. Arbitrary. */
 const FINDS = [8, 256] as const;
-/** Time for which a missing blob is not requested again from the store. Arbitrary. */
+/** Time in ms for which a blob that the store lacked is not requested from the store again. Arbitrary. */
 const MISS_MS = 30_000;
-/** Number of attempts to read a blob, and the pause between them. Some stores show a new object only after a delay. Arbitrary. */
+/**
+ * Number of attempts to read a blob, and milliseconds between them. Some stores return a new object only after a delay.
+ * Arbitrary.
+ */
 const ATTEMPTS = 2;
 const RETRY_MS = 500;
 
@@ -56,9 +59,9 @@ export interface OffsiteBlobsDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Size limit of the disk cache. Read at each use. */
+  /** Returns the size limit of the disk cache in bytes. Called for each blob. */
   readonly cacheBytes: () => number;
-  /** Called when blobs that waited for upload were lost. */
+  /** Called when blobs that waited for their upload were lost. */
   readonly onLost: () => void;
   readonly stopping: AbortSignal;
 }
@@ -86,7 +89,7 @@ export class OffsiteBlobs {
   readonly #fetches = new Slots(...FETCHES);
   readonly #finds = new Slots(...FINDS);
   readonly #misses = new MissMemory(MISS_MS);
-  /** Reads and searches in progress, by blob hash. */
+  /** Reads and searches that are running, by blob hash. */
   readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
   readonly #finding = new Map<string, Promise<FoundStream | null>>();
   #blocked: readonly string[] = [];
@@ -147,7 +150,7 @@ export class OffsiteBlobs {
     await this.#cache.shrink();
   }
 
-  /** Sets the streams whose blobs are not uploaded. */
+  /** Sets the blocked streams, whose blobs are not uploaded. */
   setBlocked(sdHashes: ReadonlySet<string>): void {
     this.#blocked = [...sdHashes];
     this.#uploads.poke();
@@ -159,8 +162,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Whether a blob can be accepted now, i.e. the disk has space for blobs that wait for upload. Blobs of unknown streams may
-   * use only half of the space, because they are not uploaded until their stream is known.
+   * Whether a blob can be accepted, because the disk has space for blobs that wait for their upload. Blobs of unknown
+   * streams may use only half of the space, because they are not uploaded until their stream is known.
    */
   async mayTake(hash: string, isDescriptor: boolean): Promise<boolean> {
     const limit = this.#deps.cacheBytes();
@@ -170,7 +173,10 @@ export class OffsiteBlobs {
     return (await this.#deps.database.ofKnownStreams([hash])).length > 0;
   }
 
-  /** Like `BlobStore.write`: true means that the blob is on disk. It is uploaded once its stream is known. */
+  /**
+   * Stores a blob on the local disk, like `BlobStore.write`: resolves to true when the blob is on disk. The blob is uploaded
+   * once its stream is known.
+   */
   async write(hash: string, blob: BlobBytes): Promise<boolean> {
     const { local, database, clock } = this.#deps;
     const { length } = bytesOf(blob);
@@ -207,7 +213,7 @@ export class OffsiteBlobs {
     await this.#cache.shrink();
   }
 
-  /** Whether the store has the blob; null if the store is unreachable. */
+  /** Whether the object store has the blob; null if it is unreachable. */
   async #isInStore(hash: string, lengthBytes: number): Promise<boolean | null> {
     try {
       const head = await this.#deps.bucket.head(hash);
@@ -232,8 +238,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Reads a blob from disk, otherwise from the store. Returns null if neither has valid bytes of the blob. Throws
-   * `BlobUnavailableError` if the store is unreachable.
+   * Reads a blob from the local disk or, if it is not there, from the store. Resolves to null if neither has the blob with
+   * correct bytes. Rejects with `BlobUnavailableError` if the store is unreachable.
    */
   async read(hash: string): Promise<Uint8Array | null> {
     const { local } = this.#deps;
@@ -246,7 +252,7 @@ export class OffsiteBlobs {
     return this.#offsite.has(hash) ? this.#fetch(hash) : null;
   }
 
-  /** Like `read`, but the bytes are read in parts. Afterwards the blob is on disk, unless writing to the disk failed. */
+  /** Like `read`, but returns an object that reads the bytes in parts. The blob is then on disk, unless writing failed. */
   async openParts(hash: string): Promise<OpenBytes | null> {
     const { local } = this.#deps;
     for (;;) {
@@ -263,7 +269,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Updates the state of a blob whose file is damaged or missing; the database already records that. */
+  /** Updates the state of a blob whose file is damaged or missing. The database has recorded the loss before. */
   async #mend(hash: string): Promise<void> {
     if (this.#deps.local.finished.has(hash)) return;
     if (!this.#offsite.has(hash)) {
@@ -274,7 +280,7 @@ export class OffsiteBlobs {
     await this.#deps.database.keepFinished(hash);
   }
 
-  /** Downloads a blob from the store to the local disk. Concurrent calls for the same blob share the download. */
+  /** Downloads a blob from the object store to the local disk. Concurrent calls for one blob share the download. */
   #fetch(hash: string): Promise<Uint8Array | null> {
     const running = this.#fetching.get(hash);
     if (running) return running;
@@ -307,7 +313,7 @@ export class OffsiteBlobs {
     return null;
   }
 
-  /** Writes a blob from the store to the local disk. Returns false if the hash of the bytes differs. */
+  /** Writes a blob from the object store to the local disk. Returns false if the bytes do not have the hash. */
   async #keep(hash: string, bytes: Uint8Array): Promise<boolean> {
     const { local, log } = this.#deps;
     try {
@@ -353,7 +359,7 @@ export class OffsiteBlobs {
     this.#health.worked();
     const sdHash = head?.sdHash;
     if (isBlobHash(sdHash) && isBlocked(sdHash)) return null;
-    // The descriptor is uploaded last, so its presence means that the stream is complete.
+    // The descriptor of a stream is uploaded last, so its presence in the store means that the stream is complete.
     const bytes = isBlobHash(sdHash) ? await bucket.get(sdHash) : null;
     const descriptor = bytes === null ? null : verified(sdHash!, bytes);
     const blobs = (descriptor?.blobs ?? []).flatMap(({ blobHash, length }) =>
@@ -389,8 +395,8 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Whether the store already has an offered blob of a known stream, so that the uploader need not send it. `onFound` is
-   * called before `finished` includes the blob.
+   * Checks whether the store already has an offered blob of a known stream, so that the uploader need not send it. `onFound`
+   * is called before `finished` includes the blob.
    */
   async adopt(hash: string, onFound: () => void): Promise<boolean> {
     if (this.#isUseless(hash)) return false;
@@ -411,7 +417,10 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Removes blobs from the database and the local disk. The objects in the store stay, because other reflectors may use them. */
+  /**
+   * Removes blobs from the database and the local disk. The objects in the store are not deleted, because other reflectors
+   * may use them.
+   */
   async delete(hashes: readonly string[]): Promise<void> {
     await this.#deps.database.loseOffsite(hashes);
     for (const hash of hashes) {
@@ -421,7 +430,7 @@ export class OffsiteBlobs {
     await this.#deps.local.delete(hashes);
   }
 
-  /** Warning for `status` while the store fails; null while it works. */
+  /** Warning for `status` while requests to the store fail; null while the store works. */
   get warning(): string | null {
     return this.#health.warning;
   }
@@ -446,8 +455,7 @@ export class OffsiteBlobs {
   }
 
   /**
-   * Ends uploads and reads. The signal `stopping` must be aborted before, and the database and the disk store must still be
-   * open.
+   * Ends uploads and reads. Abort the signal `stopping` before, and close the database and the disk store after.
    */
   async close(): Promise<void> {
     await this.#uploads.ended();
@@ -464,7 +472,7 @@ function inMemory(bytes: Uint8Array): OpenBytes {
   };
 }
 
-/** Descriptor in the bytes; null if the hash differs or the descriptor is invalid. */
+/** Parses a descriptor; null if the bytes do not have the hash or are invalid. */
 function verified(sdHash: string, bytes: Uint8Array): StreamDescriptor | null {
   if (blobHashOf(bytes) !== sdHash) return null;
   try {

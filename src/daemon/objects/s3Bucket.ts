@@ -1,20 +1,20 @@
 /**
- * Client for a bucket of an S3-compatible store: put, head and get. Each is one signed request with limits on time and size.
- * The caller limits the concurrency and retries. Source: Amazon S3 API reference, PutObject, HeadObject, GetObject; AWS
- * Signature Version 4 (package `aws4fetch`).
+ * Client for a bucket of an S3-compatible store: put, head and get. Each function sends one signed request with limits on
+ * time and size. The caller limits the concurrency and retries. Source: Amazon S3 API reference, PutObject, HeadObject,
+ * GetObject; AWS Signature Version 4 (package `aws4fetch`).
  */
 import { AwsV4Signer } from 'aws4fetch';
 import type { Clock } from '../base/clock.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
 
-/** Time limit for the transfer of a blob: 2 MiB at 35 kB/s. Arbitrary. */
+/** Milliseconds for the transfer of a blob, enough for 2 MiB at 35 kB/s. Arbitrary. */
 const TRANSFER_MS = 60_000;
-/** Time limit for a request without a blob in its body. Arbitrary. */
+/** Time limit in ms for a request without a blob in its body. Arbitrary. */
 const LOOK_MS = 10_000;
-/** Number of bytes read from an error response. Arbitrary. */
+/** Maximum number of bytes read from an error response. Arbitrary. */
 const MAX_REFUSAL_BYTES = 4096;
 const MAX_RETRY_AFTER_SEC = 300;
-/** Metadata of each object: the descriptor hash of the blob's stream. */
+/** Name of the metadata of an object that contains the descriptor hash of the blob's stream. */
 const STREAM_HEADER = 'x-amz-meta-lbry-stream';
 
 export interface S3Place {
@@ -22,14 +22,14 @@ export interface S3Place {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Prefix of object names; empty, or with a slash at its end. */
+  /** Prefix of object names in the bucket; empty, or ends with a slash. */
   readonly prefix: string;
 }
 
 export interface S3Credentials {
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Session token of temporary credentials. */
+  /** Session token of temporary credentials; null for permanent credentials. */
   readonly sessionToken: string | null;
 }
 
@@ -37,21 +37,21 @@ export interface S3BucketDeps {
   readonly place: S3Place;
   readonly credentials: S3Credentials;
   readonly clock: Clock;
-  /** Aborts when the reflector stops, which ends all requests. */
+  /** Signal that aborts when the reflector stops, which ends all requests. */
   readonly stopping: AbortSignal;
 }
 
-/** Metadata of an object. */
+/** Metadata of a stored object. */
 export interface ObjectHead {
   readonly lengthBytes: number;
   /** Descriptor hash of the blob's stream; null if the object was not uploaded by a reflector of this kind. */
   readonly sdHash: string | null;
 }
 
-/** A request to the store failed. The message is part of a sentence and has no secrets. */
+/** Error: a request to the object store failed. The message is part of a sentence and contains no secrets. */
 export class ObjectStoreError extends Error {
   override readonly name: string = 'ObjectStoreError';
-  /** Requested delay before a retry; null if the store requests none. */
+  /** Milliseconds before a retry, as requested by the store; null if it requests no delay. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null = null) {
@@ -70,8 +70,8 @@ interface Request {
 const hexOf = (buffer: ArrayBuffer): string => Buffer.from(buffer).toString('hex');
 
 /**
- * Error text of a failed `fetch`. The text of the system error is in the cause. If several addresses failed, the cause has
- * only an error code.
+ * Error text of a failed `fetch`. The cause contains the text of the system error, but only an error code if several
+ * addresses failed.
  */
 function failureText(error: unknown): string {
   const { cause, message } = error as Error;
@@ -81,14 +81,14 @@ function failureText(error: unknown): string {
 
 export class S3Bucket {
   readonly #deps: S3BucketDeps;
-  /** Cached signing keys. The key of the map contains the day. */
+  /** Cached signing keys. The map's key contains the day, since a signing key is valid for one day. */
   #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(deps: S3BucketDeps) {
     this.#deps = deps;
   }
 
-  /** Writes an object, replacing one with the same name. Resolves when the store has confirmed it. */
+  /** Writes an object. An object with the same name is replaced. Resolves when the store has confirmed the write. */
   async put(name: string, bytes: Uint8Array, sdHash: string): Promise<void> {
     const body = new Uint8Array(bytes);
     // The store verifies the received bytes against this hash.
@@ -115,13 +115,14 @@ export class S3Bucket {
   }
 
   /**
-   * Bytes of an object, up to the size of a blob; null if it does not exist. The bytes are not verified. Rejects if their
-   * number differs from the length that the store announced.
+   * Returns the bytes of an object, at most as many as a blob may have; null if the object does not exist. The bytes are not
+   * verified. Rejects if their number differs from the length that the store announced.
    */
   get(name: string): Promise<Uint8Array | null> {
     return this.#ask(name, { method: 'GET', timeoutMs: TRANSFER_MS }, async (response) => {
       const { status, headers, body } = response;
-      // Status 404 has two causes. A missing bucket must not look like a missing object.
+      // Status 404 can mean that the object or the bucket is missing. A missing bucket must not be mistaken for a missing
+      // object.
       if (status === 404) {
         const refusal = await refusalOf(response);
         if (refusal.message.includes('NoSuchBucket')) throw refusal;
@@ -180,13 +181,13 @@ export class S3Bucket {
   }
 }
 
-/** Reads a body; null if it exceeds the limit. */
+/** Reads the body of a response. Returns null if the body exceeds the limit. */
 async function readAtMost(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    // Leaving the loop aborts the transfer.
+    // Leaving the loop early aborts the transfer.
     if (bytes > limitBytes) return null;
     chunks.push(chunk);
   }

@@ -6,22 +6,25 @@ import type { Logger } from '../../util/logging.js';
 import type { Clock } from '../base/clock.js';
 import { ObjectStoreError } from './s3Bucket.js';
 
-/** Pause of uploads after the first failure, and maximum pause. The pause doubles with each further failure. Arbitrary. */
+/**
+ * Milliseconds before the next upload after the first failure, and maximum. The pause doubles after each further failure.
+ * Arbitrary.
+ */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** Number of consecutive failures after which the store counts as failing. A single failure may be random. */
+/** Number of consecutive failures after which the store counts as failing. A single failure may be accidental. */
 const FAILURES = 3;
-/** Interval at which the log repeats that the store fails. Arbitrary. */
+/** Milliseconds after which the log repeats that the store fails. Arbitrary. */
 const REPEAT_MS = 600_000;
 
 export interface StoreHealthDeps {
   /** `s3://bucket/prefix`. */
   readonly name: string;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** Source of random numbers from 0 to 1, which vary the pauses. */
+  /** Returns a random number from 0 to 1, which varies the pauses. */
   readonly random: () => number;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Number and bytes of the blobs that wait for upload, for messages. */
+  /** Returns the number and total size of the blobs that wait for their upload, for messages. */
   readonly waiting: () => { readonly blobs: number; readonly bytes: number };
 }
 
@@ -40,7 +43,7 @@ export class StoreHealth {
     return this.#failures >= FAILURES;
   }
 
-  /** Reason why the store fails; null while it works. */
+  /** Reason why requests to the store fail; null while the store works. */
   get reason(): string | null {
     return this.isDegraded ? this.#lastReason : null;
   }
@@ -63,7 +66,7 @@ export class StoreHealth {
     this.#lastReason = (error as Error).message;
     const doubledMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 16));
     const wantedMs = error instanceof ObjectStoreError ? (error.retryAfterMs ?? 0) : 0;
-    // The pause varies at random, so that reflectors that share a store do not all retry at the same time.
+    // The pause has a random part, so that the reflectors of one store do not all retry at the same time.
     this.#retryAtMs = clock.nowMs() + Math.max(wantedMs, doubledMs * (0.5 + random() / 2));
     const { warning } = this;
     const isDue = this.#loggedMs === null || clock.nowMs() - this.#loggedMs >= REPEAT_MS;

@@ -1,6 +1,6 @@
 /**
- * Uploads waiting blobs to the object store. The queue is in the database, so a kill loses nothing. A few uploads run
- * concurrently. While the store fails, only one upload is attempted after each pause.
+ * Uploads blobs to the object store. The queue is in the database, so that nothing is lost if the process is killed. A few
+ * uploads run concurrently. While the store fails, only one upload is attempted after each pause.
  */
 import { failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
@@ -9,11 +9,14 @@ import type { DueUpload } from '../content/offsiteRows.js';
 import { ObjectStoreError } from './s3Bucket.js';
 import type { StoreHealth } from './storeHealth.js';
 
-/** Number of concurrent uploads. Each upload holds its blob in memory twice. Arbitrary: 16 MiB in total. */
+/**
+ * Number of concurrent uploads. Each upload needs twice the size of its blob in memory. Arbitrary: bounds the memory to 16
+ * MiB.
+ */
 const PARALLEL = 4;
-/** Number of rows per query. Arbitrary. */
+/** Number of waiting blobs that one database query returns. Arbitrary. */
 const BATCH = 64;
-/** Pause after a local failure such as a full disk. Arbitrary. */
+/** Pause in ms after a local failure such as a full disk. Arbitrary. */
 const PAUSE_MS = 10_000;
 /** Number of failures of the same blob after which the log names the blob. Arbitrary. */
 const NOTABLE_FAILURES = 3;
@@ -23,9 +26,9 @@ export interface UploadsDeps {
   readonly health: StoreHealth;
   readonly log: Pick<Logger, 'warn'>;
   readonly stopping: AbortSignal;
-  /** Returns at most `limit` blobs that are due for upload, without those in `except`. */
+  /** Returns at most `limit` blobs that must be uploaded, without those in `except`. */
   readonly due: (limit: number, except: readonly string[]) => Promise<DueUpload[]>;
-  /** Uploads a blob. Rejects with `ObjectStoreError` if the store refuses it. */
+  /** Uploads a blob. Rejects with `ObjectStoreError` if the store does not accept it. */
   readonly send: (blob: DueUpload) => Promise<void>;
 }
 
@@ -52,13 +55,13 @@ export class Uploads {
     this.#done = this.#run();
   }
 
-  /** Called when an upload may be due. */
+  /** Wakes the loop of uploads. Call when a blob may have to be uploaded. */
   poke(): void {
     this.#isPoked = true;
     this.#wake();
   }
 
-  /** Resolves when no upload is running; `stopping` must be aborted before. */
+  /** Resolves when no upload is running. Abort `stopping` before the call. */
   ended(): Promise<void> {
     return this.#done;
   }
@@ -79,14 +82,17 @@ export class Uploads {
     }
   }
 
-  /** Returns the next uploads. Blobs that failed before come last. While the store fails, only one is returned. */
+  /**
+   * Returns the blobs to upload next. Blobs whose upload failed before are last. While the store fails, only one blob is
+   * returned.
+   */
   async #next(): Promise<DueUpload[]> {
     this.#isPoked = false;
     const limit = this.#deps.health.pauseMs > 0 || this.#deps.health.isDegraded ? 1 : BATCH;
     const due = await this.#deps.due(limit, [...this.#failed.keys()].slice(-BATCH));
     if (due.length > 0 || this.#failed.size === 0) return due;
     const again = await this.#deps.due(BATCH, []);
-    // Forgets the failures of blobs that are not due.
+    // Removes the records of failures for blobs that do not wait any more.
     const hashes = new Set(again.map(({ hash }) => hash));
     for (const hash of this.#failed.keys()) if (!hashes.has(hash)) this.#failed.delete(hash);
     const fewest = again.toSorted(
@@ -128,7 +134,7 @@ export class Uploads {
       if (!(error instanceof ObjectStoreError)) throw error;
       if (stopping.aborted) return false;
       const failures = (this.#failed.get(blob.hash) ?? 0) + 1;
-      // Moves the blob to the end of the map, so that the blobs are in the order of their last failures.
+      // Moves the blob to the end of the map, so that the map is sorted by the time of the last failure.
       this.#failed.delete(blob.hash);
       this.#failed.set(blob.hash, failures);
       health.failed(error);

@@ -8,14 +8,14 @@ import { hashToHex } from '../../util/bytes.js';
 import type { Txo } from '../txo/txo.js';
 
 const CLAIM_ID_DIGITS = 40;
-/** QUIRK: for an abbreviated id the reference hub compares only this many digits. */
+/** QUIRK: of an abbreviated claim id the reference hub compares only this many hexadecimal digits. */
 const COMPARED_DIGITS = 10;
 
 const filed = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString('utf8');
 
 /**
- * Whether names are equal after the chain's normalization, or differ only in case. Case is compared by the newest Unicode
- * rules, because other hubs may use newer rules than the chain.
+ * Whether names are equal after the chain's normalization or differ only in case. Case is compared by the newest Unicode
+ * rules, because hubs may use newer rules than the chain.
  */
 function isSameName(one: string, other: string): boolean {
   const folded = (name: string): string => name.normalize('NFD').toLowerCase();
@@ -24,7 +24,7 @@ function isSameName(one: string, other: string): boolean {
 
 function fits({ name, claimId }: UrlSegment, txo: Txo): boolean {
   const id = hashToHex(txo.claimId!);
-  // A complete claim id identifies the claim, so the name in the URL is not compared.
+  // A complete claim id identifies the claim, so that the name in the URL need not be compared.
   if (claimId?.length === CLAIM_ID_DIGITS) return id === claimId;
   return isSameName(name, txo.claimName!) && id.startsWith((claimId ?? '').slice(0, COMPARED_DIGITS));
 }

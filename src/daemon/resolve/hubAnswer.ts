@@ -1,7 +1,7 @@
 /**
- * Reads and validates a hub's response about claims: the message `Outputs`. The message has positions of outputs (txid and
- * index) and numbers of the claim index. The outputs are read from transactions that the ledger verifies. Source: lbry-sdk
- * lbry/schema/result.py `Outputs`.
+ * Reads and validates a hub's response about claims: the message `Outputs`. The message contains only txid and index of
+ * outputs, and numbers of the claim index. The outputs themselves are read from transactions that the ledger verifies.
+ * Source: lbry-sdk lbry/schema/result.py `Outputs`.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
@@ -20,23 +20,26 @@ const HASH_SIZE = 32;
  * `Ledger.resolve`.
  */
 const MAX_ROWS = 100;
-/** Maximum number of extra rows, the claims that other rows refer to. Arbitrary: each claim refers to at most three others. */
+/**
+ * Maximum number of extra rows, i.e. of claims to which other rows refer. Arbitrary: each claim refers to at most three
+ * other claims.
+ */
 const MAX_EXTRA_ROWS = 2000;
 /**
  * Maximum number of members of the protobuf message: rows, extra rows, blocking channels and a few numbers. Arbitrary:
- * allows a blocking channel for each row.
+ * enough for a blocking channel per row.
  */
 const MAX_MEMBERS = MAX_ROWS + MAX_EXTRA_ROWS + 2 * MAX_ROWS;
 /**
- * Maximum size of a message. Arbitrary: all rows with the longest names in their URLs, and with error texts as long as a
- * claim can be.
+ * Maximum size of a message in bytes. Arbitrary: enough for all rows with the longest names in their URLs and the longest
+ * error texts.
  */
 const MAX_BYTES = 4 << 20;
 
-/** Error: a hub sent a response that cannot be right. */
+/** Error: a hub's response contradicts the chain or the rules. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError';
-  /** Whether an honest hub may have sent the response, because of a reorganisation during the request. */
+  /** Whether an honest hub may have sent the response, for example because the chain was reorganised during the request. */
   readonly mayBeHonest: boolean;
 
   constructor(message: string, mayBeHonest = false) {
@@ -45,15 +48,15 @@ export class WrongAnswerError extends Error {
   }
 }
 
-/** Position of an output in the chain: txid and index. */
+/** Reference to an output by txid and index. */
 export interface Place {
-  /** 32 bytes, wire order. */
+  /** Txid: 32 bytes, wire order. */
   readonly txid: Bytes;
   readonly nout: number;
 }
 
 export interface ClaimRow extends Place {
-  /** Claim index data; null if the hub reports only the position. */
+  /** Data of the hub's claim index; null if the hub reports only txid and index of the output. */
   readonly meta: ClaimMeta | null;
   readonly channel: Place | null;
   readonly repost: Place | null;
@@ -75,7 +78,7 @@ export type AnswerRow = ClaimRow | ErrorRow;
 export interface HubAnswer {
   /** Rows in the order of the request. */
   readonly rows: readonly AnswerRow[];
-  /** Further claims that the rows refer to, such as channels and reposted claims. */
+  /** Claims to which the rows refer, such as channels and reposted claims. */
   readonly extraRows: readonly ClaimRow[];
   /** Total number of results on all pages of a search. */
   readonly total: number;
@@ -105,7 +108,7 @@ export function readHubAnswer(bytes: Bytes): HubAnswer {
 }
 
 /**
- * Throws if the message has too many rows. The rows are counted before they are decoded, because a row of two bytes takes a
+ * Throws if the message contains too many rows. Rows are counted before they are decoded, because a row of two bytes needs a
  * hundred times as much memory when decoded.
  */
 function checkSize(bytes: Bytes): void {
@@ -128,7 +131,10 @@ function readOutputs(bytes: Bytes): Outputs {
   }
 }
 
-/** Position that a reference in the message names; null if the reference is absent, or empty as in older hubs. */
+/**
+ * Txid and index of the output that a reference in the message points to; null if the reference is absent, or empty as older
+ * hubs send it.
+ */
 function placeOf(output: Output | undefined): Place | null {
   if (output === undefined || output.txHash.length === 0) return null;
   if (output.txHash.length !== HASH_SIZE) throw new WrongAnswerError('a transaction id has not 32 bytes');

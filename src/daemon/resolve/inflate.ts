@@ -1,6 +1,6 @@
 /**
  * Converts a hub's response to outputs. The transactions of all named outputs are fetched and verified, and the outputs are
- * read from them. Only the numbers of the claim index are the hub's. Source: lbry-sdk lbry/schema/result.py `inflate`,
+ * read from them. Only the numbers of the claim index are not verified. Source: lbry-sdk lbry/schema/result.py `inflate`,
  * `message_to_txo`; lbry/extras/daemon/json_response_encoder.py `encode_claim_meta`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
@@ -22,10 +22,10 @@ import {
 } from './hubAnswer.js';
 import { checkWaitingUpdates } from './waitingUpdates.js';
 
-/** Maximum depth of nested claims in a response. Arbitrary: a repost of a repost by a channel in a channel has depth four. */
+/** Maximum depth of nested claims in a response. Arbitrary: a repost of a repost, with channels, has a depth of four. */
 const MAX_DEPTH = 8;
 
-/** Result of resolving a URL or claim id that has no claim. */
+/** Error that replaces the claim in the result for a URL or claim id. */
 export interface ResolveFailure {
   readonly name: ErrorRow['error'];
   readonly text: string;
@@ -44,8 +44,8 @@ export interface Inflated {
 export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
 
 /**
- * Converts a response. Throws `WrongAnswerError` if a transaction is missing or unproven, an output is missing or not a
- * claim, or a reference has no row.
+ * Converts a response to outputs. Throws `WrongAnswerError` if a transaction is missing or unproven, an output is missing or
+ * not a claim, or a reference has no row.
  */
 export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inflated> {
   const claimRows = [...answer.extraRows, ...answer.rows.filter(isClaimRow)];
@@ -80,11 +80,11 @@ class Inflater {
   readonly #transactions: ReadonlyMap<string, LedgerTransaction>;
   readonly #headers: HeaderView;
   /**
-   * Rows of the response by output position. Of several rows with the same position, one with claim index numbers takes
+   * Rows of the response by output position. If several rows have the same position, a row with claim index numbers takes
    * precedence.
    */
   readonly #rows = new Map<string, ClaimRow>();
-  /** Referenced outputs, each created once. */
+  /** Outputs to which others refer. Each output is created only once. */
   readonly #referred = new Map<string, Txo>();
 
   constructor(
@@ -103,8 +103,8 @@ class Inflater {
   }
 
   /**
-   * Creates the output of a requested claim. It is not shared with references to the claim, because this response may add
-   * notes to it.
+   * Creates the output of a requested claim. References to the claim get another object, because this response may add notes
+   * to the requested one.
    */
   claimOf(row: ClaimRow): Txo {
     const txo = this.#output(row);
@@ -112,7 +112,7 @@ class Inflater {
     return txo;
   }
 
-  /** Returns the output that a reference points to. */
+  /** Returns the output at the position to which a reference points. */
   at(place: Place): Txo {
     return this.#referredAt(place, new Set());
   }
@@ -158,7 +158,7 @@ class Inflater {
     const name = hashToHex(txid);
     const found = this.#transactions.get(name);
     if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
-    // An unconfirmed transaction cannot be verified, so it is accepted only if the row says that it is unconfirmed.
+    // An unconfirmed transaction cannot be verified. It is accepted only if the row itself says that it is unconfirmed.
     if (!found.isVerified && this.#rows.get(placeKey(place))?.isWaiting !== true)
       throw new WrongAnswerError(`the transaction ${name} is shown to be in no block`, true);
     const output = found.tx.outputs[nout];

@@ -25,7 +25,7 @@ const claimIdOf = (txo: Txo): string => hashToHex(txo.claimId!);
 const hasPrice = ({ claim }: Txo): boolean =>
   claim?.claim.type.case === 'stream' && claim.claim.type.value.fee !== undefined;
 
-/** Adds the notes to claims that can be decoded. Adds none without accounts. */
+/** Adds the notes to claims that can be decoded. Without accounts nothing is added. */
 export async function addOwnNotes(
   found: readonly Txo[],
   accountIds: readonly string[],
@@ -67,7 +67,7 @@ async function addReceipts(
     accountIds,
   );
   const receipts = new Map<string, Txo>();
-  // Rows are newest first. The order is reversed, so that the newest receipt of a claim replaces older ones.
+  // Rows begin with the newest. The order is reversed, so that the newest receipt of a claim replaces older ones.
   for (const row of rows.toReversed()) {
     const receipt = receiptOf(row);
     if (receipt?.notes.purchasedClaimId) receipts.set(receipt.notes.purchasedClaimId, receipt);

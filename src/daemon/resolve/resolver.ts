@@ -18,9 +18,9 @@ import { addOwnNotes, type Includes, type OwnNotesPort } from './ownNotes.js';
 
 /** Source: `Ledger.resolve`. */
 const URLS_AT_ONCE = 100;
-/** Claims per request. Source: maximum page size of `claim_search`. */
+/** Maximum number of claims per request. Source: maximum page size of `claim_search`. */
 const CLAIMS_AT_ONCE = 50;
-/** Maximum number of hubs per request. Arbitrary. */
+/** Maximum number of hubs to which a request is sent if responses are wrong. Arbitrary. */
 const MAX_HUBS = 3;
 /** Maximum number of repeated requests to a hub whose claim index may be behind its chain. Arbitrary. */
 const ASKED_AGAIN = 3;
@@ -36,7 +36,7 @@ export interface ResolverPorts {
     readonly database: OwnNotesPort;
   };
   readonly log: Pick<Logger, 'warn'>;
-  /** Waits for a number of milliseconds; a timer by default, replaced in tests. */
+  /** Waits for a number of milliseconds. A timer by default; tests pass another function. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -55,8 +55,8 @@ export class Resolver {
   }
 
   /**
-   * Resolves URLs. The result has an entry for each URL; null for an invalid URL. `accountIds` are the accounts whose notes
-   * are added.
+   * Resolves URLs. The result has an entry for each URL: null for an invalid URL. `accountIds` are the accounts for whose
+   * ownership notes are added.
    */
   async resolve(
     urls: readonly string[],
@@ -110,7 +110,7 @@ export class Resolver {
     return found;
   }
 
-  /** Claim by its printed id; null if there is none. */
+  /** Resolves a claim id in printed form to the claim; null if no claim has it. */
   async claimById(given: string): Promise<Txo | null> {
     if (!/^[0-9a-f]{40}$/i.test(given)) return null;
     const claimId = given.toLowerCase();
@@ -136,7 +136,7 @@ export class Resolver {
     return shown;
   }
 
-  /** Adds the signing channel to each signed support. */
+  /** Adds the signing channel to each support that is signed. */
   async #addSupporters(txos: readonly Txo[]): Promise<void> {
     const signed = txos.filter(({ support }) => support?.channelId);
     const channelIds = [...new Set(signed.map((txo) => hashToHex(txo.channelId!)))];
@@ -169,7 +169,10 @@ export class Resolver {
     return found;
   }
 
-  /** Repeats a request with the same or another hub until `check` accepts the response. `check` may throw `WrongAnswerError`. */
+  /**
+   * Repeats a request with the same hub or another hub until `check` accepts the response. `check` throws `WrongAnswerError`
+   * for a wrong response.
+   */
   async #believed(
     ask: () => Promise<Buffer>,
     check: (answer: Inflated) => void = () => undefined,
@@ -197,7 +200,10 @@ export class Resolver {
   }
 }
 
-/** URL with the complete claim id. A name that is not valid in a URL is replaced by another name. */
+/**
+ * URL with the complete claim id. If the claim's name is not valid in a URL, another name is used, since the id identifies
+ * the claim.
+ */
 function ownUrl(txo: Txo): string {
   const permanent = `lbry://${txo.claimName}#${idOf(txo)}`;
   const { channel = null, stream = null } = parseUrl(permanent) ?? {};
@@ -205,7 +211,7 @@ function ownUrl(txo: Txo): string {
   return only?.name === txo.claimName ? permanent : `lbry://claim#${idOf(txo)}`;
 }
 
-/** Members of a failure in a response. The hub's text is truncated, because it may have any length. */
+/** Members that represent a failure in the response. The hub's text is truncated, because it may have any length. */
 export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
   name,
   text: boundedErrorText(text),

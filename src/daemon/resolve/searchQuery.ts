@@ -7,7 +7,7 @@ import { DaemonError } from '../base/daemonError.js';
 
 export type SearchQuery = Record<string, unknown>;
 
-/** Maximum length of lists. Source: lbryio/hub hub/common.py `expand_query`. */
+/** Maximum length of a list parameter. Source: lbryio/hub hub/common.py `expand_query`. */
 const MAX_LIST_LENGTH = 2048;
 
 /** Parameters that the daemon itself uses and does not send to the hub. */
@@ -28,7 +28,7 @@ const NOT_FOR_HUBS: ReadonlySet<string> = new Set([
   'remove_duplicates',
 ]);
 
-/** Parameters that hubs require as lists, even for one value. */
+/** Matches the names of parameters that hubs require as lists, even for one value. */
 const LISTS =
   /^(?:claim_ids|(?:not_)?channel_ids|stream_types|media_types|(?:any|all|not)_(?:tags|languages|locations))$/;
 const OLD_TRENDING: ReadonlySet<string> = new Set([
@@ -84,10 +84,10 @@ function sourceOf(hasSource: unknown, hasNoSource: unknown): boolean | undefined
   return typeof hasNoSource === 'boolean' ? !hasNoSource : (hasSource as boolean | undefined);
 }
 
-/** Parameters that hubs accept only as text, even if the value is a number. */
+/** Parameters that hubs accept only as text, even for numbers. */
 const TEXTS: ReadonlySet<string> = new Set(['release_time', 'claim_type', 'fee_currency']);
 
-/** Converts values to numbers where possible. A single value is returned without a list, as hubs require. */
+/** Converts values to numbers where possible. A list of one value becomes the value itself, as hubs require. */
 function unwrapped(name: string, values: readonly string[]): unknown {
   const read = values.map((text) => {
     const number = TEXTS.has(name) ? NaN : Number(text);

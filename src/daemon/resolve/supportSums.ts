@@ -9,12 +9,12 @@ import type { HubPort } from '../ledger/ledger.js';
 const METHOD = 'lbcnode.claimtrie.support_sum';
 const UNKNOWN_METHOD = /unknown method/i;
 
-/** Sum of supports of one channel. */
+/** Sum of the supports that one channel signed. */
 export interface SupportSum {
-  /** Id in the hex form that programs print. */
+  /** Claim id of the channel in the hex form that programs print. */
   readonly channelId: string;
   readonly channelName: string;
-  /** URL without `lbry://`. */
+  /** URL of the channel without `lbry://`. */
   readonly shortUrl: string;
   /** Amount in LBC, as a decimal text. */
   readonly amount: string;

@@ -1,7 +1,7 @@
 /**
  * Checks unconfirmed updates of claims. Such a transaction cannot be proven to exist, so a hub could invent an update of
  * any claim. The owner's signature proves it: an input must spend the claim, and its script must be valid. New claims need
- * no such check, since their ids are derived from their transactions.
+ * no such check, because the id of a new claim is derived from its transaction.
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import type { Transaction, TxOutput } from '../../primitives/transaction.js';
@@ -14,7 +14,7 @@ import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Ledger, LedgerTransaction } from '../ledger/ledger.js';
 import { WrongAnswerError, type Place } from './hubAnswer.js';
 
-/** Maximum number of inputs that are checked. Arbitrary: wallets spend the claim as the first input. */
+/** Maximum number of inputs that are searched for the spent claim. Arbitrary: wallets spend the claim as the first input. */
 const MAX_INPUTS = 16;
 /** Maximum length of a chain of unconfirmed updates. Source: lbrycrd validation.h `DEFAULT_ANCESTOR_LIMIT`. */
 const MAX_CHAIN = 25;
@@ -27,7 +27,7 @@ interface Update {
   readonly name: Bytes;
 }
 
-/** Throws `WrongAnswerError` for an unconfirmed update that does not spend its claim. */
+/** Checks unconfirmed updates of claims. Throws `WrongAnswerError` for an update that does not spend its claim. */
 export async function checkWaitingUpdates(
   places: readonly Place[],
   transactions: Transactions,
@@ -65,8 +65,8 @@ async function parentsOf(
 }
 
 /**
- * Returns the output that the update spends, if that is an unconfirmed update too. Throws if the update does not validly
- * spend its claim.
+ * Returns the output that the update spends, if it is an unconfirmed update. Throws if the update does not validly spend its
+ * claim.
  */
 function formerUpdate(update: Update, parents: Transactions): Update[] {
   const { tx, claimId } = update;
@@ -78,8 +78,7 @@ function formerUpdate(update: Update, parents: Transactions): Update[] {
     if (!mayUnlock(tx, i, output!)) break;
     return updateAt({ txid: prevout.hash, nout: prevout.index }, parent);
   }
-  // The error is marked as possibly honest, because a new block or a replacement transaction may have changed the spent
-  // outputs.
+  // A new block or a replacement transaction may have changed the spent outputs, so the hub may be honest.
   throw new WrongAnswerError(
     `an update of ${hashToHex(claimId)} is not signed by the owner of the claim`,
     true,

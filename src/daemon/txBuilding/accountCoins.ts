@@ -1,19 +1,19 @@
-/** Coins of accounts for one run of coin selection. Only the coins that the selection needs are read from the database. */
+/** Unspent outputs of accounts for one run of coin selection. Only those that the selection needs are read from the database. */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { CoinFilter } from '../ledger/ledgerDatabase.js';
 import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
 import { SPENDING_FEE } from '../wallet/tx/draft.js';
 import type { LedgerPort } from './ports.js';
 
-/** A coin by its number in the database. */
+/** A coin with its number in the database. */
 export interface NumberedCoin extends Coin {
   readonly number: number;
 }
 
-/** Error: a coin was spent or reserved after it was read. */
+/** Thrown if a selected coin was spent or reserved after it was read. */
 export class CoinGone extends Error {}
 
-/** Number of coin objects that are created before the event loop may run other tasks. */
+/** Number of coin objects that are created between two yields to the event loop. */
 export const COINS_A_STEP = 4096;
 
 export class AccountCoins implements UtxoPool<NumberedCoin> {
@@ -63,7 +63,7 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
     return numbers.map((number) => ({ number, effectiveAmount }));
   }
 
-  /** All coins, grouped by account in the given order. This order decides between coins of equal amount. */
+  /** All unspent outputs, sorted by account in the given order. The order decides between outputs of equal amount. */
   async all(): Promise<NumberedCoin[]> {
     const { accountIds, isConfirmed } = this.#filter;
     const coins: NumberedCoin[] = [];

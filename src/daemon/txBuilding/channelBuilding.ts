@@ -1,7 +1,7 @@
 /**
- * Channels: creation, updates, signing of data, and export and import of keys. A key is on disk before a claim with it is
- * broadcast. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`; lbry/wallet/account.py
- * `Account.generate_channel_private_key`.
+ * Channels: creation, updates, signing of data, and export and import of keys. A private key is on disk before the claim
+ * with its public key is broadcast. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_channel_*`;
+ * lbry/wallet/account.py `Account.generate_channel_private_key`.
  */
 import { clone } from '@bufbuild/protobuf';
 import { newClaim } from '../../metadata/claimFields.js';
@@ -38,7 +38,7 @@ export interface NewChannel {
   readonly fields: ClaimArguments;
 }
 
-/** Adds a new channel key of the account to a claim: its public key. */
+/** Adds the public key of the account's next channel key to a claim. */
 async function withNewKey(claim: Claim, account: AccountPort): Promise<Claim> {
   const { publicKey } = await account.channelKeys.next();
   return withKey(claim, publicKey);
@@ -51,8 +51,8 @@ function withKey(claim: Claim, publicKey: Bytes): Claim {
 }
 
 /**
- * Replaces the value of a claim output. QUIRK: the fee is computed before the claim has the key; this makes transactions
- * equal to lbry-sdk's.
+ * Replaces the value of a claim output. QUIRK: as in lbry-sdk, the fee is computed before the claim contains the key, so
+ * that transactions are equal.
  */
 const setValue =
   (claim: Claim) =>
@@ -60,7 +60,7 @@ const setValue =
     replaceValue(output, unsignedValue(claim));
 
 /**
- * Creates a channel. Throws if the name is invalid or already used by the wallet. Also throws `InsufficientFundsError`, and
+ * Creates a channel. Throws if the name is invalid or the wallet has a channel with the name, `InsufficientFundsError`, and
  * `AssertionError` while the wallet is locked.
  */
 export async function createChannel(
@@ -101,15 +101,15 @@ export async function createChannel(
 export interface ChannelChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Whether to remove all values except the key first. */
+  /** Whether to remove all values except the key before the new values are set. */
   readonly replace: boolean;
   readonly newSigningKey: boolean;
   readonly fields: ClaimArguments;
 }
 
 /**
- * Updates a channel. Throws if the wallet does not have the channel. Also throws `InsufficientFundsError`, and
- * `AssertionError` while the wallet is locked.
+ * Updates a channel. Throws if the wallet does not have the channel, `InsufficientFundsError`, and `AssertionError` while
+ * the wallet is locked.
  */
 export async function updateChannel(
   txBuilder: TxBuilder,

@@ -23,8 +23,8 @@ export interface SignedData {
 }
 
 /**
- * Signs the salt, the channel id and the data. The default salt is the present time. Throws if the wallet lacks the channel
- * or its key.
+ * Signs the salt, the channel id and the data. The default salt is the current time. Throws if the wallet does not have the
+ * channel or its key.
  */
 export async function signData(
   { ports: { ledger, clock } }: TxBuilder,
@@ -35,7 +35,7 @@ export async function signData(
 ): Promise<SignedData> {
   wallet.assertUnlocked();
   const { signing } = await ownChannel(ledger, wallet, choice);
-  // Python's `unhexlify` refuses such text before it reads digits.
+  // Python's `unhexlify` refuses text with characters beyond ASCII before it parses the digits.
   if (/[^\0-\x7f]/.test(hexData ?? '')) throw badValue('hexdata must be hex digits.');
   if (hexData === undefined || !isHex(hexData))
     // The error has the name of Python's `binascii.Error`.
@@ -56,12 +56,12 @@ const EXPORT_FIELDS = [
 type ExportedChannel = Record<(typeof EXPORT_FIELDS)[number], string>;
 
 /**
- * Maximum length of an exported text, far above real ones. The limit is needed because decoding base58 takes quadratic time.
- * Arbitrary.
+ * Maximum length of an exported text in characters. Decoding base58 takes quadratic time, so the length is limited.
+ * Arbitrary: far above real texts.
  */
 const MAX_EXPORT_CHARS = 16_384;
 
-/** Text of an export: one line of ASCII characters without blanks. */
+/** Formats an export as one line of ASCII characters without spaces. */
 function formatExport(channel: ExportedChannel): string {
   const text = JSON.stringify(channel, EXPORT_FIELDS.slice());
   const ascii = text.replaceAll(
@@ -123,7 +123,7 @@ export async function exportChannel(
 
 /**
  * Imports the key of a channel into the account that owns the channel, or into a new read-only account. When the promise
- * resolves, the key is on disk. The result is a text with the channel's name. Throws if the channel has moved to another
+ * resolves, the key is on disk. The result is a message with the channel's name. Throws if the channel has moved to another
  * owner.
  */
 export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, text: string): Promise<string> {
@@ -149,8 +149,8 @@ export async function importChannel(txBuilder: TxBuilder, wallet: WalletPort, te
 }
 
 /**
- * Adds a read-only account that already contains the key. If the key were added later, the channel would count meanwhile as
- * a channel with a lost key.
+ * Adds a read-only account that contains the imported key from the start. If the key were added afterwards, the channel
+ * would temporarily count as a channel whose key is lost.
  */
 async function addHoldingAccount(
   wallet: WalletPort,

@@ -8,14 +8,14 @@ import { MetadataError } from '../../metadata/metadataError.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 
-/** Arguments by name. Null is refused; undefined means absent. */
+/** Arguments of a command by name. Null throws an error; undefined means absent. */
 export type ClaimArguments = Readonly<Record<string, JsonValue | undefined>>;
 
 const CLEARS = 'clear_';
-/** First words of error texts whose errors are of the general class `Exception` in the reference. */
+/** Beginnings of those error texts whose class in lbry-sdk is the general `Exception`. */
 const UNCLASSED = ['In order to set a fee', 'Missing or unknown currency'];
 const NULL_REFUSED = 'None or null is not valid value';
-/** End of the text about wrong hex. Its class there is Python's `binascii.Error`. */
+/** End of the error text for invalid hex digits. In the reference the error has the class `binascii.Error` of Python. */
 const HEX_REFUSED = 'must be an even number of hex digits';
 
 function refusalOf(message: string): DaemonError {
@@ -25,7 +25,7 @@ function refusalOf(message: string): DaemonError {
 }
 
 /**
- * Applies the arguments to a claim. Switches set to false count as absent, because the command line sends them all.
+ * Applies the arguments to a claim. Switches that are false count as absent, because the command line sends all switches.
  * `contentExtension` is the file extension that the content of the stream's file indicates; null without a file. Throws
  * `InputValueIsNoneError`, `ValueError`.
  */

@@ -19,7 +19,7 @@ import type { MadeTransaction, TxBuilder, SendOptions } from './txBuilder.js';
 import { idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
 import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
 
-/** Accounts and addresses of a claim to be created. */
+/** Options for a claim to be created: the accounts and addresses. */
 export interface ClaimOptions extends SendOptions {
   /**
    * Account that holds a new claim; the default is the wallet's default account. For an update: the only account searched
@@ -30,15 +30,15 @@ export interface ClaimOptions extends SendOptions {
   readonly fundingAccountIds?: readonly string[] | undefined;
 }
 
-/** Address of a claim, with the hash of its key. */
+/** Address that owns a claim, with the hash of the address's key. */
 export interface Holding {
   readonly address: string;
   readonly keyHash: Bytes;
 }
 
 /**
- * Calls a function that builds and sends a transaction to the given address. Without an address, an unused address of the
- * account is reserved during the call. Throws if the address does not pay to a key.
+ * Calls a function that builds and sends a transaction to the given address. If `address` is undefined, an unused address of
+ * the account is reserved during the call. Throws if the address does not pay to a key.
  */
 export async function withHolding<Result>(
   { params }: LedgerPort,
@@ -55,7 +55,7 @@ export async function withHolding<Result>(
   }
 }
 
-/** The requested address; without a request, the address of the claim to be updated. */
+/** The requested address, or the address of the updated claim if none is requested. */
 export function holdingOf({ params }: LedgerPort, address: string | undefined, old: Txo): Holding {
   if (address !== undefined) return { address, keyHash: keyHashOf(address, params) };
   const keyHash = old.read?.values['pubkey_hash'];
@@ -67,22 +67,22 @@ function addressOf(keyHash: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'pubkeyhash', hash: keyHash }, addressPrefixes);
 }
 
-/** A claim to be created. */
+/** Description of a claim to be created. */
 export interface ClaimPlan extends SendOptions {
   readonly wallet: WalletPort;
   readonly funding: readonly AccountPort[];
   /** Unsigned output. */
   readonly output: NewOutput;
-  /** The claim that an update spends; undefined for a new claim. */
+  /** Output of the claim that an update spends; undefined for a new claim. */
   readonly old?: Txo;
   readonly channel: OwnChannel | null;
   readonly notes?: TxoNotes;
-  /** Changes the output after coins are selected and before it is signed. The size of the output must stay the same. */
+  /** Changes the new output after coins are selected and before it is signed. Must not change the size of the output. */
   readonly finish?: (output: NewOutput) => NewOutput | Promise<NewOutput>;
   readonly beforeSending?: () => Promise<void>;
 }
 
-/** Value of a claim before it is signed. */
+/** Encodes the value of a claim without a signature. */
 export const unsignedValue = (claim: Claim): Buffer =>
   encodeClaim({ channelId: null, signature: null, claim });
 
@@ -95,7 +95,7 @@ export function newClaimOutput(
   return claimOutput(amountDewies, name, unsignedValue(claim), keyHash);
 }
 
-/** Output that updates a claim. It has the claim's name even if the bytes are not valid UTF-8. */
+/** Output that updates a claim. The name is copied byte by byte, even if it is not valid UTF-8. */
 export function updatedClaimOutput(
   amountDewies: bigint,
   old: Txo,
@@ -144,8 +144,8 @@ export async function refuseExpiredChannel(txBuilder: TxBuilder, { txo }: OwnCha
 }
 
 /**
- * Builds and sends a claim. The fee includes the size of the signature; the claim is signed after the first input is known.
- * The change is paid to the first funding account. Throws if the updated claim has expired.
+ * Builds and sends a claim. The fee includes the size of the signature. The claim is signed when the first input is known,
+ * because the signature covers it. The change is paid to the first funding account. Throws if the updated claim has expired.
  */
 export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
@@ -171,7 +171,7 @@ export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<
   );
 }
 
-/** Accounts of the wallet, or only the named one. */
+/** Returns all accounts of the wallet or, with `accountId`, only that account. */
 export function accountsFor(wallet: WalletPort, accountId: string | undefined): readonly AccountPort[] {
   return accountId ? [wallet.account(accountId)] : wallet.accounts;
 }
@@ -187,7 +187,10 @@ export async function isNameTaken(
   return (await ledger.database.txos(filter, { limit: 1 })).length > 0;
 }
 
-/** The claim with this id that the accounts own and an update can spend; null if there is not exactly one. */
+/**
+ * Finds the claim with this id that the accounts own and an update can spend. Null if there is no such claim, or more than
+ * one.
+ */
 export async function ownClaim(
   ledger: LedgerPort,
   wallet: WalletPort,
@@ -205,7 +208,7 @@ export async function ownClaim(
 export const quotedIds = (accounts: readonly AccountPort[]): string =>
   accounts.map(({ id }) => `'${id}'`).join(', ');
 
-/** Selects outputs by claim id, or by txid and index. */
+/** Choice of outputs by claim id, or by txid and index. */
 export interface OutputChoice {
   readonly claimId?: string | undefined;
   readonly txid?: string | undefined;
@@ -228,7 +231,7 @@ export async function chosenOutputs(
   return unspent(ledger, { ...filter, claimIds: [claimId] });
 }
 
-/** Claim id in wire order from its printed form. Throws if invalid. */
+/** Converts a claim id from its printed form to wire order. Throws if it is invalid. */
 export function claimIdBytes(claimId: string): Buffer {
   if (claimId.length !== 40 || !isHex(claimId))
     throw failure('Invalid claim id. It is expected to be a 40 characters long hexadecimal string.');
@@ -236,8 +239,8 @@ export function claimIdBytes(claimId: string): Buffer {
 }
 
 /**
- * Spends claims and pays their amounts as change. A missing fee is paid by all searched accounts with `fundingIsAll`,
- * otherwise only by the account that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
+ * Spends claims and pays their amounts as change. If the amounts do not cover the fee, all searched accounts pay (with
+ * `fundingIsAll`), or only the account that gets the change. Source: `jsonrpc_channel_abandon`, `jsonrpc_stream_abandon`.
  */
 export async function abandonClaims(
   txBuilder: TxBuilder,

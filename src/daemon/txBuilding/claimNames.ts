@@ -14,7 +14,7 @@ export function checkStreamName(name: string): void {
   if (url.stream?.name !== name) throw failure('Stream name has invalid characters.');
 }
 
-/** Throws if the name is invalid for a collection. */
+/** Throws if the name is invalid for a collection claim. */
 export function checkCollectionName(name: string): void {
   if (name === '') throw failure('Collection name cannot be blank.');
   const url = parseUrl(name);

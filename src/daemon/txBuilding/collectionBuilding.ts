@@ -37,8 +37,8 @@ export interface NewCollection {
 }
 
 /**
- * Creates a collection. Throws if the name is invalid or already used by the wallet, or the signing channel is unavailable.
- * Also throws `InsufficientFundsError`.
+ * Creates a collection. Throws if the name is invalid or used by the wallet, if the signing channel is unavailable, and
+ * `InsufficientFundsError`.
  */
 export async function createCollection(
   txBuilder: TxBuilder,
@@ -75,7 +75,7 @@ export interface CollectionChange {
 }
 
 /**
- * Updates a collection. Throws if the wallet lacks the collection or the signing channel is unavailable. Also throws
+ * Updates a collection. Throws if the wallet does not have the collection, if the signing channel is unavailable, and
  * `InsufficientFundsError`.
  */
 export async function updateCollection(
@@ -97,7 +97,7 @@ export async function updateCollection(
   return txBuilder.held.with(find, async ([old]) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
-    // The expiry is checked first, because an expired claim cannot be updated and the channel need not be looked up.
+    // The expiry is checked before the channel is searched, because an expired claim cannot be updated.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;

@@ -1,6 +1,6 @@
 /**
- * Addresses for payments and claims. The wallet pays to key hashes, and to script hashes only where stated. Source: lbry-sdk
- * lbry/extras/daemon/daemon.py `valid_address_or_error`.
+ * Addresses for payments and claims. The wallet pays to key hashes; only functions that say so pay to script hashes. Source:
+ * lbry-sdk lbry/extras/daemon/daemon.py `valid_address_or_error`.
  */
 import { decodeDestination } from '../../script/address.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -12,7 +12,7 @@ import { payKeyHash, payScriptHash, type NewOutput } from '../wallet/tx/newOutpu
 const notAnAddress = (address: string): Error => failure(`'${address}' is not a valid address`);
 
 /**
- * Key hash of a P2PKH address, for outputs with claims and supports. Throws for any other text, including P2SH addresses.
+ * Key hash of a P2PKH address, for outputs with claims and supports. Throws for any other text, such as a P2SH address.
  */
 export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): Bytes {
   const destination = decodeDestination(address, addressPrefixes);
@@ -25,7 +25,7 @@ export function keyHashOf(address: string, { addressPrefixes }: LedgerParams): B
   return destination.hash;
 }
 
-/** A payment to a P2PKH, P2SH or version 0 witness address. */
+/** Output that pays a P2PKH, P2SH or version 0 witness address. */
 export function payTo(amountDewies: bigint, address: string, { addressPrefixes }: LedgerParams): NewOutput {
   const destination = decodeDestination(address, addressPrefixes);
   if (destination?.type === 'pubkeyhash') return payKeyHash(amountDewies, destination.hash);

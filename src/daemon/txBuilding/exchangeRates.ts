@@ -1,19 +1,19 @@
 /**
- * Converts amounts of other currencies to LBC: by fixed rates from the settings, and USD also by an exchange's price. Source
- * of the semantics: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`.
+ * Converts amounts of other currencies to LBC by fixed rates from the settings. The rate of USD may also come from the price
+ * feed of an exchange. Source of the semantics: lbry-sdk lbry/extras/daemon/exchange_rate_manager.py `convert_currency`.
  */
 import { parseDecimal, type Decimal } from '../../metadata/decimal.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { ExchangePort } from './ports.js';
 import type { RateFeed } from './rateFeed.js';
 
-/** Decimal places of LBC. */
+/** Number of decimal places of LBC amounts. */
 const PLACES = 8;
 /** Maximum number of digits of amounts and rates, which limits the computing time. Arbitrary. */
 const MAX_DIGITS = 60;
 const RATE = /^([A-Za-z]{1,10})=(.+)$/;
 
-/** Amount of LBC in dewies, rounded half to even. */
+/** Converts an amount of LBC to dewies, rounded half to even. */
 function dewiesOf({ digits, exponent }: Decimal): bigint {
   const shift = exponent + PLACES;
   if (shift >= 0) return digits * 10n ** BigInt(shift);
@@ -30,8 +30,8 @@ function decimalIn(text: string): Decimal | null {
 }
 
 /**
- * Creates a converter from rates such as `USD=38.5`, in LBC per unit of the currency. Without a rate for USD, the price of
- * the feed is used if there is a feed. Throws `ValueError` for a malformed rate.
+ * Creates a converter from rates such as `USD=38.5`, in LBC per unit of the currency. If `rates` has none for USD, the price
+ * of the feed is used, if a feed is given. Throws `ValueError` for a malformed rate.
  */
 export function exchangeBy(rates: readonly string[], feed?: Pick<RateFeed, 'lbcPerUsd'>): ExchangePort {
   const lbcFor = new Map<string, Decimal>([['LBC', { digits: 1n, exponent: 0 }]]);

@@ -1,6 +1,7 @@
 /**
  * Locks on specific outputs (claims, supports and others) that a transaction being built spends. Another caller that needs a
- * locked output waits and then repeats its search. Coins are not locked here but reserved in the ledger's database.
+ * locked output waits and then repeats its search. Coins need no such lock, because they are reserved in the ledger's
+ * database.
  */
 import type { Txo } from '../txo/txo.js';
 
@@ -8,12 +9,12 @@ const keyOf = (txo: Txo): string => `${txo.txidHex}:${txo.nout}`;
 
 export class HeldOutputs {
   readonly #held = new Map<string, Promise<void>>();
-  /** A set for each running `find`. It collects the outputs that are released while `find` runs. */
+  /** One set for each call of `find` that is running. It collects the outputs that are released during the call. */
   readonly #lookers = new Set<Set<string>>();
 
   /**
-   * Runs `use` with the outputs that `find` returns, once no other caller has locked them. `find` is called again after a
-   * wait, because the previous holder of the lock may have spent the outputs.
+   * Runs `use` with the outputs that `find` returns, as soon as no other caller has locked them. `find` is called again
+   * after a wait, because the previous holder of the lock may have spent the outputs.
    */
   async with<Found extends readonly Txo[], Result>(
     find: () => Promise<Found>,
@@ -29,7 +30,7 @@ export class HeldOutputs {
 
   /**
    * Locks the outputs that `find` returns. The check that they are free and the lock happen in the same turn of the event
-   * loop. Outputs released during `find` may be spent, so `find` is repeated for them.
+   * loop. If outputs were released while `find` ran, they may be spent, so `find` is called again.
    */
   async #hold<Found extends readonly Txo[]>(
     find: () => Promise<Found>,

@@ -18,8 +18,8 @@ import { AccountCoins, CoinGone, COINS_A_STEP, type NumberedCoin } from './accou
 import type { LedgerPort } from './ports.js';
 
 /**
- * Maximum number of selections for one request. A selected coin may be spent before it is reserved, and the selection is
- * repeated then. Arbitrary: more consecutive failures must have another cause.
+ * Maximum number of selections for one request. If a selected coin is spent before it is reserved, the selection is
+ * repeated. Arbitrary: more consecutive failures must have another cause.
  */
 const MAX_ATTEMPTS = 20;
 const RANDOM_BYTES = 6;
@@ -36,8 +36,8 @@ export class InputChoice {
   }
 
   /**
-   * Selects and reserves coins that pay `deficit` and the fee for spending them. Empty if there are not enough. The strategy
-   * `largest` uses as few coins as possible.
+   * Selects and reserves coins that pay `deficit` and the fee for spending them. Empty if the accounts do not have enough
+   * coins. The strategy `largest` uses as few coins as possible.
    */
   choose(
     accountIds: readonly string[],
@@ -55,7 +55,7 @@ export class InputChoice {
     });
   }
 
-  /** Selects coins once. Resolves to null if a coin was spent during the selection. */
+  /** Selects outputs once. Resolves to null if a selected output was spent during the selection. */
   async #chosen(
     accountIds: readonly string[],
     deficit: bigint,
@@ -89,7 +89,7 @@ export class InputChoice {
   }
 }
 
-/** The largest coins that together pay the target; empty if all coins do not suffice. */
+/** Selects the largest outputs that together pay the target; empty if all outputs do not suffice. */
 async function largestFirst(coins: AccountCoins, target: bigint): Promise<readonly NumberedCoin[]> {
   const chosen: NumberedCoin[] = [];
   let sum = 0n;
@@ -97,7 +97,8 @@ async function largestFirst(coins: AccountCoins, target: bigint): Promise<readon
     const amounts = await coins.below(below);
     if (amounts.length === 0) return [];
     for (const { effectiveAmount, count } of amounts) {
-      // The fee for spending this coin exceeds its amount. All further coins are smaller, so the target cannot be reached.
+      // The fee for spending this coin exceeds its amount. All remaining coins are smaller, so the target cannot be
+      // reached.
       if (effectiveAmount <= 0n) return [];
       const needed = Number((target - sum + effectiveAmount - 1n) / effectiveAmount);
       const taken = await coins.take({ effectiveAmount, count: Math.min(count, Math.max(1, needed)) });

@@ -19,7 +19,7 @@ export function publicKeyOf(txo: Txo): Bytes | null {
   return type?.case === 'channel' ? channelPublicKey(type.value.publicKey) : null;
 }
 
-/** Private key of a channel, from any account of the wallet; null if the wallet lacks the key. */
+/** Private key of a channel, from any account of the wallet; null if the wallet does not have the key. */
 export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   const publicKey = publicKeyOf(txo);
   if (publicKey === null) return null;
@@ -30,7 +30,7 @@ export function channelSecret(txo: Txo, wallet: WalletPort): Bytes | null {
   return null;
 }
 
-/** Converts a row to an output. For a channel, adds a note whether the wallet can sign for it. */
+/** Converts a row to an output. For a channel, adds a note on whether the wallet has its private key. */
 export function txoOf(row: TxoRow, wallet: WalletPort): Txo {
   const txo = new Txo(row);
   if (row.txoType === TXO_TYPE.channel) txo.notes.hasSigningKey = channelSecret(txo, wallet) !== null;
@@ -49,8 +49,8 @@ export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]
 }
 
 /**
- * Selects a channel by its claim id, otherwise by its name. Only the given accounts are searched; all accounts if none is
- * given.
+ * Selects a channel: by its claim id or, without one, by its name. Only the named accounts are searched; without names all
+ * accounts are searched.
  */
 export interface ChannelChoice {
   readonly channelId?: string | undefined;
@@ -58,15 +58,15 @@ export interface ChannelChoice {
   readonly channelAccountIds?: readonly string[] | undefined;
 }
 
-/** A channel of the wallet with its signing key. */
+/** A channel of the wallet with its private key for signing. */
 export interface OwnChannel {
   readonly txo: Txo;
   readonly signing: SigningChannel;
 }
 
 /**
- * Finds a channel of the wallet. Throws `ValueError` if not exactly one matches, and `PrivateKeyNotFoundError` if the wallet
- * lacks its key.
+ * Finds a channel of the wallet. Rejects with `ValueError` if not exactly one channel matches, and with
+ * `PrivateKeyNotFoundError` if the wallet lacks the key of the channel.
  */
 export async function ownChannel(
   ledger: LedgerPort,

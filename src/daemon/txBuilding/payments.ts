@@ -1,5 +1,5 @@
 /**
- * Payments: to addresses, between accounts, from time locks, and of selected outputs into change. Source: lbry-sdk
+ * Payments: to addresses, between accounts, out of time locks, and of selected outputs into change. Source: lbry-sdk
  * lbry/extras/daemon/daemon.py `jsonrpc_wallet_send`, `jsonrpc_account_deposit`, `jsonrpc_txo_spend`, lbry/wallet/account.py
  * `fund`.
  */
@@ -20,24 +20,24 @@ import { givenOf, unspent } from './ownOutputs.js';
 import type { WalletPort } from './ports.js';
 
 /**
- * Maximum number of outputs of a payment. A standard transaction has at most 100,000 bytes, and each output takes 34.
- * Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`.
+ * Maximum number of outputs of a payment. A standard transaction has at most 100,000 bytes, and each output uses 34. Source:
+ * lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`.
  */
 const MAX_OUTPUTS = 2900;
-/** Maximum number of inputs of a standard transaction, 148 bytes each. */
+/** Maximum number of inputs of a standard transaction. An input uses 148 bytes. */
 const MAX_INPUTS = 670;
 
 export interface Payment {
   readonly amountDewies: bigint;
-  /** Addresses to pay. Each address gets the full amount. */
+  /** Addresses that receive the payment. Each receives the full amount. */
   readonly addresses: readonly string[];
   readonly changeAccountId?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
 }
 
 /**
- * Sends a payment. Throws if an address is invalid. Also throws `InsufficientFundsError`, and `AssertionError` while the
- * wallet is locked.
+ * Sends a payment. Throws if an address is invalid, `InsufficientFundsError`, and `AssertionError` while the wallet is
+ * locked.
  */
 export async function sendPayment(
   txBuilder: TxBuilder,
@@ -58,7 +58,7 @@ export interface Transfer {
   readonly toAccount?: string | undefined;
   readonly fromAccount?: string | undefined;
   readonly amountDewies: bigint;
-  /** Whether to send all coins instead of an amount. */
+  /** Whether to send all unspent outputs instead of an amount. */
   readonly everything: boolean;
   /** Number of equal outputs into which the amount is split. */
   readonly outputs: number;
@@ -102,7 +102,7 @@ export interface Deposit {
   readonly nout: number;
   /** Hex. */
   readonly redeemScript: string;
-  /** Private key in wallet import format for a compressed public key. */
+  /** Private key in wallet import format, marked as the key of a compressed public key. */
   readonly privateKey: string;
   readonly toAccount?: string | undefined;
 }
@@ -110,8 +110,8 @@ export interface Deposit {
 const PRIVATE_KEY_SIZE = 32;
 
 /**
- * Decodes a private key in wallet import format to its 32 bytes: the network byte and the marker of a compressed key are
- * removed. Throws `ValueError`.
+ * Decodes a private key in wallet import format to its 32 bytes, without the network byte and the marker of a compressed
+ * key. Throws `ValueError`.
  */
 function secretOf(privateKey: string): Buffer {
   const secret = decodeBase58Check(privateKey)?.subarray(1, -1);
@@ -176,7 +176,7 @@ async function outputAt({ ports: { ledger } }: TxBuilder, txid: string, nout: nu
 
 export interface Sweep {
   readonly accountId?: string | undefined;
-  /** Selects the outputs to spend. The conditions that they are unspent and belong to the accounts are always added. */
+  /** Selects the outputs to spend. The code always adds the conditions that they are unspent and belong to the accounts. */
   readonly filter: TxoFilter;
   /** Maximum number of inputs of each transaction. */
   readonly batchSize: number;

@@ -37,27 +37,27 @@ export interface ChannelKeyPair {
 export interface AccountPort {
   readonly id: string;
   /**
-   * Whether the account has a private key, locked or not. An account created for an imported channel may have only the
+   * Whether the account has a private key, encrypted or not. An account created for an imported channel may have only the
    * public key.
    */
   readonly isSpendable: boolean;
-  /** Returns a receiving address and reserves it until `freeAddress` is called. */
+  /** Returns a receiving address and reserves it until `freeAddress` is called, so that other transactions do not get it. */
   takeReceivingAddress(): Promise<string>;
   nextChangeKeyHash(): Promise<Bytes>;
-  /** Whether change goes to a witness program of the key hash (P2WPKH). */
+  /** Whether change is paid to a witness program of the key hash (P2WPKH). */
   readonly paysToWitness?: boolean;
-  /** Ends the reservation of an address. */
+  /** Ends the reservation of an address (`freeAddress`) or of a change key (`freeChangeKeyHash`). */
   freeAddress(address: string): void;
   freeChangeKeyHash(keyHash: Bytes): void;
   /**
-   * Private key for the hash of one of the account's keys; null if the account lacks the key. Throws while the wallet is
-   * locked.
+   * Private key for the hash of one of the account's public keys; null if the account does not have the key. Throws while
+   * the wallet is locked.
    */
   privateKeyOf(pubkeyHash: Bytes): Promise<Bytes | null> | Bytes | null;
   readonly channelKeys: {
     /** Private key for a channel's public key of 33 bytes; null if unknown. */
     keyFor(publicKey: Bytes): Bytes | null;
-    /** Next key that no channel of the account uses. */
+    /** Returns the next key that no channel of the account uses. */
     next(): Promise<ChannelKeyPair>;
     /** Adds a key to the wallet without saving the wallet. */
     import(secret: Bytes): ChannelKeyPair;
@@ -65,52 +65,61 @@ export interface AccountPort {
 }
 
 export interface WalletPort {
-  /** Accounts of the wallet. The first one is the default account. */
+  /** Accounts of the wallet. The first account is the default account. */
   readonly accounts: readonly AccountPort[];
-  /** Returns the account with an id; without an id, the default account. Throws `ValueError` if there is none. */
+  /**
+   * Returns the account with the id, or the default account if no id is given. Throws `ValueError` if there is no such
+   * account.
+   */
   account(id?: string): AccountPort;
   accountsOrAll(ids?: readonly string[]): readonly AccountPort[];
-  /** Account that owns the address; null if none. */
+  /** Returns the account that owns the address; null if none. */
   accountOf(address: string): Promise<AccountPort | null>;
-  /** Adds an account in the form of the wallet file. When the promise resolves, the account is on disk. Throws `ValueError`. */
+  /**
+   * Adds an account in the form of the wallet file. When the promise resolves, the wallet file contains the account. Throws
+   * `ValueError`.
+   */
   addAccount(account: JsonObject): Promise<AccountPort>;
   /** Throws `AssertionError`. */
   assertUnlocked(): void;
-  /** Resolves when the wallet's file is on disk. */
+  /** Writes the wallet's file. Resolves when the file is on disk. */
   save(): Promise<void>;
 }
 
-/** Lookups of claims of any party in the claim index. They resolve to null if the claim is not found or the response is wrong. */
+/**
+ * Finds claims of any owner in the claim index. The functions resolve to null if the claim is not found or the response is
+ * wrong.
+ */
 export interface ClaimsPort {
-  /** The claim with this printed id. */
+  /** Finds the claim with this printed id; null if there is none. */
   byId(claimId: string): Promise<Txo | null>;
   at(url: string): Promise<Txo | null>;
-  /** The channel whose public key has this address. */
+  /** Finds the channel whose public key has this address; null if there is none. */
   channelOfKey(keyAddress: string): Promise<Txo | null>;
 }
 
 export interface ExchangePort {
-  /** Value of an amount of a currency (LBC, BTC, USD) in dewies. Throws `CurrencyConversionError`. */
+  /** Converts an amount of a currency (LBC, BTC, USD) to dewies. Throws `CurrencyConversionError`. */
   toDewies(currency: string, amount: string): bigint;
 }
 
-/** A stream created from a file whose claim is not broadcast yet. */
+/** A stream that was created from a file and whose claim is not broadcast yet. */
 export interface FileStream {
   /** 48 bytes. */
   readonly sdHash: Bytes;
-  /** SHA-384 of the file, 48 bytes. */
+  /** SHA-384 of the file's content, 48 bytes. */
   readonly fileHash: Bytes;
   /** Called after the broadcast of the claim. `replaced` is the descriptor hash of the replaced stream, which is deleted. */
   published(claim: Txo, replaced: string | null): Promise<void>;
-  /** Called if the claim was not broadcast: deletes blobs and rows. */
+  /** Deletes the blobs and rows of the stream. Called if the claim was not broadcast. */
   discard(): Promise<void>;
 }
 
-/** A file that was inspected and can now be published. */
+/** A file that was inspected and can be published. */
 export interface PreparedFile {
-  /** Claim fields of the file as command arguments. Hashes are zeros until the stream is created. */
+  /** Claim fields with the file's data, as command arguments. Hashes consist of zeros until the stream is created. */
   readonly fields: Readonly<Record<string, JsonValue | undefined>>;
-  /** Extension by the file's content; null if its type is unknown. */
+  /** File extension that the content indicates; null if the type of the content is unknown. */
   readonly contentExtension: string | null;
   makeStream(): Promise<FileStream>;
 }
@@ -119,7 +128,7 @@ export interface FileChoice {
   readonly path: string;
   /** Whether to refuse a video that cannot be streamed. */
   readonly validate: boolean;
-  /** Whether to publish a streamable copy instead. */
+  /** Whether to publish a streamable copy instead of the file. */
   readonly optimize: boolean;
 }
 
@@ -135,8 +144,8 @@ export interface PublishingPort {
     withHash: boolean,
   ): Promise<PreparedFile>;
   /**
-   * Called after the broadcast of a stream's claim without a new file. Links the claim to the daemon's file of the stream,
-   * if there is one.
+   * Called after the broadcast of a stream claim that was updated without a new file. Links the claim to the daemon's file
+   * of the stream, if that file exists.
    */
   moved(claim: Txo): Promise<void>;
 }
@@ -150,7 +159,7 @@ export interface TxBuildingPorts {
   readonly ledger: LedgerPort;
   readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;
-  /** Publishing. Throws if the component `file_manager` does not run. */
+  /** Returns the functions for publishing. Throws if the component `file_manager` does not run. */
   readonly publishing: () => PublishingPort;
   /** Whether the component `file_manager` runs. */
   readonly hasFiles: () => boolean;

@@ -1,6 +1,6 @@
 /**
- * Purchases of claims: a payment to the seller, followed by a receipt output. Source: lbry-sdk lbry/extras/daemon/daemon.py
- * `jsonrpc_purchase_create`, lbry/wallet/manager.py `create_purchase_transaction`.
+ * Purchases of claims: the first output pays the seller, the second is a receipt. Source: lbry-sdk
+ * lbry/extras/daemon/daemon.py `jsonrpc_purchase_create`, lbry/wallet/manager.py `create_purchase_transaction`.
  */
 import { formatLbc } from '../../metadata/amounts.js';
 import { feeCurrencies, formatFeeAddress, formatFeeAmount } from '../../metadata/fee.js';
@@ -16,7 +16,7 @@ import type { AccountPort, ExchangePort, KeyFeeLimit, TxBuildingPorts, WalletPor
 
 export interface Purchase {
   readonly claimId?: string | undefined;
-  /** URL of the claim to buy, used if no claim id is given. */
+  /** URL of the claim to buy. Used if no claim id is given. */
   readonly url?: string | undefined;
   readonly fundingAccountIds?: readonly string[] | undefined;
   readonly allowDuplicatePurchase: boolean;
@@ -45,12 +45,12 @@ const feeIn = ({ claim }: Txo): Fee | undefined =>
   claim?.claim.type.case === 'stream' ? claim.claim.type.value.fee : undefined;
 
 /**
- * Price limit in dewies. If the limit's currency has no exchange rate, every purchase is refused, because the price cannot
- * be compared.
+ * Maximum price in dewies (setting `max_key_fee`). If the limit's currency has no exchange rate, every purchase is refused,
+ * because the price cannot be compared.
  */
 function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, price: bigint): bigint {
   try {
-    // Errors show the amount as lbry-sdk does: 50 for the setting 50.0.
+    // Error messages contain the amount as lbry-sdk writes it: 50 for the setting 50.0.
     return exchange.toDewies(currency, amount.replace(/\.0$/, ''));
   } catch (error) {
     if (!(error instanceof DaemonError)) throw error;
@@ -62,7 +62,10 @@ function limitOf({ currency, amount }: KeyFeeLimit, exchange: ExchangePort, pric
   }
 }
 
-/** Price in dewies. Throws `KeyFeeAboveMaxAllowedError` if it exceeds the limit, and `CurrencyConversionError`. */
+/**
+ * Computes the price in dewies. Throws `KeyFeeAboveMaxAllowedError` if the price exceeds the limit, and
+ * `CurrencyConversionError` if it cannot be converted.
+ */
 function priceOf(
   fee: Fee,
   { exchange, settings: { maxKeyFee } }: TxBuildingPorts,
@@ -136,8 +139,8 @@ function purchasePlan(
 }
 
 /**
- * Builds and signs a purchase from all accounts of the wallet without sending it. The caller must send or release it.
- * Source: lbry-sdk lbry/wallet/manager.py `create_purchase_transaction`.
+ * Builds and signs a purchase from all accounts of the wallet without sending it. The caller must then send or release the
+ * transaction. Source: lbry-sdk lbry/wallet/manager.py `create_purchase_transaction`.
  */
 export function buildPurchase(
   txBuilder: TxBuilder,

@@ -11,17 +11,17 @@ import { DaemonError } from '../base/daemonError.js';
 
 export const RATE_SOURCES = ['', 'mexc'] as const;
 
-/** Interval between calls after a successful call. */
+/** Milliseconds between two calls of the price source after a successful call. */
 export const CALL_INTERVAL_MS = 3_600_000;
-/** Interval between calls after a failed call. Arbitrary. */
+/** Milliseconds between two calls of the price source after a failed call. Arbitrary. */
 export const RETRY_INTERVAL_MS = 600_000;
-/** Maximum age of a usable rate. */
+/** Maximum age in seconds of a rate that is used. */
 const MAX_AGE_SEC = 86_400;
 /** Arbitrary. */
 const TIMEOUT_MS = 30_000;
-/** Maximum size of a response; a normal one has about fifty bytes. Arbitrary. */
+/** Maximum size of a response in bytes. A normal response has about fifty bytes. Arbitrary. */
 const MAX_ANSWER_SIZE = 4096;
-/** Number of additional digits in the LBC rate for one USD. Arbitrary: far more than an amount needs. */
+/** Number of additional digits in the computed rate of LBC per USD. Arbitrary: far more than an amount needs. */
 const EXTRA_DIGITS = 20;
 /** Prices outside these bounds, in USD for one LBC, are rejected as wrong. Arbitrary. */
 const PRICE_RANGE = [1e-9, 1e6] as const;
@@ -34,14 +34,14 @@ export type RateFeedStatus = {
   readonly age_seconds: number | null;
   /** Whether the rate is recent enough to be used. */
   readonly is_usable: boolean;
-  /** The error of the last call; null if it succeeded. */
+  /** The error of the last query; null if the query succeeded. */
   readonly error: string | null;
 };
 
 export interface RateFeedPort {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Name of the source, a member of `RATE_SOURCES`. */
+  /** Returns the name of the price source, a member of `RATE_SOURCES`. */
   source(): string;
   url(): string;
 }
@@ -63,13 +63,13 @@ export class RateFeed {
     this.#port = port;
   }
 
-  /** Queries the source immediately and then every hour. Does nothing if the settings name no source. */
+  /** Queries the price source immediately and then every hour. Has no effect if the settings name no source. */
   start(): void {
     this.stop();
     if (this.#port.source() !== '') void this.#ask();
   }
 
-  /** Stops the queries and clears the price, because the source may change before the next start. */
+  /** Stops the calls and clears the price, because the source may be changed before the next start. */
   stop(): void {
     this.#timer?.cancel();
     this.#call?.abort();
@@ -94,7 +94,7 @@ export class RateFeed {
     return this.#price && Math.floor((this.#port.clock.nowMs() - this.#price.atMs) / 1000);
   }
 
-  /** LBC per USD; null without a source. Throws `CurrencyConversionError` if the last price is older than a day. */
+  /** LBC per USD; null if the settings name no source. Throws `CurrencyConversionError` if the last price is older than a day. */
   lbcPerUsd(): Decimal | null {
     const source = this.#port.source();
     if (source === '') return null;
@@ -129,7 +129,7 @@ export class RateFeed {
   }
 }
 
-/** Reason of a failed `fetch`, which is in the cause of its error. */
+/** Returns the reason of a failed `fetch`. The cause of its error contains the reason. */
 function reasonOf(failure: unknown): string {
   const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure;
   return failureReason(cause);
@@ -176,7 +176,7 @@ function parseAnswer(text: string): { symbol?: unknown; price?: unknown } {
   }
 }
 
-/** Reciprocal of a decimal, rounded down to `EXTRA_DIGITS` digits. */
+/** Computes the reciprocal of a decimal, rounded down to `EXTRA_DIGITS` digits. */
 function inverse({ digits, exponent }: Decimal): Decimal {
   const places = digits.toString().length + EXTRA_DIGITS;
   return { digits: 10n ** BigInt(places) / digits, exponent: -exponent - places };

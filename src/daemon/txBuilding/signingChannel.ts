@@ -56,8 +56,9 @@ export async function updateChannel(
 
 /**
  * Resolves to null if the claim has no channel. If no account owns the channel, the hub reports its present public key, and
- * the wallet signs if it has the private key. Throws `PrivateKeyNotFoundError` without the private key, `InputValueError` if
- * the channel no longer exists, and an error of the class `Exception` if no hub is available.
+ * the wallet signs if it has the private key for it. Rejects with `PrivateKeyNotFoundError` if it does not have the private
+ * key, with `InputValueError` if the channel does not exist any more, and with an error of the class `Exception` if no hub
+ * is available.
  */
 async function keptChannel(
   { ledger, claims }: Pick<TxBuildingPorts, 'ledger' | 'claims'>,

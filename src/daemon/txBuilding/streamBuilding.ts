@@ -43,7 +43,10 @@ export interface NewStream {
   readonly file?: FileChoice | undefined;
 }
 
-/** Adds the fee address to the arguments: the address of the command, otherwise the claim's address if there is a price. */
+/**
+ * Adds the address that receives the price to the arguments: the address in the command or, if the claim has a price and the
+ * command names no address, the address of the claim.
+ */
 function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
   const { fee_address: given, fee_amount: amount, fee_currency: currency } = fields;
   if (typeof given === 'string') {
@@ -54,8 +57,8 @@ function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }:
 }
 
 /**
- * Creates a stream. Throws if the name is invalid or already used by the wallet, or the signing channel is unavailable. Also
- * throws `InsufficientFundsError`.
+ * Creates a stream. Throws if the name is invalid or used by the wallet, if the signing channel is unavailable, and
+ * `InsufficientFundsError`.
  */
 export function createStream(
   txBuilder: TxBuilder,
@@ -66,7 +69,7 @@ export function createStream(
   return txBuilder.withName(stream.name, () => newStream(txBuilder, wallet, stream, options));
 }
 
-/** Like `createStream`, for a caller that already holds the lock of the name (`withName`). */
+/** Like `createStream`, for a caller that has the lock on the name (`withName`). */
 function newStream(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -78,7 +81,7 @@ function newStream(
   );
 }
 
-/** Creates a repost. Throws like `createStream`, and also for an invalid `claimId`. */
+/** Creates a repost. Rejects with the errors of `createStream`, and also for an invalid `claimId`. */
 export function createRepost(
   txBuilder: TxBuilder,
   wallet: WalletPort,
@@ -132,14 +135,14 @@ interface Publishing {
   readonly prepared: PreparedFile | null;
 }
 
-/** Whether the transaction was certainly not sent: sending had not started, or a hub refused the transaction. */
+/** Whether the transaction was certainly not broadcast: the broadcast had not started, or a hub refused the transaction. */
 const isCertainlyUnsent = (error: unknown, isSending: boolean): boolean =>
   !isSending || (error instanceof DaemonError && error.name === 'RPCError');
 
 /**
- * Builds and broadcasts the claim. The stream of the file is created after the coins are reserved, so that nothing is
- * written if funds are missing. It is created before the claim is signed, because the signature covers the hashes of the
- * stream. If the broadcast fails, the stream is deleted. An old stream is deleted after the broadcast of the new claim.
+ * Builds and broadcasts the claim. The stream of the file is created after the outputs to spend are reserved, so that no
+ * blob is written if funds are missing, and before the claim is signed, because the signature covers the hashes of the
+ * stream. If the broadcast fails, the stream is deleted. For an update, the old stream is deleted after the broadcast.
  */
 async function publishClaim(
   txBuilder: TxBuilder,
@@ -187,7 +190,7 @@ function withSource(claim: Claim, { sdHash, fileHash }: FileStream): Claim {
   return changed;
 }
 
-/** Descriptor hash in a claim, as hexadecimal digits. */
+/** Returns the descriptor hash in a claim, as hexadecimal digits. */
 function sourceHash(claim: Claim | undefined): string | null {
   const hash = claim?.type.case === 'stream' ? claim.type.value.source?.sdHash : undefined;
   return hash === undefined || hash.length === 0 ? null : Buffer.from(hash).toString('hex');
@@ -196,7 +199,7 @@ function sourceHash(claim: Claim | undefined): string | null {
 export interface StreamChange {
   readonly claimId: string;
   readonly bidDewies: bigint | undefined;
-  /** Whether all values except the source are removed before the new ones are set. The signing channel is removed too. */
+  /** Whether to remove all values except the source, and also the signing channel, before the new values are set. */
   readonly replace: boolean;
   readonly clearChannel: boolean;
   readonly fields: ClaimArguments;
@@ -208,7 +211,7 @@ export interface StreamChange {
 const badClaim = (message: string): DaemonError => new DaemonError('InputValueError', message);
 
 /**
- * Updates a stream or repost. Throws if the wallet lacks the claim or the signing channel is unavailable. Also throws
+ * Updates a stream or repost. Throws if the wallet does not have the claim, if the signing channel is unavailable, and
  * `InsufficientFundsError`.
  */
 export async function updateStream(
@@ -231,8 +234,7 @@ export async function updateStream(
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
-    // The expiry is checked first, because an expired claim cannot be updated and neither channel nor file need be looked
-    // up.
+    // The expiry is checked before the channel and the file are searched, because an expired claim cannot be updated.
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
@@ -253,7 +255,7 @@ export async function updateStream(
   });
 }
 
-/** Claim that remains when all values are replaced: for a stream its source and media type. */
+/** Returns what remains of a claim when all its values are replaced: for a stream its source and media type. */
 function replacedClaim({ type }: Claim): Claim {
   const claim = newClaim(type.case === 'repost' ? 'repost' : 'stream');
   if (type.case === 'repost' && claim.type.case === 'repost')
@@ -278,7 +280,7 @@ export interface Publication {
   readonly file?: FileChoice | undefined;
 }
 
-/** Creates a stream, or updates the wallet's stream with this name. Throws if the wallet has several streams with the name. */
+/** Creates a stream, or updates the wallet's stream with the name. Throws if the wallet has several streams with the name. */
 export async function publish(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -1,6 +1,6 @@
 /**
- * Supports of claims, owned or given as tips, optionally with a comment and signed by a channel; and their removal. Source:
- * lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`.
+ * Supports of claims: creating them, either as own supports or as tips, optionally with a comment and signed by a channel;
+ * and abandoning them. Source: lbry-sdk lbry/extras/daemon/daemon.py `jsonrpc_support_create`, `jsonrpc_support_abandon`.
  */
 import { create } from '@bufbuild/protobuf';
 import { SupportSchema } from '../../metadata/messages/claim_pb.js';
@@ -26,14 +26,14 @@ import type { WalletPort } from './ports.js';
 export interface NewSupport {
   readonly claimId: string;
   readonly amountDewies: bigint;
-  /** Whether the support is given to the owner of the claim. */
+  /** Whether the support is paid to the owner of the claim. */
   readonly isTip: boolean;
   readonly comment: string | undefined;
   readonly signing: ChannelChoice;
 }
 
 /**
- * Creates a support. Throws if a hub does not find the claim or the signing channel is unavailable. Also throws
+ * Creates a support. Throws if a hub does not find the claim, if the signing channel is unavailable, and
  * `InsufficientFundsError`.
  */
 export async function createSupport(
@@ -67,11 +67,14 @@ function tippedKeyHash(claim: Txo): Buffer {
 }
 
 export interface AbandonedSupports extends OutputChoice {
-  /** Amount that is paid back as a new support of the claim, in dewies. */
+  /** Amount in dewies that stays locked in a new support of the claim. */
   readonly keepDewies: bigint;
 }
 
-/** Spends the supports and pays their amounts as change. Throws if there are none. Also throws `InsufficientFundsError`. */
+/**
+ * Spends the supports and pays their amounts as change. Rejects if no support is found. Also rejects with
+ * `InsufficientFundsError`.
+ */
 export async function abandonSupports(
   txBuilder: TxBuilder,
   wallet: WalletPort,

@@ -1,7 +1,7 @@
 /**
  * Builds and sends transactions of a wallet: selects and reserves coins, adds change, and signs inputs. Reservations are
- * released after a failure and after a preview. This module does not depend on the content of outputs. Source: lbry-sdk
- * lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
+ * released after a failure and after a preview. The content of outputs (claims, supports) does not concern this module.
+ * Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
  */
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
@@ -32,58 +32,65 @@ import type { AccountPort, TxBuildingPorts, WalletPort } from './ports.js';
 /** Description of a transaction to build. */
 export interface Plan {
   readonly wallet: WalletPort;
-  /** Outputs that the transaction spends in any case, as its first inputs in this order. */
+  /** Outputs that the transaction must spend. They are its first inputs, in this order. */
   readonly given?: readonly GivenOutput[];
   readonly outputs: readonly NewOutput[];
-  /** Accounts that pay the missing amount. */
+  /** Accounts whose coins pay the missing amount. */
   readonly funding: readonly AccountPort[];
-  /** Account that gets the change. */
+  /** Account that receives the change. */
   readonly change: AccountPort;
-  /** Changes data that depends on the first input, once the first input is known. */
+  /** Changes data that depends on the first input (such as signatures). Called once the first input is known. */
   readonly finish?: (draft: Draft) => Draft | Promise<Draft>;
-  /** Notes that are added to the first output. */
+  /** Notes that are added to the first output of the result. */
   readonly notes?: TxoNotes;
   /** Called after the transaction is built and before it is sent; not called for a preview. */
   readonly beforeSending?: () => Promise<void>;
-  /** Private key for a key hash that no account has. */
+  /** Private key for a key hash that does not belong to an account, for example of a time lock. */
   readonly extraKey?: { readonly pubkeyHash: Bytes; readonly privateKey: Bytes };
   /**
-   * If false, the call fails immediately without enough coins, even if unsent transactions may give change. Calls that build
-   * several transactions before they send the first one need this; otherwise they would wait for their own transactions.
+   * If false, the call fails immediately if there are not enough coins, even if unsent transactions may give change. Calls
+   * that build several transactions before they send the first one must set it; otherwise they would wait for their own
+   * transactions.
    */
   readonly waitsForChange?: boolean;
 }
 
 export interface GivenOutput {
   readonly txo: Txo;
-  /** Whether the output is a coin, which is reserved so that coin selection cannot select it again. */
+  /** Whether the output is a coin. A coin must be reserved, so that coin selection does not select it again. */
   readonly isCoin: boolean;
-  /** Redeem script of a time lock. */
+  /** Redeem script of a time lock, if the output has one. */
   readonly redeemScript?: Bytes;
 }
 
-/** A signed transaction whose coins are reserved. */
+/** A signed transaction that was not broadcast. The outputs that it spends are reserved. */
 export interface MadeTransaction extends ShownTransaction {
   readonly reserved: readonly OutPointRef[];
-  /** Called after the transaction is sent or released. Others may then use its change address and search for its change. */
+  /**
+   * Must be called after the transaction is sent or released. Other transactions may then use its change address and its
+   * change.
+   */
   readonly settled: () => void;
 }
 
 export interface SendOptions {
-  /** Whether the transaction is built and shown, but not sent. */
+  /** If true, the transaction is built and returned, but not broadcast. */
   readonly preview: boolean;
 }
 
-/** Time limit of a blocking call: ten minutes. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
+/** Milliseconds that a blocking call waits for the transaction: ten minutes. Source: lbry-sdk lbry/wallet/ledger.py `wait`. */
 const BLOCKING_MS = 600_000;
 
-/** Maximum size of a standard transaction without a witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
+/** Maximum size in bytes of a standard transaction without a witness. Source: lbrycrd policy.h `MAX_STANDARD_TX_WEIGHT`. */
 const MAX_STANDARD_SIZE = 100_000;
 
 interface UnsentTransaction {
-  /** Accounts that pay the transaction or get its change. */
+  /** Ids of the accounts that pay the transaction or get its change. */
   readonly accountIds: ReadonlySet<string>;
-  /** Resolves to true when the transaction is sent or released, or to false if it ended without having reserved coins. */
+  /**
+   * Resolves to true when the transaction was broadcast or its outputs were released, or to false if it ended without having
+   * reserved outputs.
+   */
   readonly freesCoins: Promise<boolean>;
 }
 
@@ -107,7 +114,7 @@ const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentO
   script,
 });
 
-/** Plain object, because it is passed to another thread. */
+/** Creates a plain object, because the outpoint is sent to another thread. */
 const placeOf = ({ txid: hash, nout }: OutPointRef): OutPointRef => ({ txid: hash, nout });
 
 const refOf = ({ outPoint: { hash, index } }: SpentOutput): OutPointRef => ({ txid: hash, nout: index });
@@ -116,7 +123,7 @@ const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}
 
 export class TxBuilder {
   readonly ports: TxBuildingPorts;
-  /** Locks on claims and similar outputs that unsent transactions spend. */
+  /** Locks on the claims and supports that unsent transactions spend. */
   readonly held = new HeldOutputs();
   readonly #coins: InputChoice;
   readonly #turns = new KeyedQueue();
@@ -132,8 +139,8 @@ export class TxBuilder {
   }
 
   /**
-   * Runs the creation of a channel with the account's next key. Other callers wait, because the same key is returned as the
-   * next one until a channel with that key is in the database.
+   * Runs the creation of a channel with the account's next key. Other callers wait, because the account returns the same
+   * next key until the database contains a channel with that key.
    */
   withNewChannelKey<Result>({ id }: AccountPort, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`channel key ${id}`, run);
@@ -141,13 +148,13 @@ export class TxBuilder {
 
   /**
    * Runs a function that checks whether the wallet has a claim with a name before it creates one. A concurrent call for the
-   * same name waits and then finds the new claim.
+   * same name waits for the first call, and then finds the new claim.
    */
   withName<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`name ${name}`, run);
   }
 
-  /** Like `withName`, for checking and then buying a claim. */
+  /** Like `withName`, for a function that checks whether a claim was bought before it buys the claim. */
   withPurchase<Result>(claimId: string, run: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(`purchase ${claimId}`, run);
   }
@@ -161,9 +168,9 @@ export class TxBuilder {
   }
 
   /**
-   * Builds and signs a transaction and reserves its coins. The caller must send or release it. Without enough coins it waits
-   * for the change of unsent transactions of the same accounts. Throws `InsufficientFundsError`. Also throws, before
-   * signing, if the transaction exceeds the relay limit.
+   * Builds and signs a transaction and reserves its coins. The caller must send or release it. If there are not enough
+   * coins, the call waits for the change of unsent transactions of the same accounts. Rejects with `InsufficientFundsError`.
+   * Also rejects, before signing, if the transaction exceeds the relay limit.
    */
   async build(plan: Plan): Promise<MadeTransaction> {
     for (;;) {
@@ -172,15 +179,15 @@ export class TxBuilder {
       try {
         return await this.#build(plan, own);
       } catch (error) {
-        // The attempt failed, so this transaction holds no coins any more. Others must not wait for it; otherwise two
-        // transactions could wait for each other.
+        // The attempt failed, so this transaction holds no coins any more. Other transactions must not wait for it;
+        // otherwise two transactions could wait for each other.
         own.end();
         if (plan.waitsForChange === false || !isInsufficientFunds(error)) throw error;
         const frees = [...before, ...this.#unsentOf(plan)].map(async ({ freesCoins }) => {
           if (!(await freesCoins)) throw error;
         });
-        // If a transaction that held coins was sent or released, coins may be available now, and the build is repeated. If
-        // none of them held coins, the error is final.
+        // If a transaction with reserved outputs was broadcast or released, outputs may be available, and the build is
+        // repeated. If none had reserved outputs, the error is final.
         await Promise.any(frees).catch(() => {
           throw error;
         });
@@ -188,7 +195,10 @@ export class TxBuilder {
     }
   }
 
-  /** Unsent transactions that share a funding account with the plan, so that the plan could use their coins or change. */
+  /**
+   * Unsent transactions that share a funding account with the plan. The plan may later use the outputs that they release, or
+   * their change.
+   */
   #unsentOf({ funding }: Plan): UnsentTransaction[] {
     return [...this.#unsent].filter(({ accountIds }) => funding.some(({ id }) => accountIds.has(id)));
   }
@@ -233,7 +243,7 @@ export class TxBuilder {
 
   /**
    * Selects and reserves coins for a draft. If the transaction exceeds the relay limit, the selection is repeated with as
-   * few coins as possible. Throws if it still exceeds the limit.
+   * few coins as possible. Rejects if the transaction still exceeds the limit.
    */
   async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<Draft> {
     const { database } = this.ports.ledger;
@@ -255,7 +265,7 @@ export class TxBuilder {
     throw new Error('no strategy');
   }
 
-  /** Sends the transaction. Releases the reserved coins on failure. */
+  /** Broadcasts the transaction. If that fails, releases the reserved outputs. */
   async send(made: MadeTransaction, before?: () => Promise<void>): Promise<void> {
     try {
       await before?.();
@@ -279,7 +289,7 @@ export class TxBuilder {
   }
 
   /**
-   * Creates the port through which a draft selects coins and gets change addresses. Key hashes of change are added to
+   * Creates the port through which a draft selects outputs and gets change addresses. The key hashes of change are added to
    * `changeHashes`.
    */
   #fundingPort(
@@ -291,8 +301,8 @@ export class TxBuilder {
   ): FundingPort {
     const { ledger, settings } = this.ports;
     const spendable = plan.funding.filter(({ isSpendable }) => isSpendable);
-    // If no funding account can sign, all of them are used. The signature then fails because of the missing key, with the
-    // same error as in the reference.
+    // If no funding account can sign, all of them are used. Signing then fails because of the missing key, with the same
+    // error as in the reference.
     const accountIds = (spendable.length > 0 ? spendable : plan.funding).map(({ id }) => id);
     const reserved = [...given];
     return {

@@ -124,8 +124,7 @@ export class OutputContent {
     if (!scriptHash) return null;
     if (this.template !== 'pay_script_hash+segwit')
       return encodeDestination({ type: 'scripthash', hash: scriptHash }, addressPrefixes);
-    // Differs from lbry-sdk, which encodes the witness program as a base58 script hash. That address does not pay to this
-    // output.
+    // lbry-sdk instead encodes the witness program as a base58 script hash, which is not an address of this output.
     const type = witnessKeyHash(this.source.script) ? 'witness_v0_keyhash' : 'witness_v0_scripthash';
     return encodeDestination({ type, hash: scriptHash }, addressPrefixes);
   }

@@ -12,14 +12,14 @@ import { hasExpired } from '../base/claimTerm.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { Txo } from './txo.js';
 
-/** Chain data that responses about outputs contain or depend on. */
+/** Data of the chain that is needed to format outputs. */
 export interface ShowPort {
   readonly ledger: LedgerParams;
-  /** Height of the last header. */
+  /** Height of the last known header. */
   readonly height: number;
   /** Unix time of the block at a height; null if unconfirmed. */
   timeSecAt(height: number): number | null;
-  /** Whether responses contain values also as hexadecimal protobuf bytes. */
+  /** Whether the answer also contains values as hexadecimal protobuf bytes. */
   readonly withProtobuf: boolean;
 }
 
@@ -41,8 +41,8 @@ function noteMembers(txo: Txo): Json {
 }
 
 /**
- * Members that mark an expired claim or support. It can be spent but has no effect on the chain. lbrynet does not have these
- * members.
+ * Members that mark an expired claim or support, which can be spent but has no effect on the chain. lbrynet does not have
+ * these members.
  */
 function expiryMembers(txo: Txo, { ledger, height }: ShowPort): Json {
   const isStaked = (txo.isClaim || txo.isSupport) && txo.notes.isSpent === false;
@@ -79,7 +79,7 @@ function claimMembers(txo: Txo, port: ShowPort): Json {
   return members;
 }
 
-/** Value of a claim or support; empty if it cannot be decoded. */
+/** Returns the members that show the value of a claim or support; empty if the value cannot be decoded. */
 function valueMembers(txo: Txo, port: ShowPort, withSignature: boolean): Json {
   const { claim, support, notes } = txo;
   const value = txo.value(port.ledger);
@@ -121,12 +121,12 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
 export interface ShownTransaction {
   readonly tx: Transaction;
   readonly height: number;
-  /** Outputs that the inputs spend, in order; null for an unknown output. */
+  /** For each input the output that it spends; null for an unknown output. */
   readonly spent: readonly (Txo | null)[];
   readonly outputs: readonly Txo[];
 }
 
-/** JSON form of a transaction. Sums include only inputs whose spent outputs are known. */
+/** Formats a transaction as JSON. Sums include only inputs whose spent outputs are known. */
 export function transactionToJson({ tx, height, spent, outputs }: ShownTransaction, port: ShowPort): Json {
   const input = spent.reduce((sum, txo) => sum + (txo?.amountDewies ?? 0n), 0n);
   const fee = outputs.reduce((rest, { amountDewies }) => rest - amountDewies, input);

@@ -1,14 +1,14 @@
 /**
  * Script templates that the wallet knows. A template is a sequence of opcodes and named data pushes. Scripts are parsed and
- * written by the templates. If the end of a script truncates a push, the shorter data is accepted. Source: lbry-sdk
- * lbry/wallet/script.py `OutputScript`, `InputScript`.
+ * written by these templates. A push that the end of the script truncates is accepted with the shorter data. Source:
+ * lbry-sdk lbry/wallet/script.py `OutputScript`, `InputScript`.
  */
 import { OP } from '../../script/opcodes.js';
 import { pushData } from '../../script/script.js';
 import type { Bytes } from '../../util/bytes.js';
 import { badValue } from '../base/daemonError.js';
 
-/** Size of a key hash. */
+/** Size of a key hash in bytes. */
 const KEY_HASH_SIZE = 20;
 
 /** A part of a template: an opcode, or the name of a data push. */
@@ -41,7 +41,7 @@ const UPDATE: readonly Part[] = [
   OP.OP_2DROP,
 ];
 
-/** Templates of output scripts, in the order of the search; the first match counts. */
+/** Templates of output scripts. The first that matches determines the type. */
 const OUTPUT_TEMPLATES = {
   pay_pubkey_full: ['pubkey', OP.OP_CHECKSIG],
   pay_pubkey_hash: PAY_PUBKEY_HASH,
@@ -145,7 +145,7 @@ export function writeOutputScript(template: OutputTemplate, values: Readonly<Rec
 }
 
 export interface TimeLock {
-  /** Lock time: minimum height of a block that contains the spending transaction. */
+  /** Lock time: minimum height of the block that may contain the spending transaction. */
   readonly height: number;
   readonly pubkeyHash: Buffer;
 }
@@ -164,7 +164,7 @@ export function readTimeLock(script: Bytes): TimeLock {
   return { height: height.readUIntLE(0, height.length), pubkeyHash: values['pubkey_hash']! };
 }
 
-/** Key hash in a P2WPKH script, 20 bytes. */
+/** Returns the key hash (20 bytes) in a P2WPKH script. */
 export function witnessKeyHash(script: Bytes): Buffer | undefined {
   const { template, values } = readOutputScript(script);
   const program = template === 'pay_script_hash+segwit' ? values['script_hash'] : undefined;

@@ -15,7 +15,7 @@ import { witnessKeyHash, type OutputTemplate, type ReadScript } from './scriptTe
 export const TX_HEIGHT = { notBroadcast: -2, unconfirmedInputs: -1, mempool: 0 } as const;
 
 export interface TxoFacts {
-  /** 32 bytes, wire order. */
+  /** Txid: 32 bytes, wire order. */
   readonly txid: Bytes;
   readonly nout: number;
   /** The height of the transaction, or one of `TX_HEIGHT`. */
@@ -26,7 +26,7 @@ export interface TxoFacts {
   readonly firstOutPoint: Bytes | null;
 }
 
-/** Additional data of an output. Responses omit absent members. */
+/** Additional data of an output. Absent members are omitted from answers. */
 export interface TxoNotes {
   isSpent?: boolean;
   isMyOutput?: boolean;
@@ -35,20 +35,20 @@ export interface TxoNotes {
   sentSupportsDewies?: bigint;
   sentTipsDewies?: bigint;
   receivedTipsDewies?: bigint;
-  /** Signing channel of the claim or support, if it was found. */
+  /** Channel that signed the claim or support, if it was found. */
   channel?: Txo;
-  /** For a channel: whether the wallet has its private key. */
+  /** Whether the wallet has the private key of this channel. Only for channels. */
   hasSigningKey?: boolean;
-  /** Data of the claim index by member names in responses; amounts as text. */
+  /** Data of the hub's claim index, by the names that answers use. Amounts are texts. */
   meta?: Readonly<Record<string, JsonOut>>;
   shortUrl?: string;
   canonicalUrl?: string;
-  /** Printed id of the bought claim, which the next output of the transaction names. */
+  /** Claim id, as printed, of the claim that was bought. The next output of the transaction contains it. */
   purchasedClaimId?: string;
   purchasedClaim?: Txo;
-  /** For a claim: the output that paid for it. */
+  /** The output that paid for this claim. Only for bought claims. */
   purchaseReceipt?: Txo;
-  /** For a collection: its claims. */
+  /** The claims in this collection. Only for collections. */
   claims?: readonly (Txo | null)[];
   repostedClaim?: Txo;
 }
@@ -77,7 +77,7 @@ export class Txo implements TxoFacts {
     return (this.#content ??= contentOf(this));
   }
 
-  /** Parsed script; null if it matches no template. */
+  /** Parsed script of the output; null if the script matches no template. */
   get read(): ReadScript<OutputTemplate> | null {
     return this.#shared.read;
   }
@@ -129,7 +129,10 @@ export class Txo implements TxoFacts {
     return this.#shared.claimId;
   }
 
-  /** Decoded value of a claim; null if there is none or it cannot be decoded. Other outputs share it: do not change it. */
+  /**
+   * Decoded value of a claim; null if the output is not a claim or its value cannot be decoded. Other outputs share it: do
+   * not change it.
+   */
   get claim(): DecodedClaim | null {
     return this.#shared.claim;
   }
@@ -157,7 +160,7 @@ export class Txo implements TxoFacts {
     return this.#shared.value(ledger);
   }
 
-  /** Whether the claim's signature is valid for the present key of the channel. */
+  /** Whether the claim's signature is valid for the key in this output of the channel. */
   isSignedBy(channel: Txo, ledger: LedgerParams): boolean {
     return this.#shared.isSignedBy(channel.#shared, ledger);
   }

@@ -1,7 +1,7 @@
 /**
  * An account of a wallet: its root key, its address settings and its imported channel keys. Includes the form in the wallet
- * file, encryption, and merging with another copy. Addresses in use and coins are not part of it. Source: lbry-sdk
- * lbry/wallet/account.py `Account`.
+ * file, encryption, and merging with another copy. This class has neither the used addresses nor the coins of the account.
+ * Source: lbry-sdk lbry/wallet/account.py `Account`.
  */
 import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
@@ -26,13 +26,16 @@ import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { seedBytes } from './seedPhrase.js';
 import { decryptField, encryptField, INIT_VECTOR_SIZE } from './walletCipher.js';
 
-/** Number of unused addresses at the end of a chain (`gap`), and maximum number of transactions per address (`maxUses`). */
+/**
+ * Limits of a key chain: number of unused addresses at the end (`gap`), and maximum number of transactions per address
+ * (`maxUses`).
+ */
 export interface AddressGap {
   gap: number;
   maxUses: number;
 }
 
-/** Way in which an account gets its addresses: successive keys of its chains, or always the address of the root key. */
+/** Method by which an account gets its addresses: successive keys of its chains, or always the address of the root key. */
 export type AddressGenerator =
   | { readonly name: 'deterministic-chain'; readonly receiving: AddressGap; readonly change: AddressGap }
   | { readonly name: 'single-address' };
@@ -123,25 +126,31 @@ export class Account {
   /** Id of the account: the address of its root public key. */
   readonly id: string;
   name: string;
-  /** Seed phrase; empty if unknown. While the account is locked it is encrypted, as in the file. */
+  /** Seed phrase; empty if unknown. While the account is locked, this is the encrypted text of the file. */
   seed: string;
   modifiedOnSec: number;
   isLocked: boolean;
   readonly generator: AddressGenerator;
-  /** Kind of addresses. lbrynet supports only P2PKH: it ignores this field, and removes it when it writes the file. */
+  /**
+   * Type of the account's addresses. lbrynet supports only P2PKH: it ignores this field, and removes it when it writes the
+   * file.
+   */
   readonly addressType: AddressType;
-  /** Imported channel keys as PEM texts, by address. Invalid entries are kept as they are in the file. */
+  /** Imported channel keys as PEM texts, by address. Invalid entries of the file are preserved unchanged. */
   channelKeys: Map<string, JsonValue>;
   /** Encrypted private key from the file; empty unless the account is locked. */
   #privateKeyText: string;
   #root: ExtendedKey;
   readonly #publicChains = new Map<KeyChain, ExtendedKey>();
-  /** Secret fields that are null in the file. They stay null while the account is locked, because the wallet hash covers them. */
+  /**
+   * Secret fields that are null in the file. They stay null while the account is locked, because the hash of the wallet
+   * covers them.
+   */
   readonly #nullFields: Set<SecretField>;
-  /** Initialization vector of each encrypted field. It stays the same for the lifetime of the object. */
+  /** Initialization vector of each encrypted field. It does not change during the lifetime of the object. */
   readonly initVectors = new Map<SecretField, Buffer>();
 
-  /** Parses an account of a file. Only its chain and one key are required. Throws `ValueError`. */
+  /** Parses an account of a wallet file. Only its chain and one key are required. Throws `ValueError`. */
   constructor(account: JsonObject, tools: AccountTools) {
     this.#tools = tools;
     this.ledger = ledgerIn(account);
@@ -159,12 +168,12 @@ export class Account {
     this.channelKeys = new Map(objectIn(account, 'certificates')?.entries);
   }
 
-  /** Root key. Its private part is null while locked, and always if only the public key is known. */
+  /** Root key. The private part is null while the account is locked, or if only the public key is known. */
   get root(): ExtendedKey {
     return this.#root;
   }
 
-  /** Whether the account has a private key, locked or not. */
+  /** Whether the account has a private key, encrypted or not. */
   get isSpendable(): boolean {
     return this.isLocked || this.#root.privateKey !== null;
   }
@@ -174,8 +183,8 @@ export class Account {
   }
 
   /**
-   * Derives a key of a chain. It has a private part if the root key has one. In an account with a single address, it is the
-   * root key itself, except for channel keys.
+   * Derives a key of a chain. It has a private part if the root key has one. In an account with a single address the result
+   * is the root key itself, except for channel keys.
    */
   key(chain: KeyChain, index: number): ExtendedKey {
     if (this.generator.name === 'single-address' && chain !== KEY_CHAIN.channel) return this.#root;
@@ -236,7 +245,7 @@ export class Account {
     return new JsonObject(entries);
   }
 
-  /** Hash of the account, a part of the hash by which copies of a wallet are compared. */
+  /** Hash of the account. The hashes of all accounts are part of the hash by which copies of a wallet are compared. */
   hash(): Buffer {
     if (this.isLocked) throw assertionFailure('Cannot hash an encrypted account.');
     const hash = createHash('sha256').update(writePythonJson(this.toJson({ isForHash: true })));
@@ -263,7 +272,7 @@ export class Account {
       const privateKey = this.#decrypted('private_key', this.#privateKeyText, password);
       const root = privateKey === null ? null : parseExtendedKeyText(privateKey.text, this.ledger);
       // Decryption with a wrong password may give valid padding. The address of the decrypted key shows whether the
-      // password is right.
+      // password is correct.
       const checked = root ?? (seed === null ? null : rootOfSeed(seedBytes(seed.text)));
       if (checked !== null && addressOfKey(checked.publicKey, this.ledger) !== this.id) return false;
       this.seed = seed?.text ?? '';
@@ -291,7 +300,7 @@ export class Account {
     return field.text === '' ? null : field;
   }
 
-  /** Merges another copy of this account: its name and gaps if it is newer, and its channel keys in any case. */
+  /** Merges another copy of this account: adopts its name and gaps if the copy is newer, and its channel keys in any case. */
   merge(other: JsonObject): void {
     const modifiedOn = other.get('modified_on') ?? 0;
     if (isJsonNumber(modifiedOn) && Number(numberText(modifiedOn)) > this.modifiedOnSec) {
@@ -312,7 +321,7 @@ export class Account {
       this.channelKeys.set(address, pem);
   }
 
-  /** Remembers the values that `merge` and `refileChannelKeys` change. Calling the returned function restores them. */
+  /** Stores the values that `merge` and `refileChannelKeys` change. The returned function restores these values. */
   remember(): () => void {
     const putBack = this.rememberSettings();
     const entries = [...this.channelKeys];
@@ -322,7 +331,7 @@ export class Account {
     };
   }
 
-  /** Like `remember`, but without the channel keys, because other calls may add channel keys before the restore. */
+  /** Like `remember`, but without the channel keys, because other calls may add channel keys before the settings are restored. */
   rememberSettings(): () => void {
     const { name, modifiedOnSec, generator } = this;
     const gaps = generator.name === 'single-address' ? null : structuredClone(generator);
@@ -337,7 +346,7 @@ export class Account {
 
   /**
    * Indexes imported channel keys by the addresses of their public keys, and removes invalid entries. Entries whose PEM text
-   * cannot be parsed stay. Returns whether anything changed. Source: `maybe_migrate_certificates`.
+   * cannot be parsed stay. Returns whether an entry was changed. Source: `maybe_migrate_certificates`.
    */
   refileChannelKeys(): boolean {
     const refiled = new Map<string, JsonValue>();

@@ -24,7 +24,7 @@ export interface GivenSecret {
   readonly publicKey?: string | undefined;
   /** Path from the root of the seed or key to the account. */
   readonly path?: string | undefined;
-  /** The passphrase of a BIP39 seed. */
+  /** Passphrase of a BIP39 seed; undefined for none. */
   readonly passphrase?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface AccountSecret {
   /** Name of the recognized form of the input, for display. */
   readonly form: string;
   readonly addressType: AddressType;
-  /** Secret in the form of the members of an account in a wallet file; null for an absent member. */
+  /** Secret of an account, in the form of the members in a wallet file; null for an absent member. */
   readonly seed: string | null;
   readonly privateKey: string | null;
   readonly publicKey: string | null;
@@ -44,15 +44,14 @@ const PREFIX_SIZE = 4;
 /** Pattern of a hexadecimal seed of 16 to 64 bytes, as lbcwallet displays it. Source: BIP32. */
 const HEX_SEED = /^[0-9A-Fa-f]{32,128}$/;
 /**
- * First four bytes of extended keys that stand for P2WPKH addresses: zpub and zprv on the main network, vpub and vprv on
- * test networks.
+ * Version bytes of extended keys for P2WPKH addresses: zpub and zprv on the main network, vpub and vprv on test networks.
  */
 const WITNESS_PREFIXES = {
   main: { public: 0x04b24746, secret: 0x04b2430c },
   test: { public: 0x045f1cf6, secret: 0x045f18bc },
 } as const;
 
-/** Whether the words are a seed of BIP39 with its checksum. */
+/** Whether the words are a BIP39 seed with a correct checksum. */
 export function isBip39Seed(words: string): boolean {
   return validateMnemonic(plainWords(words), wordlist);
 }
@@ -60,12 +59,15 @@ export function isBip39Seed(words: string): boolean {
 const plainWords = (words: string): string =>
   words.normalize('NFKD').trim().toLowerCase().split(/\s+/u).join(' ');
 
-/** Seed of 64 bytes for the root key. Source: BIP39. */
+/** Derives the seed of 64 bytes for the root key. Source: BIP39. */
 export function bip39SeedBytes(words: string, passphrase = ''): Buffer {
   return Buffer.from(mnemonicToSeedSync(plainWords(words), passphrase));
 }
 
-/** Converts the input to fields of an account. Throws `ValueError` if input is missing, superfluous or malformed. */
+/**
+ * Converts the input to fields of an account. Throws `ValueError` if a field of the input is missing, superfluous or
+ * malformed.
+ */
 export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): AccountSecret {
   const { seed, privateKey, publicKey, passphrase } = given;
   const path = given.path ? parseKeyPath(given.path) : null;
@@ -80,7 +82,7 @@ export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): Accou
   return secretOfKey((privateKey || publicKey)!, path, ledger);
 }
 
-/** Fields for a seed without a path. It is stored in lbry-sdk's form, which accepts any words. */
+/** Fields for a seed phrase without a path. The phrase is stored in lbry-sdk's form, which accepts any words. */
 function secretOfWords(seed: string, privateKey?: string, publicKey?: string): AccountSecret {
   const isOwn = isSeedPhrase(seed);
   if (!isOwn && isBip39Seed(seed))
@@ -146,7 +148,10 @@ function secretOfKey(text: string, path: readonly number[] | null, ledger: Ledge
   };
 }
 
-/** Parses an extended key whose prefix stands for P2WPKH addresses; null if it has another prefix. Throws `ValueError`. */
+/**
+ * Parses an extended key whose prefix stands for P2WPKH addresses. Returns null if it has another prefix. Throws
+ * `ValueError` for an invalid key.
+ */
 function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
   const bytes = decodeBase58Check(text);
   if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;

@@ -1,6 +1,6 @@
 /**
- * Private keys of channels as PEM. They are written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915). The form of
- * SEC1, which older versions wrote, is accepted too. Leading zero bytes of the secret are omitted, as in the reference.
+ * Private keys of channels as PEM. They are written as PKCS#8 (RFC 5958) around an ECPrivateKey (RFC 5915). Keys in the form
+ * of SEC1, which older versions wrote, are parsed too. Leading zero bytes of the secret are omitted, as in the reference.
  * Source: lbry-sdk lbry/wallet/bip32.py `from_pem`, coincurve `PrivateKey.to_pem`.
  */
 import { isValidPrivateKey, PRIVATE_KEY_SIZE } from '../../crypto/ecdsaEncoding.js';
@@ -65,7 +65,7 @@ function readElement(bytes: Buffer): Element | null {
 }
 
 /**
- * Content of the octet string in a DER sequence that starts with a version. `skipped` is the number of elements between the
+ * Returns the content of the octet string in a DER sequence that starts with a version. `skipped` elements lie between the
  * version and the octet string.
  */
 function octetsIn(bytes: Buffer, skipped: number): Buffer | null {

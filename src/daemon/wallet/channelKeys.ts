@@ -1,6 +1,6 @@
 /**
- * Channel keys of an account: imported ones, and those of its own chain. The next key is the first key of the chain that no
- * channel uses. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`, `get_channel_private_key`.
+ * Channel keys of an account: imported keys, and keys of the account's own chain. The next key is the first key of the chain
+ * that no channel uses. Source: lbry-sdk lbry/wallet/account.py `DeterministicChannelKeyManager`, `get_channel_private_key`.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -18,35 +18,35 @@ export interface ChannelKey {
 }
 
 /**
- * Number of keys after the next one that are also derived and recognized. A seed may belong to channels with later keys
- * although channels with earlier keys are unknown. Arbitrary.
+ * Number of unused keys that are derived and recognized in advance. A seed may belong to a channel with a later key although
+ * no channel with an earlier key is known. Arbitrary.
  */
 const LOOKAHEAD = 20;
 
 export class ChannelKeys {
   readonly #account: Account;
   readonly #publicKeysInUse: () => Promise<readonly Bytes[]>;
-  /** Public keys used by known channels, as hex. */
+  /** Hex of the public keys that known channels use. */
   readonly #used = new Set<string>();
-  /** Indexes of the chain's keys with an index below `#known`, by public key as hex. */
+  /** Index of each derived key of the chain (up to `#known`), by public key in hex. */
   readonly #numbers = new Map<string, number>();
   #known = 0;
   #next = 0;
 
-  /** `publicKeysInUse` returns the public keys of all channels that have or had an output of the account. */
+  /** `publicKeysInUse` returns the public keys of all channels for which the account has or had an output. */
   constructor(account: Account, publicKeysInUse: () => Promise<readonly Bytes[]>) {
     this.#account = account;
     this.#publicKeysInUse = publicKeysInUse;
   }
 
-  /** Private key for the public key of a channel; null if the account lacks the key or is locked. */
+  /** Private key for the public key of a channel; null if the account does not have the key or is locked. */
   keyFor(publicKey: Bytes): Buffer | null {
     const pem = this.#account.channelKeys.get(addressOfKey(publicKey, this.#account.ledger));
     if (typeof pem === 'string' && pem !== '')
       try {
         return parseChannelKey(pem);
       } catch {
-        // A damaged entry of the file is ignored, because the chain may contain the key.
+        // A damaged entry of the file is ignored, because the key may be in the chain of derived keys.
       }
     if (this.#account.root.privateKey === null) return null;
     this.#deriveBelow(this.#next + LOOKAHEAD);
@@ -56,8 +56,8 @@ export class ChannelKeys {
   }
 
   /**
-   * Returns the next key that no channel of the account uses. It is the same key until a channel uses it. Throws
-   * `AssertionError` while the account is locked.
+   * Returns the next key that no channel of the account uses. Until a channel uses the key, each call returns the same key.
+   * Rejects with `AssertionError` while the account is locked.
    */
   async next(): Promise<ChannelKey> {
     for (const publicKey of await this.#publicKeysInUse()) this.note(publicKey);
@@ -73,7 +73,7 @@ export class ChannelKeys {
     this.#advance();
   }
 
-  /** Adds a key to the imported ones, under the address of its public key. The caller must save the wallet. */
+  /** Adds a key to the imported channel keys, under the address of its public key. The caller must save the wallet. */
   import(secret: Bytes): ChannelKey {
     const publicKey = ecdsaBackend().publicKeyOf(secret, true);
     const address = addressOfKey(publicKey, this.#account.ledger);

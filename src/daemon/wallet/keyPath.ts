@@ -1,9 +1,9 @@
-/** Derivation paths of keys in the notation of other wallets: `m/44'/140'/0'`. Source: BIP32, BIP44. */
+/** Derivation paths of keys in the notation of other wallets, such as `m/44'/140'/0'`. Source: BIP32, BIP44. */
 import { HARDENED, type ExtendedKey } from '../../signing/extendedKey.js';
 import { badValue } from '../base/daemonError.js';
 import { childKey } from './keys.js';
 
-/** Maximum depth of a path. BIP44 has five levels; the account is the third. */
+/** Maximum number of levels of a path. BIP44 has five levels; the third is the account. */
 const MAX_DEPTH = 10;
 const PART = /^([0-9]{1,10})(['hH]?)$/;
 
@@ -26,7 +26,7 @@ export function keyPathText(path: readonly number[]): string {
   return ['m', ...path.map((n) => (n >= HARDENED ? `${n - HARDENED}'` : `${n}`))].join('/');
 }
 
-/** The key at the end of the path. Throws `ValueError` for a hardened step below a public key. */
+/** Derives the key at the end of the path. Throws `ValueError` for a hardened number after a public key. */
 export function keyAlong(root: ExtendedKey, path: readonly number[]): ExtendedKey {
   if (root.privateKey === null && path.some((n) => n >= HARDENED))
     throw badValue(`A public key has no hardened keys such as ${keyPathText(path)} below it.`);

@@ -25,8 +25,7 @@ export type KeyChain = (typeof KEY_CHAIN)[keyof typeof KEY_CHAIN];
 const PREFIX_SIZE = 4;
 
 /**
- * Text of an extended key: of the private key if `isPrivate`, otherwise of the public key. The private key must be known in
- * the first case.
+ * Text of an extended key: of the private key if `isPrivate` (the private key must be known), otherwise of the public key.
  */
 export function extendedKeyText(
   key: ExtendedKey,
@@ -39,8 +38,8 @@ export function extendedKeyText(
 }
 
 /**
- * Parses an extended key. The parent's fingerprint is dropped, as in the reference, because wallets are compared by key
- * texts without a fingerprint. Throws `ValueError`.
+ * Parses an extended key. The fingerprint of the parent is set to zero, as in the reference, because wallets are compared by
+ * key texts without a fingerprint. Throws `ValueError`.
  */
 export function parseExtendedKeyText(text: string, { id, addressPrefixes }: LedgerParams): ExtendedKey {
   const bytes = decodeBase58Check(text);
@@ -57,32 +56,31 @@ export function parseExtendedKeyText(text: string, { id, addressPrefixes }: Ledg
   return { ...key, parentFingerprint: Buffer.alloc(4) };
 }
 
-/** Derives the child key with that number. Throws if this key does not exist, which has a probability of 2^-127. */
+/** Derives the child key with the number. Throws if the child key does not exist, which has a probability of 2^-127. */
 export function childKey(parent: ExtendedKey, childNumber: number): ExtendedKey {
   const child = deriveChild(parent, childNumber);
   if (child === null) throw badValue('the key has no such child');
   return child;
 }
 
-/** P2WPKH address (BIP84) of a compressed public key. */
+/** Returns the P2WPKH address (BIP84) of a compressed public key. */
 export function witnessAddressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'witness_v0_keyhash', hash: hash160(publicKey) }, addressPrefixes);
 }
 
-/** The P2PKH address of a compressed public key. */
+/** Returns the P2PKH address of a compressed public key. */
 export function addressOfKey(publicKey: Bytes, { addressPrefixes }: LedgerParams): string {
   return encodeDestination({ type: 'pubkeyhash', hash: hash160(publicKey) }, addressPrefixes);
 }
 
 /**
- * Signs a 32-byte digest. The signature has 64 bytes (R and S), the nonce of RFC 6979 and a low S. It is not ground to a low
- * R.
+ * Signs a 32-byte digest. The signature has 64 bytes (R and S), the nonce of RFC 6979 and a low S. R may be high.
  */
 export function signCompact(digest: Bytes, privateKey: Bytes): Buffer {
   return Buffer.from(ecdsaBackend().sign(digest, privateKey, null).compact);
 }
 
-/** DER signature over the double SHA-256 of `message`. It is not ground to a low R. */
+/** DER signature over the double SHA-256 of `message`. R may be high. */
 export function signDoubleHashed(message: Bytes, privateKey: Bytes): Buffer {
   return signHash(sha256d(message), privateKey, false, ecdsaBackend());
 }

@@ -1,6 +1,6 @@
 /**
- * Converts files of the predecessor wallet (lbryum, a fork of Electrum) to the present format. A copy of the old file is
- * kept. Source: lbry-sdk lbry/wallet/manager.py `migrate_lbryum_to_torba`.
+ * Converts files of the predecessor wallet (lbryum, a fork of Electrum) to the current format. A copy of the old file stays
+ * on disk. Source: lbry-sdk lbry/wallet/manager.py `migrate_lbryum_to_torba`.
  */
 import { constants } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { readWalletFile, writeWalletFile } from './walletFile.js';
 
 const MASTER = 'x/';
 
-/** Public keys of used addresses, 33 bytes as hex. */
+/** Public keys (33 bytes, hex) of the addresses that were used. */
 export interface LbryumAddresses {
   readonly receiving: readonly string[];
   readonly change: readonly string[];
@@ -40,8 +40,8 @@ function keysIn(wallet: JsonObject, chain: 'receiving' | 'change'): string[] {
 }
 
 /**
- * Converts a wallet to the present format, and returns the keys of used addresses. `keepsInUse` makes the gaps of the new
- * wallet long enough to derive all used addresses. Throws `ValueError`.
+ * Converts a wallet to the current format, and returns the keys of used addresses. With `keepsInUse`, the gaps of the new
+ * wallet are so long that all used addresses are derived. Throws `ValueError`.
  */
 export function convertLbryumWallet(
   wallet: JsonObject,
@@ -92,8 +92,9 @@ async function keepOldFile(path: string): Promise<void> {
 }
 
 /**
- * Converts a lbryum file; null for another file. A kill during the conversion leaves the old file. If the daemon is killed
- * before the ledger has the addresses, the gaps in the new file cause the next start to derive as many addresses.
+ * Converts a file of lbryum; returns null for another file. If the process is killed during the conversion, the old file
+ * stays. If it is killed before the ledger stores the addresses, the next start derives as many addresses, because of the
+ * gaps in the new file.
  */
 export async function takeOverLbryumFile(path: string): Promise<LbryumAddresses | null> {
   const wallet = await readWalletFile(path);

@@ -1,6 +1,7 @@
 /**
  * An account with its data from the chain: addresses and the next unused one, private keys of its outputs, channel keys, and
- * balance. `account.ts` has the data of the file. Source: lbry-sdk lbry/wallet/account.py `AddressManager`, `save_max_gap`.
+ * balance. `account.ts` has the data that the wallet file contains. Source: lbry-sdk lbry/wallet/account.py
+ * `AddressManager`, `save_max_gap`.
  */
 import { hash160 } from '../../crypto/hash.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
@@ -20,7 +21,7 @@ import { KEY_CHAIN } from './keys.js';
 type AddressChainName = 'receiving' | 'change';
 
 /**
- * Number of unused addresses among which the next address is chosen at random. Source: account.py
+ * Number of unused addresses from which the next address is chosen at random. Source: account.py
  * `get_or_create_usable_address`.
  */
 const CHOICE = 10;
@@ -29,8 +30,8 @@ const CHOICE = 10;
 const LEAST_GAP: Readonly<Record<AddressChainName, number>> = { receiving: 20, change: 6 };
 
 /**
- * Maximum gap, even if the file or an import has a larger one, because each address is derived and requested from a hub.
- * Arbitrary: longer than any real gap.
+ * Maximum gap, even if the file or an import contains a larger one, because each address is derived and requested from a
+ * hub. Arbitrary: above any real gap.
  */
 export const MAX_GAP = 10_000;
 
@@ -39,18 +40,17 @@ export class LoadedAccount implements AddressSource {
   readonly ledger: Ledger;
   readonly channelKeys: ChannelKeys;
   readonly #random: RandomSource;
-  /** Number of addresses that a predecessor wallet had issued. This many addresses are derived, whether they are used or not. */
+  /** Number of addresses that an earlier wallet program had issued. At least as many addresses are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   /**
-   * Number of addresses derived in addition to the gap while the gap is filled, because as many unused addresses are
-   * reserved.
+   * Number of addresses that are derived in addition to the gap, because as many unused addresses are reserved.
    */
   readonly #ahead: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   readonly #inHand: Set<string>;
 
   /**
-   * `inHand` has the addresses that unfinished transactions of all wallets have reserved. It is shared, because two wallets
-   * may have the same account.
+   * `inHand` contains the addresses that unfinished transactions of all wallets have reserved. All wallets share it, because
+   * two wallets may have the same account.
    */
   constructor(account: Account, ledger: Ledger, random: RandomSource, inHand: Set<string>) {
     this.account = account;
@@ -108,18 +108,18 @@ export class LoadedAccount implements AddressSource {
     this.channelKeys.note(publicKey);
   }
 
-  /** Records how many addresses a predecessor wallet had issued. The first gap has at least this length. */
+  /** Records how many addresses an earlier wallet program had issued. The first gap has at least this length. */
   noteGivenOut(counts: Readonly<Record<AddressChainName, number>>): void {
     this.#givenOut.receiving = counts.receiving;
     this.#givenOut.change = counts.change;
   }
 
-  /** Next receiving address with fewer uses than the maximum. */
+  /** Returns the next receiving address with fewer than `maxUses` uses. */
   async nextReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving')).address;
   }
 
-  /** Like `nextReceivingAddress`, but for an own transaction: the address is reserved until `freeAddress` is called. */
+  /** Like `nextReceivingAddress`, but for a transaction of this wallet: the address is reserved until `freeAddress` is called. */
   async takeReceivingAddress(): Promise<string> {
     return (await this.#nextAddress('receiving', true)).address;
   }
@@ -129,7 +129,7 @@ export class LoadedAccount implements AddressSource {
     return keyHashOf((await this.#nextAddress('change', true)).publicKey);
   }
 
-  /** Ends the reservation of an address after the transaction that pays it was sent or abandoned. */
+  /** Ends the reservation of an address after the transaction that pays to it was sent or abandoned. */
   freeAddress(address: string): void {
     this.#inHand.delete(address);
   }
@@ -142,7 +142,10 @@ export class LoadedAccount implements AddressSource {
     return (await this.#nextAddress('change')).address;
   }
 
-  /** Next unreserved address. With `takes` it is reserved. An account with a single address always returns that address. */
+  /**
+   * Returns the next address that is not reserved; with `takes`, reserves it. An account with a single address always
+   * returns this address.
+   */
   async #nextAddress(name: AddressChainName, takes = false): Promise<AddressRow> {
     const { chain, maxUses, gap } =
       this.chains.find((one) => one.chain === KEY_CHAIN[name]) ?? this.chains[0]!;
@@ -151,7 +154,7 @@ export class LoadedAccount implements AddressSource {
       const usable = await this.ledger.database.unusedAddresses(this.id, chain, maxUses, count);
       const free = usable.filter(({ address }) => !this.#inHand.has(address)).slice(0, CHOICE);
       if (free.length > 0) {
-        // After new addresses were created, the reference returns the first of them instead of a random one.
+        // If new addresses had to be created, the first of them is returned instead of a random one, as in the reference.
         const one = free[isFirst ? this.#random.bytes(4).readUInt32LE() % free.length : 0]!;
         if (takes && !this.isSingleAddress) this.#inHand.add(one.address);
         return one;
@@ -184,8 +187,8 @@ export class LoadedAccount implements AddressSource {
   }
 
   /**
-   * Private key for a key hash of 20 bytes; null if the account lacks the key. Throws `AssertionError` while the account is
-   * locked.
+   * Private key for a key hash of 20 bytes; null if the account does not have the key. Throws `AssertionError` while the
+   * account is locked.
    */
   async privateKeyOf(keyHash: Bytes): Promise<Buffer | null> {
     const row = await this.#find(this.#addressOf(keyHash));
@@ -198,7 +201,7 @@ export class LoadedAccount implements AddressSource {
     return privateKey && Buffer.from(privateKey);
   }
 
-  /** Balance of the outputs with at least this number of confirmations; 0 includes unconfirmed outputs. */
+  /** Balance of the outputs with at least `confirmations` confirmations; 0 includes unconfirmed outputs. */
   balance(confirmations = 0): Promise<Balance> {
     return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
   }
@@ -213,8 +216,8 @@ export class LoadedAccount implements AddressSource {
   }
 
   /**
-   * Sets each gap to one more than the longest run of unused addresses, but not below the minimum. Returns whether a gap
-   * changed. The caller must save the wallet.
+   * Sets the gap of each chain to one more than the longest run of unused addresses, but not below the minimum. Returns
+   * whether a gap changed. The caller must save the wallet.
    */
   async fitGaps(): Promise<boolean> {
     const { generator } = this.account;
@@ -242,7 +245,7 @@ export class LoadedAccount implements AddressSource {
   }
 }
 
-/** Maximum height of blocks with at least this number of confirmations; undefined for no limit. */
+/** Maximum height of a block with at least `confirmations` confirmations; undefined if all outputs count. */
 export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }

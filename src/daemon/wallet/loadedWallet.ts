@@ -1,7 +1,7 @@
 /**
- * A wallet with its file and its active accounts. When a call succeeds, its change is in the file. Saves run one after
- * another, and each writes the state at its start. All calls that arrive before a save starts share that save. Source:
- * lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
+ * A wallet with its file and its active accounts. When a call succeeds, its change is in the file. Saves of the file run one
+ * after the other, and each save writes the state at its start. All calls that arrive before a save starts share that save.
+ * Source: lbry-sdk lbry/wallet/wallet.py, lbry/extras/daemon/daemon.py `jsonrpc_sync_apply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -17,9 +17,9 @@ import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 export interface WalletSurroundings {
   readonly ledger: Ledger;
   readonly tools: AccountTools;
-  /** Addresses that unfinished transactions of all wallets have reserved. */
+  /** Addresses that are reserved for unfinished transactions, in all wallets. */
   readonly inHand: Set<string>;
-  /** Called with messages to the user that no response contains. */
+  /** Called with messages to the user that are not part of an answer. */
   readonly warn: (text: string) => void;
 }
 
@@ -66,7 +66,7 @@ export class LoadedWallet {
     return this.wallet.isEncrypted;
   }
 
-  /** Accounts on the daemon's chain; the default account is first. Accounts of other chains stay in the file. */
+  /** Accounts of the daemon's chain. The first is the default account. Accounts of other chains stay in the file. */
   get accounts(): readonly LoadedAccount[] {
     const { ledger } = this.#around;
     return this.wallet.accounts
@@ -85,7 +85,7 @@ export class LoadedWallet {
     return known;
   }
 
-  /** Returns the account with an id; without an id, the default account. Throws `ValueError`. */
+  /** Returns the account with the id, or the default account if no id is given. Throws `ValueError`. */
   account(id?: string | null): LoadedAccount {
     if (id === undefined || id === null) {
       const [first] = this.accounts;
@@ -97,7 +97,7 @@ export class LoadedWallet {
     return account;
   }
 
-  /** The named accounts, or all if none is named. Throws `ValueError`. */
+  /** Returns the named accounts, or all accounts if none is named. Throws `ValueError`. */
   accountsOrAll(ids?: readonly string[] | null): readonly LoadedAccount[] {
     return ids && ids.length > 0 ? ids.map((id) => this.account(id)) : this.accounts;
   }
@@ -107,7 +107,7 @@ export class LoadedWallet {
     if (this.isLocked) throw assertionFailure('Cannot spend funds with locked wallet, unlock first.');
   }
 
-  /** Saves the wallet. Resolves when its present or a later state is on disk. */
+  /** Saves the wallet. Resolves when the current state or a later one is on disk. */
   save(): Promise<void> {
     if (this.#waiting === null) {
       const waiting = this.#saving.then(() => {
@@ -148,7 +148,7 @@ export class LoadedWallet {
     this.#stamp = await fileStamp(this.path);
   }
 
-  /** Saves a change. If that fails, the change is reverted before another save starts. */
+  /** Saves a change. If that fails, the change is reverted before the next save starts. */
   async #saveOr(takeBack: () => void): Promise<void> {
     try {
       await this.save();
@@ -158,14 +158,14 @@ export class LoadedWallet {
     }
   }
 
-  /** Creates an account with a new seed. The account is in the file before it is used. */
+  /** Creates an account with a new seed. The account is written to the file before it is used. */
   createAccount(name: string | null, generator: GeneratorName): Promise<LoadedAccount> {
     return this.#keep(() =>
       this.wallet.generateAccount(this.#around.ledger.params, name, new JsonObject([['name', generator]])),
     );
   }
 
-  /** Adds an account in the form of the file. Throws `ValueError`, also if the wallet already has it. */
+  /** Adds an account in the form of the file. Throws `ValueError`, also if the wallet contains the account. */
   addAccount(account: JsonObject): Promise<LoadedAccount> {
     return this.#keep(() => {
       const added = this.wallet.addAccount(account);
@@ -203,8 +203,9 @@ export class LoadedWallet {
   }
 
   /**
-   * Changes settings of an account. If any setting is given, the modification time is updated and the wallet is saved.
-   * Addresses for a longer gap are created when the ledger updates the account next, as in the reference.
+   * Changes settings of an account. If at least one setting is given, the modification time is updated and the wallet is
+   * saved. After an increase of the gap the addresses are created at the ledger's next update of the account, as in the
+   * reference.
    */
   async changeAccount({ account }: LoadedAccount, change: AccountChange): Promise<void> {
     const { generator } = account;
@@ -234,13 +235,16 @@ export class LoadedWallet {
     });
   }
 
-  /** Unlocks the wallet. Returns false if the password is wrong. On an unlocked wallet the password is only compared. */
+  /**
+   * Unlocks the wallet. Returns false if the password is wrong. If the wallet is unlocked already, only compares the
+   * password.
+   */
   unlock(password: string): boolean {
     if (!this.isLocked && this.isEncrypted) return password === this.wallet.password;
     return this.wallet.unlock(password);
   }
 
-  /** Locks the wallet. Throws `AssertionError` if no password is known. */
+  /** Locks the wallet. Throws `AssertionError` if no password is known, because the wallet could not be encrypted. */
   lock(): void {
     this.wallet.lock();
   }
@@ -257,7 +261,7 @@ export class LoadedWallet {
     await this.#saveOr(this.wallet.setPreference(key, value));
   }
 
-  /** Hash by which copies of a wallet are compared, in hexadecimal digits. */
+  /** Hash by which copies of a wallet are compared, as hexadecimal digits. */
   syncHash(): string {
     return this.wallet.hash().toString('hex');
   }
@@ -268,8 +272,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Merges an export into the wallet. When the promise resolves, the result is on disk. New accounts are activated; with
-   * `isBlocking` the call also waits for their history.
+   * Merges an export into the wallet. When the promise resolves, the file is written. New accounts are activated; with
+   * `isBlocking` the call also waits for their address histories.
    */
   async importExport(text: string, password: string | null, isBlocking: boolean): Promise<void> {
     const joined = await this.#join(text, password);
@@ -278,8 +282,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Saves a merged wallet. If that fails, the merged data stays in memory for the next save, because merging again would
-   * give the same data. The new accounts are used in any case.
+   * Saves a merged wallet. If saving fails, the merged data stays in memory for the next save, because merging the same
+   * export again would change nothing. The new accounts are used in any case.
    */
   async #saveJoined(joined: MergedAccounts | null): Promise<void> {
     try {
@@ -291,15 +295,15 @@ export class LoadedWallet {
   }
 
   /**
-   * Merges an export, if given, and returns the resulting wallet. If the file is encrypted, its password is replaced by the
-   * given one.
+   * Merges an export, if given, and returns the resulting wallet. If the file is encrypted, `password` replaces its
+   * password.
    */
   async syncApply(
     password: string,
     text: string | null,
     isBlocking: boolean,
   ): Promise<{ hash: string; data: string }> {
-    // The password of a locked wallet must not be replaced, because the wallet could never be unlocked then.
+    // The password of a locked wallet must not be replaced, because afterwards the wallet could not be unlocked.
     const assertOpen = (): void => {
       if (this.isLocked) throw assertionFailure('Cannot pack a wallet with locked/encrypted accounts.');
     };
@@ -314,8 +318,8 @@ export class LoadedWallet {
   }
 
   /**
-   * Merges all of an export; changes nothing if a part is invalid or `check` throws. The caller must save the wallet,
-   * because the merged data may require encryption with a password that is not set yet.
+   * Merges the whole export. If a part is invalid or `check` throws, nothing is changed. The caller must save the wallet,
+   * because the merged data may require encryption with a password that is set later.
    */
   async #join(
     text: string,
@@ -335,7 +339,7 @@ export class LoadedWallet {
     const { ledger } = this.#around;
     const work = this.accounts.flatMap((one): Promise<unknown>[] => {
       if (added.includes(one.account)) return [ledger.add(one)];
-      // The merge may have lengthened the gaps of an existing account.
+      // The merge may have increased the gaps of an existing account.
       return merged.includes(one.account) ? [ledger.ensureGap(one)] : [];
     });
     if (isBlocking) await Promise.all(work);
@@ -348,13 +352,13 @@ export class LoadedWallet {
     });
   }
 
-  /** Sum of the balances of all accounts. */
+  /** Returns the sum of the balances of all accounts. */
   balance(confirmations = 0): Promise<Balance> {
     const { ledger } = this.#around;
     return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
   }
 
-  /** Account that owns the address; null if none. */
+  /** Returns the account that owns the address; null if none. */
   async accountOf(address: string): Promise<LoadedAccount | null> {
     for (const account of this.accounts) if (await account.holds(address)) return account;
     return null;
@@ -379,7 +383,7 @@ export class LoadedWallet {
     return (hash) => keys.get(Buffer.from(hash).toString('hex')) ?? null;
   }
 
-  /** Private key for a channel's public key, from any account; null if unknown or locked. */
+  /** Private key for a channel's public key, from any account; null if no account has it or the wallet is locked. */
   channelSecret(publicKey: Bytes): Bytes | null {
     for (const account of this.accounts) {
       const secret = account.channelKeys.keyFor(publicKey);

@@ -12,7 +12,7 @@ const WORDS: readonly string[] = wordlist;
 const BASE = BigInt(WORDS.length);
 const INDEX = new Map(WORDS.map((word, index) => [word, BigInt(index)]));
 
-/** Hex digits with which the hash of a valid phrase of a standard wallet starts. */
+/** Hexadecimal digits with which the hash of a valid phrase begins, for a standard wallet. */
 const VERSION_PREFIX = '01';
 const VERSION_KEY = 'Seed version';
 /** Default passphrase. */
@@ -53,7 +53,7 @@ const CJK_RANGES: readonly (readonly [number, number])[] = [
   [0xe0100, 0xe01ef],
 ];
 
-/** White space of Python's `str.split`. */
+/** Matches the characters that Python's `str.split` treats as white space. */
 const WHITE_SPACE = /[\t-\r\u001c- \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 
 const splitWords = (text: string): string[] => text.split(WHITE_SPACE).filter((word) => word !== '');
@@ -80,7 +80,7 @@ export function isSeedPhrase(text: string): boolean {
   return digest.startsWith(VERSION_PREFIX);
 }
 
-/** Seed of 64 bytes for the root key. */
+/** Derives the seed of 64 bytes for the root key. */
 export function seedBytes(phrase: string, passphrase = DEFAULT_PASSPHRASE): Buffer {
   return pbkdf2Sync(normalizePhrase(phrase), normalizePhrase(passphrase), ROUNDS, SEED_SIZE, 'sha512');
 }
@@ -100,7 +100,7 @@ export function numberOfPhrase(phrase: string): bigint {
   }, 0n);
 }
 
-/** Returns the first valid phrase whose number is above the given random number. */
+/** Returns the first valid phrase whose number is greater than `entropy`, a random number. */
 export function phraseAbove(entropy: bigint): string {
   for (let number = entropy + 1n; ; number++) {
     const phrase = phraseOfNumber(number);
@@ -108,7 +108,7 @@ export function phraseAbove(entropy: bigint): string {
   }
 }
 
-/** A new phrase of twelve words. */
+/** Creates a new seed phrase of twelve words. */
 export function newSeedPhrase(random: RandomSource): string {
   const least = BASE ** BigInt(NEW_SEED_WORDS - 1);
   const byteCount = Math.ceil(NEW_SEED_BITS / 8);

@@ -19,7 +19,7 @@ function encrypt(key: Bytes, initVector: Bytes, text: Bytes): Buffer {
   return Buffer.concat([cipher.update(text), cipher.final()]);
 }
 
-/** Decrypts data. Throws `InvalidPasswordError` for invalid padding, which a wrong key gives in 255 of 256 cases. */
+/** Decrypts data. Throws `InvalidPasswordError` for invalid padding, the result of a wrong key in 255 of 256 cases. */
 function decrypt(key: Bytes, initVector: Bytes, encrypted: Bytes): Buffer {
   try {
     const decipher = createDecipheriv(CIPHER, key, initVector);
@@ -57,8 +57,8 @@ interface ScryptCost {
 
 const EXPORT_COST: ScryptCost = { n: 8192, r: 16, p: 1 };
 /**
- * Memory limit of scrypt, whose parameters are read from the export of another program: 128 bytes times N times r.
- * Arbitrary: sixteen times the memory for our own parameters.
+ * Maximum memory of scrypt in bytes, 128 times N times r. The parameters come from the export, which another program may
+ * have written. Arbitrary: sixteen times the memory for the parameters of lbcnode's exports.
  */
 const MAX_SCRYPT_BYTES = 256 * 1024 * 1024;
 const MAX_SCRYPT_PARALLEL = 16;

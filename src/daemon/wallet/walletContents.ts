@@ -1,7 +1,7 @@
 /**
- * Content of a wallet: accounts, preferences with the times of their changes, and the password for its file. Also computes
- * the forms in the file and in exports, computes the hash, and merges another copy. `walletFile.ts` reads and writes the
- * file. Source: lbry-sdk lbry/wallet/wallet.py.
+ * Content of a wallet: accounts, preferences with the times of their changes, and the password for the wallet file. Also
+ * computes the forms in the file and in exports, computes the hash, and merges another copy of the wallet. `walletFile.ts`
+ * reads and writes the file. Source: lbry-sdk lbry/wallet/wallet.py.
  */
 import { createHash } from 'node:crypto';
 import { deflate, inflate } from 'node:zlib';
@@ -19,7 +19,7 @@ import type { LedgerParams } from '../base/ledgerParams.js';
 export const WALLET_VERSION = 1;
 /** Name of the preference that the wallet file is encrypted. */
 export const ENCRYPT_ON_DISK = 'encrypt-on-disk';
-/** Maximum size of an uncompressed export. Arbitrary, a hundred times a big wallet. */
+/** Maximum size of an uncompressed export in bytes. Arbitrary: a hundred times the size of a large wallet. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 const deflateAsync = promisify<Buffer, Buffer>(deflate);
@@ -55,7 +55,7 @@ export class WalletContents {
     return this.accounts[0];
   }
 
-  /** Adds an account in the form of the file. The caller saves. */
+  /** Adds an account in the form of the file. The caller must save the wallet. */
   addAccount(account: JsonObject): Account {
     const added = new Account(account, this.#tools);
     this.accounts.push(added);
@@ -78,7 +78,7 @@ export class WalletContents {
     );
   }
 
-  /** The value of a preference, undefined if it was never set. */
+  /** Value of a preference; undefined if it was never set. */
   preference(key: string): JsonValue | undefined {
     return this.#preferences.get(key)?.get('value');
   }
@@ -88,8 +88,8 @@ export class WalletContents {
   }
 
   /**
-   * Sets a preference. Throws `ValueError` if the value could not be read back. The returned function restores the previous
-   * value.
+   * Sets a preference. Throws `ValueError` if the value cannot be represented in the file. The returned function restores
+   * the previous value.
    */
   setPreference(key: string, value: JsonValue): () => void {
     if (isTooDeep(value)) throw badValue('The value has too many lists or objects within each other.');
@@ -120,7 +120,7 @@ export class WalletContents {
     return this.isLocked || (this.isEncryptedOnDisk && this.password !== null);
   }
 
-  /** JSON form of the wallet. With `password`, secrets that are not encrypted yet are encrypted. */
+  /** JSON form of the wallet. With `password`, secrets that are not encrypted are encrypted. */
   toJson(password: string | null = null): JsonObject {
     return new JsonObject([
       ['version', WALLET_VERSION],
@@ -134,7 +134,7 @@ export class WalletContents {
     return new JsonObject([...this.#preferences]);
   }
 
-  /** Export text in one line, with unencrypted secrets. */
+  /** Returns the export text: one line, with unencrypted secrets. */
   exportText(): string {
     if (this.isLocked) throw assertionFailure('Cannot serialize a wallet with locked/encrypted accounts.');
     return writePythonJson(this.toJson());
@@ -151,7 +151,7 @@ export class WalletContents {
     return { text: writePythonJson(json, { indent: 4, sortKeys: true }), wasReset: hasNoPassword };
   }
 
-  /** Hash by which copies of a wallet are compared, 32 bytes. */
+  /** Hash of 32 bytes by which copies of a wallet are compared. */
   hash(): Buffer {
     const hash = createHash('sha256');
     if (this.isEncrypted) {
@@ -172,9 +172,9 @@ export class WalletContents {
   }
 
   /**
-   * Merges another copy into this wallet. A preference of the copy replaces the present one unless it is older. Accounts are
-   * matched by id. The caller must save the wallet. After a failure the parts merged so far stay, as in lbry-sdk; within
-   * `wholly` they are reverted.
+   * Merges another copy into this wallet. A preference of the copy replaces the wallet's preference unless it is older.
+   * Accounts are matched by id. The caller must save the wallet. After a failure the parts merged so far are kept, as in
+   * lbry-sdk; within `wholly` they are reverted.
    */
   merge(other: JsonObject): MergedAccounts {
     if (this.isLocked) throw assertionFailure('Cannot sync apply on a locked wallet.');
@@ -183,7 +183,7 @@ export class WalletContents {
       const time = timeOf(theirs);
       if (time === null || theirs.get('value') === undefined)
         throw badValue(`The preference '${key}' has no ${time === null ? 'time' : 'value'}.`);
-      // A present preference without a time was added to the file by hand. It counts as older than any other.
+      // A preference of this wallet without a time was added to the file by hand. It counts as older than any other.
       if (mine === undefined || time >= (timeOf(mine) ?? -Infinity)) this.#preferences.set(key, theirs);
     }
     const accounts = accountsIn(other);
@@ -200,7 +200,7 @@ export class WalletContents {
     return { added, merged };
   }
 
-  /** Runs a merge. If the merge throws, accounts and preferences are restored. */
+  /** Runs a merge as a whole: if it throws, accounts and preferences are restored. */
   wholly<Result>(task: () => Result): Result {
     const accounts = [...this.accounts];
     const preferences = [...this.#preferences];
@@ -217,7 +217,7 @@ export class WalletContents {
   }
 
   /**
-   * Unlocks all accounts. Returns false if the password is wrong for one of them. In this case the accounts that were locked
+   * Unlocks all accounts. Returns false if the password is wrong for one of them. If so, the accounts that were locked
    * before are locked again, so that a save does not write them unencrypted.
    */
   unlock(password: string): boolean {
@@ -237,7 +237,7 @@ export class WalletContents {
   }
 
   /**
-   * Turns on the encryption of the file with that password. The caller must save the wallet. The returned function reverts
+   * Turns on the encryption of the file with the password. The caller must save the wallet. The returned function reverts
    * the change.
    */
   encrypt(password: string): () => void {
@@ -269,8 +269,8 @@ export async function unpackWallet(password: string, text: string): Promise<Json
 }
 
 /**
- * Parses a wallet text as lbry-sdk writes it, which may have numbers that are not JSON. Throws `ValueError` if the text is
- * not an object.
+ * Parses the text of a wallet as lbry-sdk writes it, with numbers such as NaN that are not valid JSON. Throws `ValueError`
+ * if the text is not an object.
  */
 export function parseWalletText(text: string): JsonObject {
   let wallet: JsonValue;
@@ -306,7 +306,7 @@ function accountsIn(wallet: JsonObject): JsonObject[] | null {
   });
 }
 
-/** Time of the last change of a preference; null if it is missing or invalid. */
+/** Time of the last change of a preference; null if the time is missing or invalid. */
 function timeOf(preference: JsonObject): number | null {
   const time = preference.get('ts');
   const number = time !== undefined && isJsonNumber(time) ? Number(numberText(time)) : NaN;

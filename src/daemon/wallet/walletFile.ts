@@ -30,7 +30,7 @@ const MODE_BITS = 0o7777;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 const exists = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-/** Whether the path exists, even as a dangling link. */
+/** Whether a file exists at the path, or a symbolic link, even if its target is missing. */
 export async function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -39,8 +39,8 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Path of the file with links resolved. Throws `EnvironmentError` for a dangling link. The linked disk may not be mounted,
- * and a new wallet at its mount point would hide the wallet on the disk.
+ * Path of the file with links resolved. Throws `EnvironmentError` for a dangling link. The link may lead to a disk that is
+ * not mounted. A new wallet at the mount point would hide the wallet on the disk.
  */
 export async function placeOfFile(path: string): Promise<string> {
   try {
@@ -55,8 +55,8 @@ export async function placeOfFile(path: string): Promise<string> {
 }
 
 /**
- * Content of the file; null if it does not exist. Throws `DaemonError` with instructions if it is not a wallet, and
- * `EnvironmentError` if it is not a file.
+ * Reads and parses the wallet file. Resolves to null if the file does not exist. Rejects with `DaemonError` (with
+ * instructions) if it is not a wallet, and with `EnvironmentError` if it is not a regular file.
  */
 export async function readWalletFile(path: string): Promise<JsonObject | null> {
   let bytes: Buffer;
@@ -90,7 +90,10 @@ export async function unreadableWallet(path: string, reason: string): Promise<Da
   );
 }
 
-/** Copies the file to the first free name in its folder, unless the copy already exists. Resolves to the path of the copy. */
+/**
+ * Copies the wallet file to the first free name in its folder, unless an identical copy already exists. Resolves to the path
+ * of the copy.
+ */
 export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promise<string> {
   const bytes = await readFile(path);
   for (let n = 1; ; n++) {
@@ -105,7 +108,7 @@ export async function keepCopy(path: string, kind: 'damaged' | 'foreign'): Promi
   }
 }
 
-/** Text that changes when the file changes; null if the file does not exist. */
+/** Text with inode, size and times that changes when the file changes; null if the file does not exist. */
 export async function fileStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -116,7 +119,7 @@ export async function fileStamp(path: string): Promise<string | null> {
   }
 }
 
-/** Temporary files of interrupted writes. Source: lbry-sdk `WalletStorage.write`, which uses the same names. */
+/** Finds the temporary files of interrupted writes. Source: lbry-sdk `WalletStorage.write`, which uses the same names. */
 async function temporaryFiles(path: string): Promise<string[]> {
   const folder = dirname(path);
   const start = `${basename(path)}.tmp.`;
@@ -138,7 +141,7 @@ const isWhole = async (path: string): Promise<boolean> => {
 /**
  * Completes an interrupted write: if the wallet file is missing, a complete temporary file is renamed to it. lbrynet removes
  * the old file before the rename, so a kill may leave this state. Resolves to the path of the temporary file, or null.
- * Throws `DaemonError` if there are several.
+ * Rejects with `DaemonError` if there are several temporary files.
  */
 export async function takeWholeTemporary(path: string): Promise<string | null> {
   if ((await fileStamp(path)) !== null) return null;
@@ -171,8 +174,8 @@ async function modeOf(path: string): Promise<number> {
 }
 
 /**
- * Replaces the content of the file. Resolves when the new content is on disk. The mode of the file is kept; a new file is
- * accessible only to its owner.
+ * Replaces the content of the file. Resolves when the new content is on disk. The permission bits of an existing file do not
+ * change; a new file is accessible only to its owner.
  */
 export async function writeWalletFile(path: string, text: string): Promise<void> {
   const mode = await modeOf(path);

@@ -24,7 +24,7 @@ import {
 } from './walletFile.js';
 
 export interface WalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
-  /** Folder of the files; created if missing. */
+  /** Folder of the wallet files. It is created if it is missing. */
   readonly folder: string;
 }
 
@@ -48,12 +48,12 @@ const NEW_WALLET = new JsonObject([
 ]);
 
 /**
- * Maximum length of a wallet id, which is the name of its file. File names have at most 255 bytes on all usual systems, and
- * copies of the file have longer names.
+ * Maximum length of a wallet id in bytes. The id is the file name. File names have at most 255 bytes on all usual systems,
+ * and copies of the file have longer names.
  */
 const MAX_ID_BYTES = 200;
 
-/** Throws if the id is not a plain file name, which could be a path outside the folder. */
+/** Throws if the id is not a plain file name. An id with a slash could be a path outside the folder. */
 function assertWalletId(id: string): void {
   if (Buffer.byteLength(id) > MAX_ID_BYTES)
     throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
@@ -73,8 +73,8 @@ export class Wallets {
   }
 
   /**
-   * Opens the wallets with these ids. If the first wallet has no account, one is created. Throws `DaemonError`
-   * `WalletFileError` if a file is unusable, and `EnvironmentError` without a folder.
+   * Opens the wallets with these ids. If the first wallet has no account, one is created. Rejects with `DaemonError`
+   * `WalletFileError` if a file is unusable, and with `EnvironmentError` if there is no folder.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
     const folder = onFile(options.folder, () => {
@@ -92,14 +92,14 @@ export class Wallets {
     return this.#wallets;
   }
 
-  /** Default wallet. Throws `WalletNotLoadedError` if no wallet is open. */
+  /** Returns the default wallet. Throws `WalletNotLoadedError` if no wallet is open. */
   get default(): LoadedWallet {
     const [first] = this.#wallets;
     if (first === undefined) throw new DaemonError('WalletNotLoadedError', 'No wallet is loaded.');
     return first;
   }
 
-  /** Returns the wallet with an id; without an id, the default wallet. Throws `WalletNotLoadedError`. */
+  /** Returns the wallet with the id, or the default wallet if no id is given. Throws `WalletNotLoadedError`. */
   get(id?: string | null): LoadedWallet {
     if (id === undefined || id === null) return this.default;
     const wallet = this.#wallets.find((one) => one.id === id);
@@ -107,7 +107,7 @@ export class Wallets {
     return wallet;
   }
 
-  /** Accounts of all wallets. */
+  /** Accounts of all open wallets. */
   get accounts(): readonly LoadedAccount[] {
     return this.#wallets.flatMap(({ accounts }) => accounts);
   }
@@ -117,8 +117,8 @@ export class Wallets {
   }
 
   /**
-   * Creates a wallet. When the promise resolves, the wallet is on disk. An account is created only if `account` names a
-   * generator.
+   * Creates a wallet. When the promise resolves, its file is on disk. An account is created only if `account` names an
+   * address generator.
    */
   async create(id: string, account: GeneratorName | null): Promise<LoadedWallet> {
     assertWalletId(id);
@@ -159,12 +159,13 @@ export class Wallets {
     return wallet;
   }
 
-  /** Activates all accounts. Once their histories are known, adjusts the gaps to them. */
+  /** Activates all accounts. Once the histories of the accounts are known, adjusts the address gaps to the histories. */
   async begin(): Promise<void> {
     const { ledger } = this.#options;
     await Promise.all(this.accounts.map((account) => ledger.add(account)));
     await ledger.whenSynced();
-    // The wait also ends when the ledger is closed. The accounts are not in sync then, and their gaps are not changed.
+    // The wait also ends when the ledger is closed. In that case the accounts are not in sync, and their gaps are not
+    // changed.
     if (!this.accounts.every(({ id }) => ledger.isSynced(id))) return;
     for (const wallet of this.#wallets) await fitGaps(wallet);
   }
@@ -174,7 +175,7 @@ export class Wallets {
     for (const wallet of this.#wallets) await wallet.settled();
   }
 
-  /** Removes a wallet from the list of open ones; does nothing if the wallet is not in the list yet. */
+  /** Removes a wallet from the list of open wallets. Without effect if the wallet is not in the list. */
   #forget(wallet: LoadedWallet): void {
     const at = this.#wallets.indexOf(wallet);
     if (at >= 0) this.#wallets.splice(at, 1);
@@ -186,7 +187,7 @@ export class Wallets {
     return path;
   }
 
-  /** Throws if the file is open already. Two ids may lead to the same file by a link. */
+  /** Throws if the file is open already, because two ids may lead to one file by a link. */
   #assertNotOpen(path: string): void {
     if (this.#wallets.some((wallet) => wallet.path === path)) throw walletAlreadyLoaded(path);
   }

@@ -72,12 +72,12 @@ const rowsOf = ({ txids }: TxidsPage): readonly Row[] =>
   txids.map((row) => (typeof row === 'string' ? { txid: row } : row));
 
 interface Positions {
-  /** Cursor of the transactions, and of the unspent outputs. */
+  /** Cursors of the pages of transactions (`after`) and of unspent outputs (`coinsAfter`). */
   readonly after: string | undefined;
   readonly coinsAfter: string | undefined;
 }
 
-/** All that the page shows; unspent outputs only with the first page of transactions. */
+/** Reads all data of the page. Unspent outputs are read only with the first page of transactions. */
 function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: Positions) {
   const of = { addresses: [address] };
   return Promise.all([

@@ -32,7 +32,7 @@ const A_PAGE = 100;
 const SATOSHIS = 1e8;
 
 interface BlockStats {
-  /** Fees and outputs of the block's transactions, both in satoshis. */
+  /** Fees of the block's transactions and sum of their outputs, both in satoshis. */
   readonly totalfee: number;
   readonly total_out: number;
 }
@@ -92,15 +92,15 @@ interface Shown {
   readonly header: BlockHeaderAnswer;
   /** Whether the block is in the active chain. */
   readonly isActive: boolean;
-  /** An error if the data of the block are pruned. */
+  /** Data of the block, or an error if the data was pruned. */
   readonly whole: OrError<BlockAnswer>;
-  /** Null for a block that is not in the active chain. */
+  /** Statistics; null for a block that is not in the active chain. */
   readonly stats: OrError<BlockStats> | null;
   readonly events: OrError<BlockEventsAnswer> | null;
-  /** For a block that is not in the active chain: the block in its place. */
+  /** For a block outside the active chain: the hash of the block at its height in the active chain. */
   readonly place: OrError<string> | null;
   readonly path: string;
-  /** Positions of the shown events and transactions. */
+  /** Positions of the first event and the first transaction that the page shows. */
   readonly after: number | undefined;
   readonly from: number;
 }

@@ -1,4 +1,4 @@
-/** Blocks in lists: facts of a block that never change, so that each is asked for once. */
+/** Blocks in lists. The data never changes, so it is requested once for each block. */
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer } from '../answers.js';
 import type { PageContext } from '../pageContext.js';
 import { isMissing, orNull } from './parts.js';
@@ -9,11 +9,11 @@ export interface BlockRow {
   readonly timeSec: number;
   readonly txCount: number;
   readonly previousHash: string | undefined;
-  /** Sizes of its data; null if the data are pruned. */
+  /** Sizes of the block's data; null if the data is pruned. */
   readonly data: { readonly size: number; readonly weight: number } | null;
 }
 
-/** Numbers of events by their kind. */
+/** Number of events for each type of event. */
 export type EventCounts = Readonly<Record<string, number>>;
 
 export async function blockRow({ ask, fixed }: PageContext, hash: string): Promise<BlockRow> {
@@ -35,7 +35,7 @@ export async function blockRow({ ask, fixed }: PageContext, hash: string): Promi
   return row;
 }
 
-/** Null if the node does not know the events of the block. */
+/** Numbers of events in the block; null if the node cannot compute them. */
 export async function eventCounts({ ask, fixed }: PageContext, hash: string): Promise<EventCounts | null> {
   const key = `events ${hash}`;
   const known = fixed.get(key);
@@ -46,7 +46,7 @@ export async function eventCounts({ ask, fixed }: PageContext, hash: string): Pr
   return events.counts;
 }
 
-/** The blocks from `hash` downwards, at most `count`. */
+/** Returns the blocks from `hash` downwards, at most `count`. */
 export async function blocksFrom(context: PageContext, hash: string, count: number): Promise<BlockRow[]> {
   const rows: BlockRow[] = [];
   for (let at: string | undefined = hash; at !== undefined && rows.length < count;) {

@@ -1,4 +1,4 @@
-/** `/blocks`: blocks, the latest first, page by page. */
+/** `/blocks`: pages of blocks, sorted from the latest. */
 import { Hash, Pager, Section, Table, Time, type Column } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';

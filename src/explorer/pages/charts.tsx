@@ -29,7 +29,7 @@ const METRICS = [
 ] as const;
 
 const POINTS = 600;
-/** Rows of the table below the chart. */
+/** Number of rows in the table below the chart. */
 const ROWS = 50;
 export const charts: Page = async ({ ask, parts }) => {
   const [wanted = 'difficulty'] = parts;

@@ -1,4 +1,4 @@
-/** `/claims?text=&tag=&kind=&channel=&order=`: find content. */
+/** `/claims?text=&tag=&kind=&channel=&order=`: searches content. */
 import { Notice, Pager, Section } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
@@ -16,13 +16,13 @@ const ORDERS = [
   ['name', 'by name'],
 ] as const;
 
-/** The visitor's conditions. */
+/** Search conditions that the visitor entered. */
 type Conditions = {
   readonly text: string | undefined;
   readonly tag: string | undefined;
   readonly channel: string | undefined;
   readonly kind: (typeof KINDS)[number] | undefined;
-  /** Undefined for the first of the orders. */
+  /** Name of the order; undefined for the first order. */
   readonly order: string | undefined;
 };
 

@@ -22,7 +22,7 @@ export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], 
   }
 }
 
-/** Positional parameters from the form. An omitted parameter before a given one becomes null. */
+/** Returns the positional parameters that the form contains. An empty parameter before a given one becomes null. */
 export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
   const values: unknown[] = [];
   params.forEach(({ name, cli }, index) => {

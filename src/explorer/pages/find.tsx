@@ -32,7 +32,7 @@ async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
 }
 
-/** Redirect to the page that a text identifies without ambiguity; null if several pages are possible. */
+/** Returns a redirect to the page that a text identifies; null if several pages are possible. */
 async function target(context: PageContext, text: string): Promise<Found> {
   const { ask, tip } = context;
   const lower = text.toLowerCase();

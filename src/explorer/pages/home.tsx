@@ -23,7 +23,7 @@ async function latestBlocks(context: PageContext): Promise<HomeBlock[]> {
   return Promise.all(rows.map(async (row) => ({ ...row, counts: await eventCounts(context, row.hash) })));
 }
 
-/** Shown while the chain has only the genesis block: how blocks are produced. */
+/** Shown while the chain contains only the genesis block. Explains how blocks are produced. */
 function EmptyChain({ network, command }: Pick<PageContext, 'network' | 'command'>) {
   return (
     <Notice>
@@ -42,7 +42,7 @@ function EmptyChain({ network, command }: Pick<PageContext, 'network' | 'command
   );
 }
 
-/** Upcoming events of the next blocks; null during the sync, when they are not known. */
+/** Returns the events of the next blocks; null during the sync, because they are not known then. */
 function comingOf({ ask, isSyncing }: PageContext): Promise<OrError<UpcomingAnswer> | null> {
   return isSyncing
     ? Promise.resolve(null)
@@ -56,7 +56,7 @@ interface Shown {
   readonly names: OrError<number>;
   readonly claims: OrError<number>;
   readonly amount: OrError<number>;
-  /** Null during the sync. */
+  /** Upcoming events; null during the sync. */
   readonly upcoming: OrError<UpcomingAnswer> | null;
   readonly newest: OrError<{ readonly claims: readonly ClaimAnswer[] }>;
   readonly blocks: readonly HomeBlock[];
@@ -78,7 +78,7 @@ async function read(context: PageContext): Promise<Shown> {
   return { info, hashrate, mempool, names, claims, amount, upcoming, newest, blocks };
 }
 
-/** A value as text; a dash if the node could not answer. */
+/** Formats a value; returns a dash if the node returned an error. */
 function textOf<Value>(value: OrError<Value>, text: (value: Value) => string): string {
   return isMissing(value) ? '–' : text(value);
 }

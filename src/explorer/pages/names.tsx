@@ -1,4 +1,4 @@
-/** `/names?prefix=`: the names with a prefix. */
+/** `/names?prefix=`: the names that begin with a prefix. */
 import { Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';

@@ -1,4 +1,4 @@
-/** `/node`: the health of this node. */
+/** `/node`: the state of this node. */
 import type { ComponentChildren } from 'preact';
 import { Facts, Figures, Notice, Section, Table, Tag, type Column } from '../../page/components.js';
 import { durationText, integerText, sizeText } from '../../page/format.js';
@@ -112,7 +112,7 @@ function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly ch
   );
 }
 
-/** The search for claims, and the hub, if they are on. */
+/** Shows the state of the claim search and the hub, if they are enabled. */
 function Services({ claimIndex, hub }: Shown) {
   const search = isMissing(claimIndex) ? undefined : claimIndex.search;
   const rows: [string, ComponentChildren][] = [

@@ -1,4 +1,4 @@
-/** Table of the pages by the first segment of their path. */
+/** Table of the pages, by the first segment of their paths. */
 import type { Page } from '../pageContext.js';
 import { address } from './address.js';
 import { block } from './block.js';

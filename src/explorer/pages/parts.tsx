@@ -9,7 +9,7 @@ import type { TakenBlock } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
 import type { PageContext } from '../pageContext.js';
 
-/** Event text in the past tense. */
+/** Text of an event in the past tense, by the type of the event. */
 const PAST: Readonly<Record<string, string>> = {
   claim: 'claimed',
   update: 'updated',
@@ -48,7 +48,7 @@ export function EventTag({
   readonly event: string;
   readonly isSupport?: boolean | undefined;
   readonly isFuture?: boolean;
-  /** Whether the transaction is in the mempool. */
+  /** Whether the transaction of the event is in the mempool. */
   readonly isWaiting?: boolean;
 }): VNode {
   const words = (isFuture ? FUTURE : isWaiting ? WAITING : PAST)[event] ?? event;
@@ -129,7 +129,7 @@ export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
 );
 
-/** The distance to a future height, in blocks and in time. */
+/** Formats the distance to a future height, in blocks and in time. */
 export const InBlocks = ({
   blocks,
   spacingSec,
@@ -149,7 +149,7 @@ export function Missing({ error }: { readonly error: AskError }): VNode {
 
 export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;
 
-/** Value of the query parameter `block`, a height or hash. The page shows the state after this block. */
+/** Returns the query parameter `block`, a height or hash. The page shows the state after this block. */
 export function blockOf({ query }: PageContext): string | number | undefined {
   const text = query.get('block');
   if (text === null || text === '') return undefined;

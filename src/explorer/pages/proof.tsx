@@ -10,9 +10,9 @@ import { badRequest, type Page, type PageContext, type PageResult } from '../pag
 import { blockOf } from './parts.js';
 
 interface ProofAnswer {
-  /** Present only in proofs of the old form, for blocks below the all-claims fork. */
+  /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
   readonly nodes?: readonly ProofNode[];
-  /** Present only in proofs for blocks from the all-claims fork on. */
+  /** Pairs of hashes; only in proofs for blocks from the all-claims fork on. */
   readonly pairs?: readonly ProofPair[];
   readonly txhash?: string;
   readonly nOut?: number;
@@ -65,7 +65,7 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
 
 interface StepsProps {
   readonly steps: readonly string[];
-  /** Pairs of a new proof; null for a proof of the old form. */
+  /** Pairs of a proof in the all-claims form; null for a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
   readonly nodes: readonly ProofNode[];
   readonly hasClaim: boolean;
@@ -126,12 +126,12 @@ interface Claim {
 /** A proof with its hashes, computed from the winning claim to the root. */
 interface Shown {
   readonly header: BlockHeaderAnswer;
-  /** Null if no claim holds the name. */
+  /** The claim that owns the name; null if there is none. */
   readonly claim: Claim | null;
-  /** Null in a proof of the old form. */
+  /** Pairs of hashes; null in a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
   readonly nodes: readonly ProofNode[];
-  /** Empty if the proof has nothing to compute. */
+  /** Steps of the computation; empty if nothing must be computed. */
   readonly steps: readonly string[];
 }
 
@@ -146,7 +146,7 @@ async function read(context: PageContext, name: string, isHex: boolean): Promise
   return { header, claim, pairs: null, nodes, steps };
 }
 
-/** What the proof shows, and whether the steps lead to the root in the header. */
+/** Shows what the proof proves, and whether the steps lead to the root in the header. */
 function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
   const root = header.nameclaimroot;
   const unheld = claim === null && (

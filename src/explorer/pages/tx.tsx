@@ -1,6 +1,6 @@
 /**
  * `/tx/<txid>`: the inputs and outputs of a transaction, the claims that it creates and ends, and the transactions that
- * spend it.
+ * spend its outputs.
  */
 import {
   Address,

@@ -12,11 +12,11 @@ import { decodeUtf8 } from '../../util/json/jsonParse.js';
 
 /** Maximum number of claims per read from the index. */
 const CLAIMS_AT_ONCE = 200;
-/** If the last computation took longer than this, requests do not wait for a new list and use the old one. */
+/** Duration in ms of the last computation above which requests do not wait for a new list, but use the old list. */
 const QUICK_MS = 50;
 /** Number of digits of a claim id in the error text. */
 const SHOWN_DIGITS = 10;
-/** `@`, the first character of channel names. */
+/** Character code of `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
 
 export interface BlockingSource extends ClaimIndexReader {
@@ -42,8 +42,8 @@ export class BlockedClaims {
   /** Returns a text that changes whenever the tip of the chain changes. */
   private readonly snapshot: () => string;
   /**
-   * Blocking reposts by the id of the blocked claim or channel; null before the first computation. `bansOf` is the snapshot
-   * that they belong to.
+   * Blocking reposts by the id of the blocked claim or channel; null before the first computation. `bansOf` identifies the
+   * tip for which they were computed.
    */
   private bans: ReadonlyMap<string, Ban> | null = null;
   private bansOf = '';
@@ -56,15 +56,15 @@ export class BlockedClaims {
     this.snapshot = snapshot;
   }
 
-  /** Resolves to the reason why a resolved claim is blocked; null if it is not blocked. */
+  /** Resolves to the reason why a claim is blocked; null if it is not blocked. */
   async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
     if (claim === null) return null;
-    // A computation that is already running may belong to the former snapshot, so up to two are awaited: the second
-    // belongs to the present snapshot.
+    // A computation that is running may have started for an earlier tip, so up to two are awaited. The second is for the
+    // current tip.
     for (let round = 0; round < 2 && this.bansOf !== this.snapshot(); round++) {
       const loading = (this.loading ??= this.load().finally(() => (this.loading = null)));
       if (this.bans === null || this.tookMs < QUICK_MS) await loading;
-      // An error is ignored here, because the next request repeats a failed computation.
+      // The error is ignored at this point, because the next request repeats the failed computation.
       else loading.catch(() => undefined);
     }
     const ban =
@@ -97,7 +97,7 @@ export class BlockedClaims {
         for (const [n, repost] of reposts.entries()) {
           const target = targets[n];
           const key = target && toLatin1(target.claimId);
-          // If several channels block a claim, the error names the first of them in the option's list.
+          // If several channels block a claim, the error text contains the first of them in the option's list.
           if (!key || bans.has(key)) continue;
           bans.set(key, { channel, repost, isOfChannel: target.name[0] === CHANNEL_MARK });
         }

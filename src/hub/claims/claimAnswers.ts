@@ -16,24 +16,24 @@ import type { Turn } from '../../scheduler/clientQueue.js';
 /** Number of URLs that are resolved between two yields to the event loop. */
 const URLS_AT_ONCE = 25;
 
-/** Search constraints of a client as plain JavaScript values. `channel` is already replaced by an id. */
+/** Search constraints of a client as plain JavaScript values. The value of `channel` has been replaced by an id. */
 export type SearchConstraints = Readonly<Record<string, unknown>>;
 
 /** Result of a search. */
 export interface FoundClaims {
-  /** Claim ids of the page, in order; wire order. */
+  /** Claim ids of the page, in wire order (byte order), sorted as the page is. */
   readonly rows: readonly Bytes[];
-  /** Number of results on all pages. */
+  /** Number of results on all pages together. */
   readonly total: number;
   /** Ids (latin1) of the claims in the page that are shown with their state in the mempool. */
   readonly waiting?: ReadonlySet<string>;
-  /** Claims of the page that were removed because a channel blocks them: their number by blocking channel. */
+  /** Claims that were removed from the page because a channel blocks them: their number, by blocking channel. */
   readonly blocked: readonly { readonly channelId: Bytes; readonly count: number }[];
 }
 
 /**
- * The search that the hub uses; `by` is the requesting client, and `weight` that of its turn. An error for the client has one
- * of the hub's codes as `code`.
+ * The search that the hub uses; `by` is the requesting client, and `weight` that of its turn. An error that the client
+ * should see has one of the hub's error codes as `code`.
  */
 export interface HubSearch {
   search(constraints: SearchConstraints, by: object, weight: number): Promise<FoundClaims>;
@@ -48,7 +48,7 @@ const CODE_OF: Readonly<Record<NonNullable<ResolvedUrl['failure']>['kind'], RowE
 
 export class ClaimAnswers {
   private readonly index: ShownClaims;
-  /** The search; null if the node has no search index. */
+  /** Claim search; null if the node has no search index. */
   private readonly searcher: HubSearch | null;
   /** Claims that block lists exclude; null without any block lists. */
   private readonly blocked: BlockedClaims | null;
@@ -76,7 +76,7 @@ export class ClaimAnswers {
     return notes.finish();
   }
 
-  /** Channels that claims name although the signature is invalid, by channel id. */
+  /** Channels whose ids occur in claims with an invalid signature, by channel id. */
   private async namedChannels(claims: readonly (ClaimRecord | null)[]): Promise<Map<string, ClaimRecord>> {
     const naming = claims.filter(
       (claim) => claim !== null && !claim.isSignatureValid && claim.channelId !== null,
@@ -91,7 +91,7 @@ export class ClaimAnswers {
     return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
-  /** Finds the claim with this id (printed hex), active or not. Block lists do not apply. */
+  /** Finds the claim with this id (printed hex), whether active or not. Block lists are not applied. */
   async byId(claimId: string): Promise<FoundOutputs> {
     const notes = new OutputNotes();
     const [claim] = await this.index.latest([hashFromHex(claimId)]);
@@ -124,8 +124,8 @@ export class ClaimAnswers {
   }
 
   /**
-   * Returns a page of claims with their channels and repost targets, and the references of these. Null if `channel` does not
-   * resolve.
+   * Returns a page of claims, the channels and repost targets of these claims, and the claims to which the latter refer.
+   * Null if the URL in `channel` does not resolve.
    */
   async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
     const { searcher } = this;
@@ -167,8 +167,8 @@ export class ClaimAnswers {
   }
 
   /**
-   * Reads the channels and repost targets of claims. References of a claim with a mempool state are also read with their
-   * mempool state.
+   * Reads the channels and repost targets of claims. For a claim with a mempool state, they are read with their mempool
+   * state too.
    */
   private async referencesOf(claims: readonly ClaimRecord[]): Promise<FoundReferences> {
     const wanted = { waiting: new Map<string, Bytes>(), confirmed: new Map<string, Bytes>() };
@@ -184,8 +184,7 @@ export class ClaimAnswers {
 }
 
 /**
- * Claims that others refer to, separated into those with their latest state (mempool included) and those with their
- * confirmed state.
+ * Claims to which others refer, in two groups: with their latest state (mempool included), and with their confirmed state.
  */
 class FoundReferences {
   private readonly latest: ReadonlyMap<string, ClaimRecord>;
@@ -206,7 +205,10 @@ class FoundReferences {
     return [...this.confirmed.values(), ...others];
   }
 
-  /** Row of a claim with its channel and repost target. These are looked up in this collection, then in `others`. */
+  /**
+   * Creates the row of a claim with its channel and its repost target. These are searched in this collection first, and then
+   * in `others`.
+   */
   link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
     const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
     return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
@@ -218,7 +220,7 @@ class FoundReferences {
   }
 }
 
-/** The claims that a claim refers to; null for none. */
+/** Claims to which a claim refers; null if there is none. */
 interface References {
   readonly channel: ClaimRecord | null;
   readonly reposted: ClaimRecord | null;

@@ -1,5 +1,5 @@
 /**
- * The rows of a response about claims. One thread collects them, and another one builds the message. Each claim is
+ * The rows of a response about claims. One thread collects the rows, and another thread builds the message. Each claim is
  * transferred once as plain values. Bytes are transferred as latin1 strings, because a view would copy its whole buffer.
  */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
@@ -8,7 +8,7 @@ import { OutputsBuilder, type ClaimRow, type RowErrorCode, type ShownClaim } fro
 /** Number of array elements that encode one claim. */
 const VALUES = 16;
 
-/** A row as sent to the other thread: indexes into the list of claims; -1 for none. */
+/** A row in the form that is sent to another thread: indexes into the list of claims; -1 if there is none. */
 type CrossingRow = readonly [claim: number, channel: number, reposted: number];
 
 type Note =

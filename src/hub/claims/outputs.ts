@@ -1,7 +1,7 @@
 /**
- * Builds the response message about claims. It has rows for the requested claims, rows for the claims that these refer to,
- * and errors. A client treats a reference without a row as a broken response, so a reference is only written if its row
- * exists. Source: lbryio/hub schema/result.py.
+ * Builds the response message about claims. The message contains rows for the requested claims, rows for the claims to which
+ * these refer, and errors. A client treats a reference without a row as a broken response, so a reference is only written if
+ * its row exists. Source: lbryio/hub schema/result.py.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ClaimRecord } from '../../index/claims/claimReader.js';
@@ -39,7 +39,7 @@ export type ShownClaim = Pick<
   | 'supportAmountSat'
 >;
 
-/** A claim and the claims that it refers to; null for a claim that is not live (spent or expired). */
+/** A claim, and the claims to which it refers; null for one that is spent or expired. */
 export interface ClaimRow {
   readonly claim: ShownClaim;
   readonly channel: ShownClaim | null;
@@ -50,10 +50,10 @@ export const ERROR_CODE = { notFound: 'NOT_FOUND', invalid: 'INVALID', blocked: 
 export type RowErrorCode = (typeof ERROR_CODE)[keyof typeof ERROR_CODE];
 
 const LARGEST_U32 = 0xffffffff;
-/** Limits a number to the unsigned 32-bit range of heights in the message. An unknown height becomes 0. */
+/** Limits a number to the unsigned 32-bit range of heights in the message. An unknown height, which is negative, becomes 0. */
 const u32 = (value: number): number => Math.min(LARGEST_U32, Math.max(0, value));
 
-/** Message with only the position of an output, without claim data. */
+/** Message that contains only txid, index and height of an output, without claim data. */
 const placeOf = ({ txid, nout, height }: ShownClaim): Output =>
   create(OutputSchema, { txHash: txid, nout, height: u32(height) });
 
@@ -62,8 +62,8 @@ export class OutputsBuilder {
   private readonly extraRows: (() => Output)[] = [];
   private readonly extraIds = new Set<string>();
   /**
-   * Transactions of all rows. Clients look up references by transaction, so a reference to another transaction must not be
-   * written.
+   * Transactions of all rows. Clients search for references in these transactions, so a reference to another transaction
+   * must not be written.
    */
   private readonly transactions = new Set<string>();
   private readonly blocked: Blocked[] = [];
@@ -83,7 +83,7 @@ export class OutputsBuilder {
     this.rows.push(() => errorOutput(code, text, censor));
   }
 
-  /** Adds a row for a referenced claim. The same claim is added only once. */
+  /** Adds a row for a claim to which another claim refers. The same claim is added only once. */
   addExtra(row: ClaimRow): void {
     // A claim that is shown with both its mempool state and its confirmed state has two rows, which differ in the txid.
     const id = toLatin1(row.claim.claimId) + toLatin1(row.claim.txid);

@@ -1,17 +1,17 @@
-/** Support of a claim by channel: sums of its unspent supports, grouped by the channel that signed them. */
+/** Supports of a claim by channel: sums of its unspent supports, grouped by the channel that signed them. */
 import { readChannelSums, withSigned, type ChannelSum } from '../../index/claims/channelSums.js';
 import type { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { notThere } from '../protocol/hubError.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Maximum number of claims of a channel that one request may sum up. Arbitrary: some 100 ms of work. */
+/** Maximum number of claims of a channel for which one request computes sums. Arbitrary: takes about 100 ms. */
 const MAX_CLAIMS = 10_000;
 
 /**
- * Sums by channel, the largest first; equal sums are ordered by channel id. With `withContent`, if the claim is a channel,
- * the supports of the claims that it signed are counted too. Throws `HubError` if the claim does not exist or the channel
- * has too many claims.
+ * Sums by channel, sorted from the largest; equal sums are sorted by channel id. With `withContent`, if the claim is a
+ * channel, the supports of the claims that it signed are counted too. Throws `HubError` if the claim does not exist or the
+ * channel has too many claims.
  */
 export async function supportSums(
   index: Pick<ClaimIndexQueries, 'read'>,

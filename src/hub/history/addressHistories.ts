@@ -12,7 +12,7 @@ import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { StatusCache, type Confirmed } from './statusCache.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Number of history entries per read from the index. */
+/** Number of history entries that are read from the index in one call. */
 const PAGE_ENTRIES = 1000;
 /** Number of scripts whose sums are read in one call of the index. */
 const SCRIPTS_AT_ONCE = 250;
@@ -46,7 +46,7 @@ export class AddressHistories {
     return addresses;
   }
 
-  /** Must be called for every disconnected block, so that cached hashes become invalid. */
+  /** Must be called for every disconnected block, because cached hashes may contain its transactions. */
   noteDisconnected(height: number): void {
     this.cache.noteDisconnected(height);
   }
@@ -76,7 +76,7 @@ export class AddressHistories {
     return keys.map((key) => statuses.get(key)!);
   }
 
-  /** Status of a script if it can be computed without reading the index; otherwise undefined. */
+  /** Returns the status of a script if it can be computed without reading the index; otherwise undefined. */
   private statusNow(key: string, txCount: number): string | null | undefined {
     if (this.index.ofMempool(key).size > FEW_UNCONFIRMED) return undefined;
     const waiting = [...this.unconfirmed(key)].map(textOf).join('');
@@ -92,7 +92,7 @@ export class AddressHistories {
     for (const entry of this.unconfirmed(key)) {
       hash.update(textOf(entry), 'latin1');
       isEmpty = false;
-      // The mempool may change while this loop yields. The changed script is then reported to its subscribers later.
+      // The mempool may change while this loop yields. The subscribers of the changed script are notified later.
       const pause = ++looked > FEW_UNCONFIRMED ? turn.yieldIfDue() : null;
       if (pause !== null) await pause;
     }
@@ -100,8 +100,7 @@ export class AddressHistories {
   }
 
   /**
-   * Hash state of the confirmed history of a script. It is valid only in the turn of the event loop in which the promise
-   * resolves.
+   * Hash state of the confirmed history of a script. It is valid only until the next await after the promise has resolved.
    */
   private async readConfirmed(key: string, turn: Turn): Promise<Confirmed> {
     const { chain } = this.node.chain;
@@ -117,7 +116,7 @@ export class AddressHistories {
         if (pause !== null) await pause;
         page = await this.index.history([key], { ...range, after: page.next });
       }
-      // The page is read again after a reorg or a new block, which may have changed the entries.
+      // A reorg or a new block may have changed the entries, so the page is read again.
       if (chain.index.active.disconnects !== disconnects) continue;
       if (chain.tip !== tip) continue;
       add(confirmed, page.entries);
@@ -126,13 +125,13 @@ export class AddressHistories {
     }
   }
 
-  /** Waits until no block is being connected or disconnected; returns the tip. */
+  /** Waits while a block is being connected or disconnected. Returns the tip. */
   private betweenBlocks(): Promise<number> {
     const { chain } = this.node.chain;
     return chain.exclusively(async () => chain.tip);
   }
 
-  /** Mempool transactions that pay to or spend from a script, in order of arrival. */
+  /** Iterates over the mempool transactions that pay to or spend from a script, in order of arrival. */
   *unconfirmed(key: string): Generator<UnconfirmedEntry> {
     for (const id of this.index.ofMempool(key).keys()) {
       const txid = fromLatin1(id);
@@ -142,7 +141,7 @@ export class AddressHistories {
     }
   }
 
-  /** The history in the order of the status. A long history is read while it is sent. */
+  /** The history in the order in which the status hashes it. A long history is read while it is sent. */
   async history(key: string, turn: Turn): Promise<JsonOut> {
     const first = await this.page(key, undefined);
     const { disconnects } = this.cache;
@@ -153,14 +152,14 @@ export class AddressHistories {
   }
 
   /**
-   * Unconfirmed entries to append after the last page; empty if `next` shows that further pages follow. Must be called in
-   * the turn of the event loop in which the page was read.
+   * Unconfirmed entries to append after the last page of a history; empty if `next` shows that more pages follow. Must be
+   * called in the turn of the event loop in which the page was read.
    */
   private waitingBehind({ next }: HistoryPage, key: string): JsonOut[] {
     return next === null ? [...this.shownUnconfirmed(key)] : [];
   }
 
-  /** Reads a page of the confirmed history. It is valid only in the turn of the event loop in which the promise resolves. */
+  /** Reads one page of the confirmed history. It is valid only until the next await after the promise has resolved. */
   private async page(key: string, after: Buffer | undefined): Promise<HistoryPage> {
     for (;;) {
       const tip = await this.betweenBlocks();

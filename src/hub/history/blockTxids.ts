@@ -4,7 +4,7 @@ import { merklePath } from '../../crypto/merkle.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const HASH_BYTES = 32;
-/** Limit of the cache. Arbitrary: a million ids. */
+/** Maximum size of the cache in bytes. Arbitrary: enough for a million ids. */
 const MAX_KEPT_BYTES = 32 << 20;
 
 export interface MerkleProof {
@@ -17,7 +17,7 @@ export interface MerkleProof {
 export class BlockTxids {
   private readonly reader: ChainReader;
   private readonly maxBytes: number;
-  /** Ids by block; the most recently used block is last. */
+  /** Ids by block. The most recently used block is the last. */
   private readonly kept = new Map<number, Buffer>();
   private readonly loading = new Map<number, Promise<Buffer>>();
   private keptBytes = 0;
@@ -65,7 +65,7 @@ export class BlockTxids {
   }
 }
 
-/** Index of an id among concatenated ids; -1 if it is not among them. */
+/** Returns the index of a txid among concatenated txids; -1 if it is not among them. */
 export function positionOf(txids: Buffer, txid: Bytes): number {
   for (let at = txids.indexOf(txid); at >= 0; at = txids.indexOf(txid, at + 1)) {
     if (at % HASH_BYTES === 0) return at / HASH_BYTES;

@@ -1,4 +1,4 @@
-/** Headers of the active chain: single headers in the format for subscribers, and ranges of headers as pages of bytes. */
+/** Headers of the active chain: single headers in the format for subscribers, and ranges of headers as bytes in pages. */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -19,7 +19,7 @@ export class HeaderService {
     this.tree = new HeaderTree(reader);
   }
 
-  /** Number by which the node identifies the block at the tip. */
+  /** Header id of the tip in the header table of the node. */
   get tip(): number {
     return this.reader.chain.tip;
   }
@@ -28,7 +28,7 @@ export class HeaderService {
     return this.reader.chain.height;
   }
 
-  /** Number of the block at a height, on the active chain or on the branch that ends with block `tip`. */
+  /** Header id of the block at a height, on the active chain or on the branch that ends with header id `tip`. */
   at(height: number, tip = this.tip): number {
     return this.reader.chain.index.active.ancestorOf(tip, height);
   }
@@ -46,8 +46,8 @@ export class HeaderService {
   }
 
   /**
-   * Yields the headers of a range of heights on the branch that ends with `tip`, even if the branch is disconnected
-   * meanwhile. Each page is a buffer of its own with concatenated headers.
+   * Yields the headers of a range of heights on the branch that ends with `tip`, even if the branch is disconnected during
+   * the iteration. Each page is a separate buffer with concatenated headers.
    */
   async *pages(
     tip: number,

@@ -1,6 +1,7 @@
 /**
  * Merkle proofs in the tree whose leaves are the ids of all blocks up to a height. The roots of complete groups of 1,024
- * blocks are cached, so a proof hashes only one group and a few thousand roots. Source: lbryio/hub db/merkle.py.
+ * blocks are cached, so that for a proof only one group and a few thousand roots are hashed. Source: lbryio/hub
+ * db/merkle.py.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import { merklePath, merkleRoot } from '../../crypto/merkle.js';
@@ -12,7 +13,7 @@ const GROUP_BLOCKS = 1 << GROUP_LEVELS;
 const HASH_BYTES = 32;
 
 interface KeptRoot {
-  /** Number of the last block of the group, which shows whether the group belongs to the branch. */
+  /** Header id of the group's last block, which shows whether the group belongs to a branch. */
   readonly last: number;
   readonly root: Buffer;
 }
@@ -31,7 +32,7 @@ export class HeaderTree {
     this.reader = reader;
   }
 
-  /** The proof of block `height` in the tree of the branch that ends with block `tip`. */
+  /** Proof of the block at `height` in the tree of the branch that ends with header id `tip`. */
   async prove(tip: number, height: number, turn: Turn): Promise<HeaderProof> {
     const count = this.reader.headers.height(tip) + 1;
     const leaves = this.hashes(tip, Math.floor(height / GROUP_BLOCKS), count);
@@ -60,7 +61,7 @@ export class HeaderTree {
     return root;
   }
 
-  /** Ids of the blocks of a group, concatenated. */
+  /** Concatenated ids of the blocks of a group. */
   private hashes(tip: number, group: number, count: number): Buffer {
     const { headers, chain } = this.reader;
     const first = group * GROUP_BLOCKS;

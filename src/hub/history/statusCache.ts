@@ -1,27 +1,27 @@
 /**
- * Cache of the hashes of confirmed histories by script: the digests, and for long histories the hash states to continue
- * from. `addressHistories.ts` continues the hash states with the entries of new blocks. A digest that includes a
- * disconnected block is not used.
+ * Cache of the hashes of confirmed histories by script: the digests, and for long histories the states of the hash function,
+ * to which new entries can be added. `addressHistories.ts` continues the hash states with the entries of new blocks. A
+ * digest that includes a disconnected block is not used.
  */
 import { createHash, type Hash } from 'node:crypto';
 
-/** Maximum number of digests, about 300 bytes each. Arbitrary. */
+/** Maximum number of digests. Each uses about 300 bytes. Arbitrary: bounds the memory. */
 const MAX_DIGESTS = 200_000;
-/** Maximum number of hash states, about 1,000 bytes each. Arbitrary. */
+/** Maximum number of hash states. Each uses about 1,000 bytes. Arbitrary: bounds the memory. */
 const MAX_STATES = 20_000;
 /**
- * Hash states are cached only for histories of at least this length. Reading a shorter history takes about as long as a
+ * Minimum number of entries of a history whose hash state is cached. Reading a shorter history takes about as long as a
  * lookup.
  */
 const LONG_HISTORY = 32;
-/** Number of disconnected blocks whose heights are remembered. Digests that are older than all of these are not used. */
+/** Number of disconnected blocks whose heights are stored. A digest that is older than all of these is not used. */
 const MAX_LOG = 1000;
 
 /** Hash state of the confirmed part of a history. */
 export interface Confirmed {
   readonly hash: Hash;
   count: number;
-  /** Height of the last entry; -1 without entries. The hash includes all entries of that block. */
+  /** Height of the last entry; -1 without entries. The hash covers all entries of this block. */
   lastHeight: number;
 }
 
@@ -29,7 +29,7 @@ interface Kept {
   readonly count: number;
   readonly lastHeight: number;
   readonly digest: string;
-  /** Total number of disconnected blocks at the time when the digest was computed. */
+  /** Total number of disconnected blocks when the digest was computed. */
   readonly disconnects: number;
 }
 
@@ -50,7 +50,7 @@ export class StatusCache {
     this.maxStates = maxStates;
   }
 
-  /** Number of blocks disconnected so far. */
+  /** Number of blocks disconnected since the start. */
   get disconnects(): number {
     return this.forgotten + this.log.length;
   }
@@ -63,8 +63,8 @@ export class StatusCache {
   }
 
   /**
-   * Lowest height among the blocks disconnected since the total was `since`. Infinity if there are none; -1 if their heights
-   * are not stored.
+   * Lowest height among the blocks that were disconnected since `disconnects` had the value `since`. Infinity if there are
+   * none; -1 if their heights are not stored any more.
    */
   lowestDisconnected(since: number): number {
     if (since < this.forgotten) return -1;
@@ -92,7 +92,7 @@ export class StatusCache {
 
   /**
    * Status of a script from the cache. `count` is its number of confirmed transactions, `waiting` the text of the
-   * unconfirmed ones. Undefined if the history must be read.
+   * unconfirmed ones. Undefined if the cache is not sufficient, so that the history must be read.
    */
   status(key: string, count: number, waiting: string): string | undefined {
     const kept = this.find(key);
@@ -101,7 +101,10 @@ export class StatusCache {
     return this.states.get(kept)?.copy().update(waiting, 'latin1').digest('hex');
   }
 
-  /** Cached hash state of a script, to be continued with newer entries; the initial state if none is cached. */
+  /**
+   * Returns the cached hash state of a script, to which newer entries can be added. Returns the initial state if none is
+   * cached.
+   */
   resume(key: string): Confirmed {
     const kept = this.find(key);
     const state = kept && this.states.get(kept);
@@ -109,7 +112,7 @@ export class StatusCache {
     return { hash: state.copy(), count: kept.count, lastHeight: kept.lastHeight };
   }
 
-  /** Stores a hash state that is valid for the present chain. */
+  /** Stores a hash state that is valid for the current chain. */
   keep(key: string, { hash, count, lastHeight }: Confirmed): void {
     const old = this.digests.get(key);
     if (old) this.drop(key, old);

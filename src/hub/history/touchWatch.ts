@@ -14,19 +14,19 @@ import { parseUndo } from '../../store/cache/coinRow.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';
 
-/** Time for which changes are collected before clients are notified in one round. */
+/** Time in ms for which changes are collected before clients are notified. */
 const GATHER_MS = 40;
 /**
- * The collecting time if clients were notified within the last second (`BUSY_MS`). Source: the reference checks ten times a
- * second.
+ * Milliseconds for which changes are collected if clients were notified within the last `BUSY_MS` milliseconds. Source: the
+ * reference checks ten times a second.
  */
 const BUSY_GATHER_MS = 100;
 const BUSY_MS = 1000;
-/** Maximum number of blocks that wait for the search; each is held in memory. */
+/** Maximum number of blocks that wait for the search. Each is in memory. */
 const MAX_WAITING_BLOCKS = 16;
-/** Number of scripts processed between two checks whether to yield to the event loop. */
+/** Number of scripts that are processed between two checks whether to yield to the event loop. */
 const SCRIPTS_A_LOOK = 32;
-/** Maximum time without a yield to the event loop. */
+/** Maximum number of milliseconds without a yield to the event loop. */
 const SLICE_MS = 4;
 
 /** The subscribers. */
@@ -35,7 +35,7 @@ export interface TouchedSessions {
   isWanted(scriptKey: string): boolean;
   wantedKeys(): Iterable<string>;
   touch(scriptKey: string): void;
-  /** Notifies clients of the scripts marked by `touch`, and of the tip if it changed. */
+  /** Notifies clients of the scripts marked by `touch`, and of the tip if it has changed. */
   tell(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface TouchWatchDeps {
   readonly addresses: Pick<AddressService, 'onMempool'>;
   readonly sessions: TouchedSessions;
   readonly log: Logger;
-  /** Called for each disconnected block, before clients are notified. */
+  /** Called for each disconnected block before clients are notified. */
   readonly disconnected: (height: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -57,7 +57,7 @@ export class TouchWatch {
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
   private isStopped = false;
-  /** The tip at the last notification of clients. */
+  /** Header id of the tip at the last notification of clients. */
   private toldTip: number;
   private toldMs = -Infinity;
 
@@ -70,8 +70,8 @@ export class TouchWatch {
       events.on('blockDisconnected', (block) => {
         deps.disconnected(block.height);
         this.addBlock(block);
-        // A round is scheduled even without `tipChanged`: if a reorg fails, the chain may return to the former tip without
-        // that event.
+        // A round is scheduled even without the event `tipChanged`: if a reorg fails, the chain may return to the former
+        // tip without the event.
         this.schedule();
       }),
       events.on('tipChanged', () => this.schedule()),
@@ -112,7 +112,7 @@ export class TouchWatch {
     this.timer = setTimeout(
       () => {
         this.timer = null;
-        // If a round is running, its changes are sent and later ones wait for the next round.
+        // If a round of notifications is running, it sends its own changes, and later changes wait for the next round.
         if (this.running !== null) this.schedule();
         else this.running = this.run().finally(() => (this.running = null));
       },
@@ -123,7 +123,7 @@ export class TouchWatch {
   private async run(): Promise<void> {
     const { reader, sessions, failed } = this.deps;
     try {
-      // Waits until no block is being connected or disconnected, so that clients are not notified of an intermediate tip.
+      // Waits while a block is being connected or disconnected, so that clients are not notified of an intermediate tip.
       await reader.chain.exclusively(() => Promise.resolve());
       const { tip } = reader.chain;
       const blocks = this.blocks.splice(0);
@@ -173,7 +173,7 @@ export class TouchWatch {
     for (const { script } of parseUndo(this.deps.reader.readUndo(id))) yield scriptKeyOf(script);
   }
 
-  /** Resolves when no round is running. */
+  /** Stops the notifications. Resolves when no round is running. */
   async stop(): Promise<void> {
     this.isStopped = true;
     for (const off of this.offs) off();

@@ -1,15 +1,15 @@
 /**
- * Counts responses since the last report. Equal responses share one note with a count, so that many small requests cost the
- * receiving thread little.
+ * Counts the hub's responses since the last report. Equal responses share one note with a count, so that many small requests
+ * cost the receiving thread little time.
  */
 
 /**
- * Group of requests with equal responses: method, error code (null for success), duration of each in milliseconds, and their
- * number.
+ * Group of equal responses: method, error code (null for success), duration of each in milliseconds, and number of
+ * responses.
  */
 export type AnsweredNote = readonly [method: string, code: number | null, durationMs: number, count: number];
 
-/** Number of significant digits to which durations are rounded, so that similar responses share a note. */
+/** Number of significant digits to which durations are rounded, so that similar responses are counted in one group. */
 const DIGITS = 2;
 
 export class AnswerNotes {
@@ -23,7 +23,7 @@ export class AnswerNotes {
     else known.count++;
   }
 
-  /** Returns the notes since the last call and clears them. */
+  /** Returns the notes since the last call and resets the counts. */
   take(): AnsweredNote[] {
     const notes = [...this.counts.values()].map(
       ({ note: [method, code, durationMs], count }): AnsweredNote => [method, code, durationMs, count],

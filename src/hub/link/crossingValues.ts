@@ -1,6 +1,6 @@
 /**
- * Encodes arguments for transfer to another thread. Instances of classes cannot be transferred, so values that are not
- * primitive are sent as JSON text.
+ * Encodes arguments for transfer to another thread. Instances of classes lose their methods in the transfer, so values that
+ * are not primitive are sent as JSON text.
  */
 import { JsonScanner } from '../../util/json/jsonParse.js';
 import type { JsonValue } from '../../util/json/json.js';

@@ -1,6 +1,6 @@
 /**
  * Answers queries about claims in the hub's thread. Rows come from memory shared with the node, or from the node's thread
- * (`linkedRows.ts`). Searches run in threads of their own, or in the node's thread for an index that this thread cannot read.
+ * (`linkedRows.ts`). Searches run in separate threads, or in the node's thread for an index that this thread cannot read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
@@ -35,7 +35,7 @@ import type { Turn } from '../../scheduler/clientQueue.js';
 /** The source of answers about claims. See `ClaimAnswers`. */
 export interface ClaimSource {
   resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs>;
-  /** Finds a claim by its id as printed. */
+  /** Finds a claim by its id in printed form. */
   claim(claimId: string): Promise<FoundOutputs>;
   search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null>;
 }
@@ -54,9 +54,12 @@ export interface HubClaimsDeps {
   readonly searched: (tookMs: number, timedOut: boolean) => void;
 }
 
-/** Wait for a block commit that is in progress. If the commit takes longer, the tip is requested from the node's thread. */
+/**
+ * Milliseconds to wait for the end of a running block commit. If the commit takes longer, the tip is requested from the
+ * node's thread.
+ */
 const COMMIT_MS = 2;
-/** Stands for the client of calls that this module makes for itself. */
+/** Used as the client of calls that this module makes itself. */
 const NOBODY = { number: -1, hasLeft: false };
 
 /** The search, its threads, and the state that it depends on. */
@@ -74,7 +77,10 @@ export class HubClaims implements ClaimSource {
   private readonly searching: Searching | null;
   private readonly answers: ClaimAnswers;
   private readonly waiting = new WaitingClaims();
-  /** `waitingChanges`: number of mempool changes received so far. `listeners`: callers that wait until a number is reached. */
+  /**
+   * `waitingChanges`: number of mempool changes received so far. `listeners`: callers that wait until this number reaches a
+   * value.
+   */
   private waitingChanges = 0;
   private listeners: { readonly changes: number; readonly wake: () => void }[] = [];
 
@@ -117,7 +123,7 @@ export class HubClaims implements ClaimSource {
     this.noteChange();
   }
 
-  /** Removes a transaction that left the mempool. */
+  /** Removes a transaction that has left the mempool. */
   waitsNoMore(txid: string): void {
     this.waiting.remove(txid);
     this.noteChange();
@@ -133,8 +139,8 @@ export class HubClaims implements ClaimSource {
   }
 
   /**
-   * Resolves when this thread has received all mempool changes that the node's thread has counted up to now. A client may
-   * already know of these transactions from elsewhere.
+   * Resolves when this thread has received all mempool changes that the node's thread had counted at the call. A client may
+   * know of these transactions from elsewhere.
    */
   private async heard(): Promise<void> {
     const changes = this.chain.waitingChanges;
@@ -147,7 +153,7 @@ export class HubClaims implements ClaimSource {
     await this.searching?.searchers.release();
   }
 
-  /** Resolves when no search thread has the index file open any more. */
+  /** Resolves when the index file is closed in all search threads. */
   async close(): Promise<void> {
     this.searching?.follower.end();
     await this.searching?.searchers.close();
@@ -179,7 +185,7 @@ export class HubClaims implements ClaimSource {
     });
   }
 
-  /** The search of the node's thread. */
+  /** Returns an interface to the search that runs in the node's thread. */
   private nodeSearch(): HubSearch {
     const { node } = this.deps;
     return {
@@ -190,10 +196,10 @@ export class HubClaims implements ClaimSource {
   private queries({ rules, rows: id }: HubClaimsStart): ClaimIndexQueries {
     const { chain } = this;
     return new ClaimIndexQueries({
-      // Only reads of shared memory take this thread's time.
+      // Rows are read from shared memory, so that reads use only this thread's time.
       rows: id === null ? this.rows : new PacedRows(this.rows),
       rules,
-      // The values are read from the snapshot at each use. A newer snapshot makes the running read invalid.
+      // The values are read from the snapshot whenever they are used. A newer snapshot makes the running read invalid.
       active: {
         get height() {
           return chain.get().height;
@@ -230,14 +236,14 @@ export class HubClaims implements ClaimSource {
   }
 
   /**
-   * Waits until a commit in progress is finished. Resolves to a check whether the snapshot is still valid; null if there is
-   * no valid snapshot.
+   * Waits until a commit in progress is finished. Resolves to a function that checks whether the snapshot is still valid;
+   * null if there is no valid snapshot.
    */
   private async await(): Promise<(() => boolean) | null> {
     await sleep(COMMIT_MS);
     const found = this.look();
     if (found !== null) return found;
-    // The call itself does nothing, but each response of the node's thread updates the snapshot.
+    // The called operation does nothing, but each response of the node's thread updates the snapshot.
     await this.deps.node.call(NOBODY, { weight: 1 }, 'tip');
     return this.look();
   }
@@ -252,7 +258,7 @@ export class HubClaims implements ClaimSource {
     }
   }
 
-  /** A string that changes with the chain. */
+  /** A text that identifies the state of the chain and changes with it. */
   private snapshotName(): string {
     const { tip, disconnects } = this.chain.get();
     return `${tip} ${disconnects}`;

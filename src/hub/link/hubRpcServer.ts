@@ -1,6 +1,6 @@
 /**
  * Serves the calls of the hub's thread in the node's thread. A fair queue gives each client its share of the time. Long
- * results are sent in chunks, as fast as the client reads them. Calls of a client that has disconnected are cancelled.
+ * results are sent in chunks, at the speed at which the client reads. Calls of a client that has disconnected are cancelled.
  */
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
@@ -76,7 +76,7 @@ export class HubRpcServer {
     this.callee = new Callee((item, transfer) => deps.batches.add(item, transfer));
   }
 
-  /** Must be called when a message of the hub's thread arrives. The time before it is not charged to clients. */
+  /** Must be called when a message of the hub's thread arrives. The time before the call is not counted as clients' time. */
   lap(): void {
     this.turns.lap();
   }
@@ -97,7 +97,7 @@ export class HubRpcServer {
     for (const call of client?.calls ?? []) call.cancel();
   }
 
-  /** Chain changes may continue after a `hold`. */
+  /** Ends a `hold`, so that changes of the chain may continue. */
   unhold(): void {
     this.hold.end();
   }
@@ -127,7 +127,7 @@ export class HubRpcServer {
     this.callee.end(call, last(turn.workedMs));
   }
 
-  /** Runs a call. Returns a function that creates the item that ends the call. */
+  /** Runs a call. Returns a function that creates the message with the result. */
   private async outcome(
     call: RunningCall,
     client: Client,
@@ -147,7 +147,7 @@ export class HubRpcServer {
 
 type Last = (usedMs: number) => AnswerItem<number>;
 
-/** Reads until the rows did not change meanwhile. */
+/** Repeats a read until the rows did not change during it. */
 async function atOneCommit<T>(
   store: { readonly commits: number },
   read: () => Promise<T>,
@@ -165,7 +165,7 @@ function handlersOf({ hub, methods }: HubRpcServerDeps, hold: ChainHold): Handle
     tip: () => null,
     statuses: ({ turn }, _client, keys) => hub.histories.statuses([...unpackKeys(keys)], turn),
     rows: async (_call, _client, keys) => {
-      // The array of the store has holes for missing rows, which `map` would skip.
+      // In the array from the store missing rows are holes, which `map` would skip.
       const { commits, found } = await atOneCommit(store, () => store.getMany(keys));
       return { commits, values: packValues(Array.from(found, (value) => value ?? null)) };
     },

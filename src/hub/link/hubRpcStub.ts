@@ -1,6 +1,6 @@
 /**
- * The hub thread's end of the calls to the node's thread. It sends calls, receives values or chunks, and reports the scripts
- * that clients subscribe to. Calls of a client that leaves are cancelled.
+ * The part in the hub's thread of calls to the node's thread. It sends calls, receives values or chunks, and reports the
+ * scripts to which clients subscribe. Calls of a client that leaves are cancelled.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import { rawJson } from '../../util/json/jsonWrite.js';
@@ -21,11 +21,11 @@ export class ClientLeft extends Error {
 /** The client for which a call is made. Both threads identify the client by `number`. */
 export interface Asking {
   readonly number: number;
-  /** Whether the client has disconnected. No calls are sent for it then. */
+  /** Whether the client has disconnected. If so, no calls are sent for it. */
   readonly hasLeft: boolean;
 }
 
-/** The part of `Turn` that the callee needs. */
+/** The part of a `Turn` (time slot of a client) that the called code needs. */
 type Weighing = Pick<Turn, 'weight'>;
 
 export class HubRpcStub {
@@ -33,7 +33,7 @@ export class HubRpcStub {
   private readonly caller: Caller<Asking, CallContext, number>;
   /** Numbers of the clients that have made calls. */
   private readonly known = new Set<number>();
-  /** Scripts whose subscription changed (true: subscribed) and is not sent to the node's thread yet. */
+  /** Scripts whose subscription state changed (true: subscribed) and was not sent to the node's thread yet. */
   private wishes = new Map<string, boolean>();
 
   constructor(batches: Batches<ToNode>, turns: ClientQueue) {
@@ -46,7 +46,7 @@ export class HubRpcStub {
     });
   }
 
-  /** Calls an operation that returns one value. */
+  /** Calls an operation of the node's thread that returns one value. */
   async call<Name extends keyof ValueOperations>(
     client: Asking,
     turn: Weighing,
@@ -56,7 +56,7 @@ export class HubRpcStub {
     return (await this.ask(client, turn, operation, args).value()) as ReturnType<ValueOperations[Name]>;
   }
 
-  /** A call that returns chunks. Each chunk is produced when the client can receive it. */
+  /** Calls an operation of the node's thread that returns chunks. Each chunk is produced when the client can receive it. */
   chunks<Name extends keyof ChunkOperations>(
     client: Asking,
     turn: Turn,
@@ -66,7 +66,7 @@ export class HubRpcStub {
     return this.ask(client, turn, operation, args).pieces() as never;
   }
 
-  /** Runs a method in the node's thread and returns its result. */
+  /** Runs a hub method in the node's thread and returns its result. */
   async run(
     client: Asking,
     turn: Turn,
@@ -78,7 +78,7 @@ export class HubRpcStub {
     return new StreamedJson(outcome.pieces as AsyncGenerator<string>);
   }
 
-  /** Statuses of the scripts, in order. */
+  /** Returns the statuses of the scripts, in the order of `keys`. */
   statuses(client: Asking, turn: Turn, keys: readonly string[]): Promise<readonly (string | null)[]> {
     return this.call(client, turn, 'statuses', packKeys(keys));
   }
@@ -93,20 +93,20 @@ export class HubRpcStub {
     return this.caller.call(operation, args, [], client, client.number, turn.weight);
   }
 
-  /** Cancels the calls of a client that has left. */
+  /** Cancels the pending calls of a client that has disconnected. */
   leave(client: Asking): void {
     if (this.known.delete(client.number)) this.batches.add(['left', client.number]);
   }
 
-  /** Records that a script now has subscribers (`isWanted`), or has none any more. */
+  /** Records that a script has got subscribers (`isWanted`), or has lost the last one. */
   wish(scriptKey: string, isWanted: boolean): void {
     this.wishes.set(scriptKey, isWanted);
     this.batches.schedule();
   }
 
   /**
-   * Sends changed subscriptions before pending calls. A script is thus watched before its status is computed, and no change
-   * between the two is missed.
+   * Sends changed subscriptions before pending calls. A script is therefore watched before its status is computed, so that
+   * no change is missed.
    */
   tellWishes(): void {
     if (this.wishes.size === 0) return;
@@ -123,7 +123,7 @@ export class HubRpcStub {
     }
   }
 
-  /** Processes an item from the node's thread that belongs to a call. */
+  /** Processes a message from the node's thread that belongs to a call. */
   receive(item: AnswerItem<number>): void {
     this.caller.receive(item);
   }

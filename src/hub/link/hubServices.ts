@@ -12,10 +12,10 @@ export interface HubServices {
   readonly headers: HeaderService;
   readonly blockTxids: BlockTxids;
   readonly histories: AddressHistories;
-  /** Null without a claim search. */
+  /** The claim search; null if it is disabled. */
   readonly search: HubSearch | null;
   /** Values of claims in the order of `places`; null for a value whose block is pruned. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
-  /** Times of the blocks at these heights. */
+  /** Returns the times of the blocks at these heights. */
   readonly timesOf: (heights: readonly number[]) => readonly number[];
 }

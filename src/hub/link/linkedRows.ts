@@ -1,6 +1,6 @@
 /**
- * The rows of the node's store in the hub's thread. They are read from memory shared with the node. Where that is not possible,
- * without the addon, for staged rows, or when a read fails, the node's thread reads them.
+ * Rows of the node's store, for the hub's thread. They are read from memory that is shared with the node. Without the addon,
+ * for rows that are not committed, and when a read fails, the node's thread reads them.
  */
 import type { SharedRows } from '../../store/cache/sharedRows.js';
 import { walkInSteps, type RowRange, type RowReader } from '../../store/rows/rows.js';
@@ -8,19 +8,19 @@ import { unpackValues } from '../../search/follow/followerMessages.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowsAnswer } from './nodeOperations.js';
 
-/** Rows of a walk that are read in one call. */
+/** Number of rows of an iteration that are read in one call. */
 const WALK_ROWS = 256;
 
-/** The node's thread, as a reader of rows. */
+/** Reads rows in the node's thread. */
 export interface NodeRows {
   rows(keys: readonly string[]): Promise<RowsAnswer>;
   rowRange(range: RowRange): Promise<RowsAnswer & { readonly keys: readonly string[] }>;
 }
 
 export interface LinkedRowsDeps {
-  /** Null without the addon. */
+  /** Direct access to the store's rows; null without the addon. */
   readonly shared: SharedRows | null;
-  /** Whether there are rows that only the node's thread can read. */
+  /** Whether the store has rows that only the node's thread can read. */
   readonly hasStaged: () => boolean;
   readonly node: NodeRows;
   /** Called with the reason why a read of shared memory failed. */
@@ -29,14 +29,14 @@ export interface LinkedRowsDeps {
 
 export class LinkedRows implements RowReader {
   private readonly deps: LinkedRowsDeps;
-  /** The latest commit at which the node's thread has read rows. */
+  /** Number of the last commit at which the node's thread has read rows. */
   private readCommits = -1;
 
   constructor(deps: LinkedRowsDeps) {
     this.deps = deps;
   }
 
-  /** Whether the rows belong to a commit, as far as this thread knows. */
+  /** Whether `commits` is the number of the current commit, as far as this thread can know. */
   isAt(commits: number): boolean {
     const { shared } = this.deps;
     return this.readCommits <= commits && (shared === null || shared.commits === commits);
@@ -81,7 +81,7 @@ export class LinkedRows implements RowReader {
       try {
         return await here(shared);
       } catch (error) {
-        // The node's thread fails too if the database is corrupt, and reports it.
+        // If the database is corrupt, the node's thread also fails and reports it.
         failed((error as Error).message);
       }
     }

@@ -15,18 +15,18 @@ export interface RowsAnswer {
   readonly values: PackedValues;
 }
 
-/** Operations that return one value. */
+/** Operations of the node's thread that return one value. */
 export interface ValueOperations {
-  /** Returns nothing. It is called only because the batch with the response contains the tip. */
+  /** Does nothing. It is called only because the messages sent with the response contain the tip. */
   tip(): null;
   /** Statuses of scripts, in the order of their packed keys. */
   statuses(keys: Uint8Array): readonly (string | null)[];
-  /** Rows of the store by their keys. A missing row has no value. */
+  /** Returns rows of the store by their keys. A missing row has no value. */
   rows(keys: readonly string[]): RowsAnswer;
   rowRange(range: RowRange): RowsAnswer & { readonly keys: readonly string[] };
-  /** Blocks chain changes until the item `unhold`. */
+  /** Blocks chain changes until the item `unhold` is sent. */
   hold(): null;
-  /** A page of a search that the hub's thread cannot run itself. */
+  /** Returns a page of a search that the hub's thread cannot run itself. */
   search(constraints: SearchConstraints): FoundClaims;
   /** Returns the values of claims, by the positions of their outputs. */
   values(places: PackedPlaces): PackedValues;
@@ -34,13 +34,13 @@ export interface ValueOperations {
   times(heights: readonly number[]): readonly number[];
 }
 
-/** Operations that return chunks. */
+/** Operations of the node's thread that return chunks. */
 export interface ChunkOperations {
   /** Yields a `HeadersStart`, then pages of headers. */
   headers(start: number, count: number, checkpoint: number): HeadersStart | Uint8Array;
 }
 
-/** Operations that return JSON, as one string or in chunks. */
+/** Operations of the node's thread that return JSON, as one string or in chunks. */
 export interface JsonOperations {
   /** Runs a method in the node's thread. The arguments are in the order of its parameters and encoded by `crossingValues.ts`. */
   run(method: string, args: readonly unknown[]): string;

@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 
 /** Number of rows read between two checks whether to yield. This takes a millisecond or two with an SSD. */
 const ROWS_A_LOOK = 16;
-/** Time after which a read yields. The last rows before the check come on top of it. */
+/** Milliseconds after which a read yields to the event loop. The time for the rows before the next check is added. */
 const SLICE_MS = 4;
 
 export class PacedRows implements RowReader {

@@ -1,6 +1,6 @@
 /**
- * Messages between the node's thread and the hub's thread, which has the clients. Each thread calls the other by the
- * protocol of `threads/protocol.ts`, and also sends items that are not calls.
+ * Messages between the node's thread and the hub's thread, to which the clients are connected. Each thread calls the other
+ * by the protocol of `threads/protocol.ts`, and also sends messages that are not calls.
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { SCRIPT_KEY_BYTES } from '../../index/addressScripts.js';
@@ -33,7 +33,7 @@ const HUB_ERROR_KIND: ErrorKind<HubError> = {
     new HubError(code, message, isHonest),
 };
 
-/** A call failed in the node's thread, which has logged the failure. */
+/** Error: a call failed in the node's thread, which has logged the error. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
 }
@@ -42,14 +42,14 @@ export const NODE_ERRORS = new CrossingErrors([HUB_ERROR_KIND], () => new NodeFa
 
 /** Operations that the node's thread calls in the hub's thread. */
 export interface HubOrders {
-  /** Listens for clients. Rejects with `HubStartError`. */
+  /** Starts to listen for clients. Rejects with `HubStartError`. */
   open(): Promise<void>;
   peer(name: string, isThere: boolean): void;
   /** Closes the index file in all search threads. */
   release(): Promise<void>;
   /** Notifies clients that scripts changed. `touched` has the packed script keys. */
   tell(touched: Uint8Array): Promise<void>;
-  /** Ends all sessions. */
+  /** Ends all sessions and stops listening. */
   close(): Promise<void>;
 }
 
@@ -57,32 +57,32 @@ export const ORDER_ERRORS = new CrossingErrors([], (message) => new HubStartErro
 
 export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 
-/** Items that the hub's thread sends to the node's thread. */
+/** Messages that the hub's thread sends to the node's thread. */
 export type ToNode =
   /** Calls of operations in `NodeOperation`. */
   | CallItem<CallContext>
   /** Responses to calls of `HubOrders`. */
   | AnswerItem
   | readonly ['left', client: number]
-  /** Ends what the operation `hold` began. */
+  /** Ends the block of chain changes that the operation `hold` began. */
   | readonly ['unhold']
-  /** Scripts that now have subscribers, and scripts that have none any more. */
+  /** Scripts that have got subscribers, or have lost the last one. */
   | readonly ['wanted', Uint8Array]
   | readonly ['unwanted', Uint8Array]
   /** A log line: level, text, and the log category unless it is `hub`. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
   | readonly ['told', method: string, count: number]
-  /** Searches that ran in threads of the hub: duration of each, and whether it was aborted by the time limit. */
+  /** Searches in threads of the hub: the duration of each, and whether the time limit aborted it. */
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', deed: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
   | readonly ['failed', method: string, message: string, stack: string | undefined];
 
-/** Items that the node's thread sends to the hub's thread. */
+/** Messages that the node's thread sends to the hub's thread. */
 export type ToHub =
   | readonly ['tip', height: number, header: Uint8Array]
-  /** Responses to calls. The note is the time for which the node's thread worked on the call. */
+  /** Responses to calls. The note is the number of milliseconds that the node's thread worked on the call. */
   | AnswerItem<number>
   /** Calls of operations in `HubOrders`. */
   | CallItem
@@ -97,13 +97,13 @@ export type ToHub =
 
 /** Data with which the hub's thread answers queries about claims. */
 export interface HubClaimsStart {
-  /** Null if only the node's thread can read rows. */
+  /** Rows in shared memory; null if only the node's thread can read rows. */
   readonly rows: SharedRowsId | null;
   readonly rules: ClaimRules;
-  /** Shared memory of a `TipSnapshot`. */
+  /** Shared memory that contains a `TipSnapshot`. */
   readonly snapshot: SharedArrayBuffer;
   readonly blockingChannels: readonly Uint8Array[];
-  /** Setup of search threads of the hub; null if searches run only in the node's thread. */
+  /** Data for search threads of the hub; null if searches run only in the node's thread. */
   readonly search: SearchersSetup | null;
   readonly addressPrefixes: AddressPrefixes;
 }
@@ -120,7 +120,7 @@ export interface HubThreadStart {
   /** Methods that the hub's thread forwards to the node's thread. */
   readonly nodeMethods: readonly MethodShape[];
   readonly counters: SharedArrayBuffer;
-  /** Null without a claim index. */
+  /** Start data for claims; null without a claim index. */
   readonly claims: HubClaimsStart | null;
 }
 
@@ -131,7 +131,7 @@ export function packKeys(keys: readonly string[]): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-/** Yields the script keys as separate strings. A substring would keep all keys in memory. */
+/** Yields each script key as a string of its own. A substring would keep all keys in memory. */
 export function* unpackKeys(packed: Uint8Array): Generator<string> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   for (let at = 0; at < bytes.length; at += SCRIPT_KEY_BYTES)

@@ -17,16 +17,16 @@ const LOGS_SEARCHES = 4;
 const WAITING = 5;
 const SYNCED = 6;
 const STAGED = 7;
-/** Number of 64-bit words for numbers. The hash of the tip follows them. */
+/** Number of 64-bit words for the numbers of the snapshot. The hash of the tip follows. */
 const NUMBERS = 8;
-/** In place of a commit number, while the other numbers change. */
+/** Value of the commit number while the other numbers are being changed. */
 const NONE = -1n;
 
 export interface TipState {
-  /** See `RowStore.commits`. Null while the snapshot is being written. */
+  /** Commit number of the rows (`RowStore.commits`). Null while the snapshot is being written. */
   readonly commits: number | null;
   readonly height: number;
-  /** Number by which the node identifies the block at the tip. */
+  /** Header id of the tip in the header table of the node. */
   readonly tip: number;
   readonly disconnects: number;
 }
@@ -40,9 +40,9 @@ export class TipSnapshot {
     this.cells = new BigInt64Array(memory);
   }
 
-  /** Sets the position of the chain. `hash` is the id of the tip in wire order. Only the node's thread may call the setters. */
+  /** Sets the state of the chain. `hash` is the id of the tip in wire order. Only the node's thread may call the setters. */
   set({ commits, height, tip, disconnects }: TipState, hash: Bytes): void {
-    // Marks the snapshot as invalid while the other numbers are written.
+    // The snapshot is marked as invalid while the other numbers are written.
     this.put(COMMITS, NONE);
     this.put(HEIGHT, BigInt(height));
     this.put(TIP, BigInt(tip));
@@ -63,7 +63,7 @@ export class TipSnapshot {
     this.put(SYNCED, isSynced ? 1n : 0n);
   }
 
-  /** Whether there are staged rows, which only the node's thread can read. */
+  /** Whether the store has staged rows, which only the node's thread can read. */
   get hasStaged(): boolean {
     return this.number(STAGED) === 1;
   }
@@ -72,7 +72,7 @@ export class TipSnapshot {
     this.put(STAGED, hasStaged ? 1n : 0n);
   }
 
-  /** Whether log lines of the category `search` are wanted. */
+  /** Whether log lines of the category `search` are enabled. */
   get logsSearches(): boolean {
     return this.number(LOGS_SEARCHES) === 1;
   }
@@ -81,17 +81,23 @@ export class TipSnapshot {
     this.put(LOGS_SEARCHES, isWanted ? 1n : 0n);
   }
 
-  /** Total number of changes of mempool claims that the node's thread has sent to the hub's thread or is about to send. */
+  /**
+   * Number of changes of mempool claims that the node's thread has sent to the hub's thread or is about to send, since the
+   * start.
+   */
   get waitingChanges(): number {
     return this.number(WAITING);
   }
 
-  /** Counts a change of mempool claims, before it is sent to the hub's thread. */
+  /** Counts a change of mempool claims. Must be called before the change is sent to the hub's thread. */
   noteWaiting(): void {
     Atomics.add(this.cells, WAITING, 1n);
   }
 
-  /** Reads the position. The result is valid only if `commits` still equals the store's commit number after the read. */
+  /**
+   * Reads the state of the chain. The result is valid only if the store's commit number still equals `commits` after the
+   * read.
+   */
   get(): TipState {
     const commits = this.number(COMMITS);
     return {
@@ -121,8 +127,8 @@ export class TipSnapshot {
 }
 
 /**
- * Writes the present position of the chain. `isSynced` says whether the claim index is at the tip. Must be called after each
- * commit and before responses are sent.
+ * Writes the current state of the chain. `isSynced`: whether the claim index is at the tip. Must be called after each commit
+ * and before responses are sent.
  */
 export function updateSnapshot(
   snapshot: TipSnapshot,

@@ -12,7 +12,7 @@ import { pythonText } from '../protocol/pythonText.js';
 const MAX_URLS = 2000;
 /** Source: `TooManyClaimSearchParametersError`. */
 const MAX_LIST_LENGTH = 2048;
-/** Delay of the error for a list that is too long. Source: `claimtrie_search`. */
+/** Milliseconds by which the error for a list that is too long is delayed. Source: `claimtrie_search`. */
 const LONG_LIST_DELAY_MS = 2000;
 
 async function search({ client, turn, hub }: HubCall, named: JsonObject | null): Promise<string> {
@@ -33,7 +33,7 @@ export const CLAIM_METHODS: readonly HubMethod[] = [
     spread: true,
     async run({ turn, hub }, urls) {
       if (urls.length > MAX_URLS) throw badRequest(`too many urls in request: ${urls.length}`);
-      // The reference fails with an internal error for values that are not strings.
+      // For values that are not strings the reference returns an internal error.
       if (!urls.every((url): url is string => typeof url === 'string')) throw internalError();
       return messageOf(await hub.claims.resolve(turn, urls));
     },

@@ -10,9 +10,9 @@ import type { HeadersStart } from '../link/nodeOperations.js';
 
 /** Source: `MAX_CHUNK_SIZE`. */
 const MAX_HEADERS = 40_960;
-/** Number of headers in a chunk. Source: `CHUNK_SIZE` of hub/scribe's coin. */
+/** Number of headers in a chunk. Source: `CHUNK_SIZE` of the hub's coin definition (hub/scribe). */
 const CHUNK_HEADERS = 96;
-/** Base64 encodes multiples of this number of bytes without padding. */
+/** Number of bytes whose multiples base64 encodes without padding. */
 const BASE64_UNIT = 3;
 
 async function* hexPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 /**
- * Definition of a hub method: its parameters, the thread that runs it, its access to the client, and the binding of
- * arguments.
+ * Definition of a hub method: its parameters, the thread that runs it, its access to the client, and the assignment of
+ * arguments to parameters.
  */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { HubClient, HubResult, MethodShape } from '../protocol/hubClient.js';
@@ -22,7 +22,7 @@ export interface NodeCall {
   readonly hub: HubServices;
 }
 
-/** A method that runs in the hub's thread, which has the clients. */
+/** A method that runs in the hub's thread, to which the clients are connected. */
 export interface HubMethod extends MethodShape {
   /**
    * Runs the method. `args` has an element for each parameter, which is undefined if the client did not send it. Throws
@@ -35,13 +35,16 @@ export interface HubMethod extends MethodShape {
   ): HubResult | Promise<HubResult>;
 }
 
-/** A method that runs in the node's thread, which has the chain. */
+/** A method that runs in the node's thread, which stores the chain. */
 export interface NodeMethod extends MethodShape {
-  /** Like `HubMethod.run`, but named arguments are not supported. */
+  /** Like `HubMethod.run`, except that named arguments are not supported. */
   run(call: NodeCall, args: readonly (JsonValue | undefined)[]): HubResult | Promise<HubResult>;
 }
 
-/** Arranges the arguments of a request in the order of the parameters. Throws the reference's error if they do not match. */
+/**
+ * Sorts the arguments of a request in the order of the parameters. Throws the reference's error if they do not match the
+ * parameters.
+ */
 export function bindArguments(
   { params = [], required = params.length, spread = false, named = false }: MethodShape,
   given: readonly JsonValue[] | JsonObject,

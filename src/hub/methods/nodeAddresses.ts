@@ -19,7 +19,7 @@ function indexOf({ hub }: NodeCall): AddressService {
   return addresses;
 }
 
-/** Yields the unspent outputs of a script, the oldest first. Outputs that mempool transactions spend are omitted. */
+/** Yields the unspent outputs of a script, from the oldest. Outputs that mempool transactions spend are omitted. */
 async function* unspent(call: NodeCall, key: string): AsyncGenerator<JsonOut> {
   const { node } = call.hub;
   let after: Buffer | undefined;

@@ -1,4 +1,4 @@
-/** Methods about claims that other hubs do not have: `lbcnode.claimtrie.*`. */
+/** Hub methods about claims that only this hub has: `lbcnode.claimtrie.*`. */
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import type { JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';

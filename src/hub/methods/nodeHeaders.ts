@@ -1,5 +1,5 @@
 /**
- * `blockchain.block.*` for single headers, and the part of header lists that needs the chain. Source: lbryio/hub
+ * Hub methods `blockchain.block.*` for single headers, and the part of header lists that needs the chain. Source: lbryio/hub
  * herald/session.py.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';

@@ -1,4 +1,4 @@
-/** Methods `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
+/** Hub methods `blockchain.transaction.*`. Source: lbryio/hub herald/session.py, db/db.py. */
 import { formatTransaction, type Transaction } from '../../primitives/transaction.js';
 import { findTransaction, type FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import { RpcError } from '../../rpc/declare/errors.js';
@@ -18,8 +18,8 @@ import { pythonText, withCommas } from '../protocol/pythonText.js';
 /** Source: `transaction_get_batch`. */
 const MAX_TRANSACTIONS = 100;
 /**
- * Number of bytes of a batch that are read before the response starts. Until then a read error can be returned as an error
- * response.
+ * Number of bytes of a batch that are read before the response starts. Up to this point a read error can be returned as an
+ * error response.
  */
 const READ_AHEAD_BYTES = 1 << 20;
 const NO_TRANSACTION = 'No such mempool or blockchain transaction.';
@@ -39,8 +39,8 @@ async function find({ hub: { node } }: NodeCall, txid: Bytes): Promise<FoundTran
     const { disconnects } = active;
     const found = await findTransaction(node, txid, false);
     if (found === null || found.block === NO_HEADER || active.contains(found.block)) return found;
-    // The found block was disconnected, so the result is null. If a block was disconnected during the search, the search
-    // is repeated.
+    // The block with the transaction is not on the active chain, so the result is null. If a block was disconnected during
+    // the search, the search is repeated.
     if (active.disconnects === disconnects) return null;
   }
 }
@@ -65,7 +65,7 @@ async function show(call: NodeCall, txid: Bytes): Promise<Shown> {
 
 const pairOf = ({ raw, info }: Shown): JsonOut => [raw && hexOf(raw), info];
 
-/** Yields the members of a batch response. The first ones (`read`) have already been read. */
+/** Yields the members of a batch response. `read` contains the first members, which have already been read. */
 async function* members(
   call: NodeCall,
   read: readonly JsonMember[],
@@ -83,7 +83,7 @@ async function batch(call: NodeCall, texts: readonly (JsonValue | undefined)[]):
   if (texts.length > MAX_TRANSACTIONS) {
     throw badRequest(`too many tx hashes in request: ${texts.length}`);
   }
-  // A txid that is requested twice gives one member.
+  // A txid that is requested twice gives one member of the response.
   const wanted = [...new Map(texts.map((text) => [text as string, txidOf(text)]))];
   const read: JsonMember[] = [];
   let bytes = 0;
@@ -160,7 +160,8 @@ async function get(call: NodeCall, text: JsonValue | undefined, isVerbose: boole
 async function broadcast({ hub, turn }: NodeCall, raw: JsonValue | undefined): Promise<string> {
   const hex = pythonText(raw ?? null);
   try {
-    // Acceptance to the mempool may wait for the chain. Other work of the client may run meanwhile (`turn.outside`).
+    // Acceptance to the mempool may wait for the chain. During the wait, other work of the client may run
+    // (`turn.outside`).
     return hashToHex(await turn.outside(() => submitTransaction(hub.node, hex, false)));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
@@ -190,7 +191,7 @@ export const NODE_TRANSACTION_METHODS: readonly NodeMethod[] = [
     async run(call, [text, height]) {
       const { info } = await show(call, txidOf(text));
       if (info.block_height > 0) return info;
-      // The reference fails with an internal error for a height that is not an integer.
+      // For a height that is not an integer the reference returns an internal error.
       if (typeof height !== 'number' || !Number.isInteger(height)) throw internalError();
       throw notThere(`tx hash ${pythonText(text ?? null)} not in block at height ${withCommas(height)}`);
     },

@@ -10,7 +10,7 @@ import type { JsonValue } from '../../util/json/json.js';
 import { badRequest } from '../protocol/hubError.js';
 import { pythonText } from '../protocol/pythonText.js';
 
-/** Maximum length of an address. */
+/** Maximum length of an address in characters. */
 const MAX_ADDRESS_CHARS = 120;
 
 export type KeyOf = (text: JsonValue | undefined, prefixes: AddressPrefixes) => string;

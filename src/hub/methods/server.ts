@@ -10,7 +10,7 @@ import { pythonText } from '../protocol/pythonText.js';
 
 /** Number of characters of a client's name that are stored. Source: `server_version`. */
 const NAME_CHARS = 17;
-/** Number of characters of the user agent that are matched with the pattern of `-hubdropclient`. Arbitrary. */
+/** Maximum number of characters of the user agent to which the pattern of `-hubdropclient` is applied. Arbitrary. */
 const MATCHED_CHARS = 200;
 
 function version({ client, hub }: HubCall, name: JsonValue, protocol: JsonValue): JsonOut {

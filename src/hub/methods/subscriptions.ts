@@ -7,7 +7,7 @@ import { addressKey, scriptHashKey, type KeyOf } from './scriptKeys.js';
 /** Source: `address_subscribe`. */
 const MAX_ADDRESSES = 1000;
 
-/** Copies a text. A substring would keep the whole received line in memory. */
+/** Copies a text, because a substring would keep the whole received line in memory. */
 const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 async function subscribe(
@@ -23,7 +23,7 @@ async function subscribe(
     const pause = turn.yieldIfDue();
     if (pause !== null) await pause;
   }
-  // The client is subscribed before the statuses are computed, so that it is notified of a change during the computation.
+  // The client is subscribed before the statuses are computed, because a change during the computation must be notified.
   for (const [n, key] of keys.entries()) client.subscribe(key, ownText(texts[n] as string));
   return hub.node.statuses(client, turn, keys);
 }

@@ -1,6 +1,6 @@
 /**
- * Logs searches with unknown constraints, at most one line a minute. The search ignores these constraints, like the
- * reference.
+ * Logs searches with unknown constraints, at most one line a minute. Like the reference, the search ignores unknown
+ * constraints.
  */
 import { unknownNames } from '../../search/query/constraintNames.js';
 
@@ -21,7 +21,7 @@ export class UnknownConstraints {
     this.now = now;
   }
 
-  /** Records the constraint names of a search. */
+  /** Records the names of a search's constraints. Unknown names are logged. */
   note(names: Iterable<string>): void {
     const unknown = unknownNames(names);
     if (unknown.length === 0) return;

@@ -6,14 +6,17 @@ import { pythonText } from './pythonText.js';
 
 const CLAIM_ID_DIGITS = 40;
 
-/** An integer of at least 0. Strings of digits are accepted, and fractions are truncated. Source: `non_negative_integer`. */
+/**
+ * Parses an integer of at least 0. Strings of digits are accepted, and fractions are truncated. Source:
+ * `non_negative_integer`.
+ */
 export function nonNegativeInteger(value: JsonValue | undefined): number {
   const number = typeof value === 'boolean' ? Number(value) : wholeNumber(value);
   if (number === null || !(number >= 0)) {
     const shown = number === null ? pythonText(value ?? null) : String(number);
     throw badRequest(`${shown} should be a non-negative integer`);
   }
-  // The result is limited to a number that is larger than any height or count.
+  // The result is limited to a number above any height or count.
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 

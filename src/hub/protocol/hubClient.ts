@@ -1,7 +1,7 @@
 /** A client of the hub, and the definition of a method's parameters. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
-/** A result that is produced while it is sent. `pieces` are parts of the text of one JSON value. */
+/** A result that is created while it is sent. `pieces` are parts of the text of one JSON value. */
 export class StreamedJson {
   readonly pieces: AsyncIterable<string>;
   constructor(pieces: AsyncIterable<string>) {
@@ -11,7 +11,7 @@ export class StreamedJson {
 
 export type HubResult = JsonOut | StreamedJson;
 
-/** The calling client. */
+/** The client that calls a method. */
 export interface HubClient {
   readonly number: number;
   readonly hasLeft: boolean;
@@ -24,14 +24,17 @@ export interface HubClient {
   /** Height of the last tip that was sent to the client. */
   knownHeight: number;
   /**
-   * Number of the last hub announcement that was sent to the client (`hubPeers.ts`); null if the client is not subscribed to
-   * other hubs.
+   * Running number of the last hub announcement that was sent to the client (`hubPeers.ts`); null if the client is not
+   * subscribed to announcements.
    */
   knownPeer: number | null;
-  /** Subscribes to changes of a script; `alias` is the client's name for it. Throws `HubError` if there are too many. */
+  /**
+   * Subscribes to changes of a script. `alias` is the client's name for the script. Throws `HubError` if the client has too
+   * many subscriptions.
+   */
   subscribe(scriptKey: string, alias: string): void;
   unsubscribe(scriptKey: string): void;
-  /** Closes the connection after the response. */
+  /** Closes the connection after the response to the current request. */
   dismiss(): void;
 }
 
@@ -39,12 +42,12 @@ export interface HubClient {
 export interface MethodShape {
   readonly name: string;
   readonly params?: readonly string[];
-  /** Number of required `params`; all by default. */
+  /** Number of `params` that a call must contain; all by default. */
   readonly required?: number;
   /** Whether the method accepts any number of positional arguments instead of `params`. */
   readonly spread?: boolean;
   /** Whether the method accepts named arguments with any names. */
   readonly named?: boolean;
-  /** Whether the method may wait for slow operations or for other clients. */
+  /** Whether the method may wait for slow operations or for other clients, so that its slot is given up. */
   readonly waits?: boolean;
 }

@@ -13,11 +13,14 @@ export const HUB_ERROR = {
   parse: -32700,
 } as const;
 
-/** Error that is sent to the client as an error response. */
+/** Error that the client receives as an error response. */
 export class HubError extends Error {
   override readonly name = 'HubError';
   readonly code: number;
-  /** Whether a well-behaved client may cause the error. Such an error does not count towards disconnecting the client. */
+  /**
+   * Whether the client may cause the error without a fault of its own. Such an error does not count towards the limit at
+   * which a client is disconnected.
+   */
   readonly isHonest: boolean;
 
   constructor(code: number, message: string, isHonest = false) {
@@ -27,17 +30,17 @@ export class HubError extends Error {
   }
 }
 
-/** Error for an invalid request. */
+/** Creates the error for an invalid request. */
 export function badRequest(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message);
 }
 
-/** Error for an item that does not exist. A well-behaved client may cause it. */
+/** Creates the error for an item that does not exist. A client that works correctly may cause it. */
 export function notThere(message: string): HubError {
   return new HubError(HUB_ERROR.badRequest, message, true);
 }
 
-/** Error for requests that make the code of the reference fail, mostly by wrong numbers or types of arguments. */
+/** Error for requests at which the reference's code fails, mostly because of a wrong number or type of arguments. */
 export function internalError(): HubError {
   return new HubError(HUB_ERROR.internal, 'internal server error');
 }

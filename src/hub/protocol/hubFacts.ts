@@ -1,7 +1,7 @@
 /** Data about the hub for clients: the operator's options, and constants of the node. */
 import type { AddressPrefixes } from '../../script/address.js';
 
-/** Facts from the operator's options. */
+/** Facts that the operator's options determine. */
 export interface OperatorFacts {
   readonly description: string;
   readonly paymentAddress: string;

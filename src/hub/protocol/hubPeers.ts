@@ -1,13 +1,13 @@
 /**
- * Other hubs that are announced to clients: those in the options, and those added while the hub runs. Hubs are numbered in
- * the order of their addition. The last number sent to a client therefore shows which hubs the client knows.
+ * Other hubs that this hub announces to clients: the hubs in the options, and hubs that are added while it runs. Hubs are
+ * numbered in the order of their addition. The last number sent to a client therefore shows which hubs the client knows.
  */
 import { joinHostPort, splitHostPort } from '../../util/network/hostPort.js';
 
-/** The usual port of hubs. */
+/** The port that hubs usually use. */
 export const HUB_PORT = 50_001;
 
-/** Name of a hub as `host:port`, which clients parse. Without a port in the text, the default port is used. */
+/** Name of a hub as `host:port`, the form that clients parse. If the text contains no port, the default port is added. */
 export function peerName(text: string): string {
   return joinHostPort(splitHostPort(text, HUB_PORT));
 }
@@ -25,7 +25,7 @@ export class HubPeers {
     return [...this.numbers.keys()];
   }
 
-  /** Number of the hub that was added last. */
+  /** Running number of the hub that was added last. */
   get latest(): number {
     return this.lastNumber;
   }
@@ -46,7 +46,7 @@ export class HubPeers {
     return this.numbers.delete(peerName(peer));
   }
 
-  /** Hubs that were added after the hub with this number. */
+  /** Returns the hubs that were added after the hub with this running number. */
   since(number: number): string[] {
     return [...this.numbers].filter(([, own]) => own > number).map(([name]) => name);
   }

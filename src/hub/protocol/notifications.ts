@@ -3,7 +3,7 @@ import { quoteJson, stringifyJson, type JsonOut } from '../../util/json/jsonWrit
 import { notificationText, type WireVersion } from './wireMessages.js';
 
 export const PEER_NOTIFICATION = 'blockchain.peers.subscribe';
-/** Number of digits of a script hash. Names of another length are addresses. */
+/** Number of hexadecimal digits of a script hash. A name of another length is an address. */
 const SCRIPT_HASH_DIGITS = 64;
 
 export function headerNotification(version: WireVersion, header: JsonOut): string {
@@ -18,7 +18,7 @@ export function peerNotification(version: WireVersion, peer: string): string {
   return notificationText(version, PEER_NOTIFICATION, `[${quoteJson(peer)}]`);
 }
 
-/** `news` has the changed scripts, by the names that the client used, with their new statuses. */
+/** Builds notification lines. `news` contains the changed scripts, by the names that the client used, with their new statuses. */
 export function addressNotifications(
   version: WireVersion,
   news: readonly (readonly [alias: string, status: string | null])[],

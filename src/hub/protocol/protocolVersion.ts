@@ -1,11 +1,11 @@
 /** Versions of the hub's protocol, and negotiation with a client. Source: lbryio/hub common.py. */
 import type { JsonValue } from '../../util/json/json.js';
 
-/** Version that the hub reports; the tests of lbry-sdk compare it. */
+/** Version that the hub reports. Tests of lbry-sdk compare it. */
 export const SERVER_VERSION = '0.107.0';
 export const PROTOCOL_MIN = '0.54.0';
 export const PROTOCOL_MAX = '0.199.0';
-/** Range of Electrum protocol versions, which is tried if the LBRY versions do not match. */
+/** Lowest and highest Electrum protocol version. Compared if the version is not in the range of LBRY versions. */
 const ELECTRUM_MIN = '1.1.0';
 const ELECTRUM_MAX = '1.4.0';
 

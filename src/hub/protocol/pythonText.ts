@@ -1,4 +1,4 @@
-/** Formats values of requests like the reference in its messages. */
+/** Formats values of requests in the way in which the reference formats them in its messages. */
 import type { JsonValue } from '../../util/json/json.js';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
 

@@ -1,4 +1,4 @@
-/** Formats of headers for subscribers. */
+/** Formats headers for subscribers. */
 import { formatHeader, type BlockHeader } from '../../primitives/header.js';
 import { hashToHex, toHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -17,7 +17,7 @@ export function decodedHeader(header: BlockHeader, height: number): JsonOut {
   };
 }
 
-/** Header in the format that the client has subscribed to. */
+/** Formats a header as `raw` or `decoded`, whichever the client has subscribed to. */
 export function toldHeader(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
   return form === 'decoded' ? decodedHeader(header, height) : { hex: toHex(formatHeader(header)), height };
 }

@@ -1,6 +1,6 @@
 /**
- * The tip as known to the hub's thread, and the notification lines for it. Each line is built once for all clients with the
- * same format.
+ * The latest tip that the hub's thread knows, and the notification lines for it. Each line is built once for all clients
+ * with the same format.
  */
 import { parseHeaderBytes, type BlockHeader } from '../../primitives/header.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -22,12 +22,12 @@ export class TipHeader {
     this.lines.clear();
   }
 
-  /** The tip's header in a format for subscribers. A tip must have been set. */
+  /** The tip's header in a format for subscribers. Must not be called before a tip is set. */
   told(form: 'raw' | 'decoded'): JsonOut {
     return toldHeader(this.header!, this.height, form);
   }
 
-  /** The notification line for a subscriber. */
+  /** Returns the notification line for a subscriber. */
   line(form: 'raw' | 'decoded', version: WireVersion): string {
     const key = `${form} ${version}`;
     let line = this.lines.get(key);

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC of the hub: detects the version of a client, parses messages, and formats responses. Pure. Source: lbryio/hub
+ * JSON-RPC of the hub: detects the version of a client, parses messages, and formats responses. Source: lbryio/hub
  * herald/jsonrpc.py.
  */
 import { isJsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
@@ -7,7 +7,7 @@ import { quoteJson, stringifyJson } from '../../util/json/jsonWrite.js';
 import { HUB_ERROR, HubError } from './hubError.js';
 import { pythonText } from './pythonText.js';
 
-/** The version, from the client's first message. `loose` is 2.0 without the member `jsonrpc`. */
+/** JSON-RPC version, detected from the client's first message. `loose` is 2.0 without the member `jsonrpc`. */
 export type WireVersion = '1.0' | '2.0' | 'loose';
 
 export interface WireRequest {
@@ -21,7 +21,7 @@ export interface WireRequest {
 export type WireItem =
   | { readonly kind: 'request'; readonly request: WireRequest }
   | { readonly kind: 'error'; readonly error: HubError; readonly id: JsonValue }
-  /** The client sent a response although the hub sends no requests. */
+  /** The client sent a response, although the hub sends no requests. */
   | { readonly kind: 'answer' };
 
 export type WireMessage = WireItem | { readonly kind: 'batch'; readonly items: readonly JsonValue[] };
@@ -33,7 +33,10 @@ function versionOfOne(payload: JsonValue): WireVersion {
   return payload.has('result') && payload.has('error') ? '1.0' : 'loose';
 }
 
-/** Detects the version by the first message. If the members of a batch differ, 2.0 takes precedence over 1.0. */
+/**
+ * Detects the version from the first message. If the members of a batch have different versions, 2.0 takes precedence over
+ * 1.0.
+ */
 export function detectVersion(payload: JsonValue): WireVersion {
   if (!Array.isArray(payload)) return versionOfOne(payload);
   const versions = new Set(payload.map(versionOfOne));
@@ -97,7 +100,7 @@ function paramsOf(payload: JsonObject, version: WireVersion): readonly JsonValue
   throw new HubError(HUB_ERROR.invalidArguments, `invalid request arguments: ${pythonText(params)}`);
 }
 
-/** Texts of a response before and after the JSON text of its result. */
+/** Returns the texts of a response before and after the JSON text of its result. */
 export function answerFrame(version: WireVersion, id: JsonValue): readonly [before: string, behind: string] {
   const idText = stringifyJson(id);
   return version === '1.0'

@@ -1,10 +1,13 @@
-/** Writes responses to a client, one after the other. Each is written in pieces, as fast as the client reads. */
+/**
+ * Writes responses to a client, one after the other. Each response is written in pieces, at the speed at which the client
+ * reads.
+ */
 import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
 import type { LineSocket } from './lineSocket.js';
 import { StreamedJson, type HubResult } from '../protocol/hubClient.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
-/** Number of characters up to which small pieces are collected into one write. */
+/** Maximum number of characters up to which small pieces are combined into one write. */
 const WRITE_CHARS = 16_384;
 
 export class AnswerWriter {
@@ -16,17 +19,20 @@ export class AnswerWriter {
     this.socket = socket;
   }
 
-  /** Writes a line if no response is being written and the client has read all earlier data; otherwise returns false. */
+  /**
+   * Writes a line if no response is being written and the client has read all earlier data. Otherwise returns false without
+   * writing.
+   */
   lineNow(line: string): boolean {
     if (this.isBusy || this.socket.isStalled) return false;
-    // The result is not awaited: the next write waits until this line has been sent.
+    // The result is not awaited, because the next write waits until this line has been sent.
     void this.socket.write(line);
     return true;
   }
 
   /**
-   * Runs `write` while no other caller writes to this client. While it waits, other work of the client may run
-   * (`turn.outside`).
+   * Runs `write` while no other caller writes to this client. While the caller waits for that, other work of the client may
+   * run (`turn.outside`).
    */
   async exclusively<T>(turn: Turn, write: () => Promise<T>): Promise<T> {
     if (this.isBusy) await turn.outside(() => new Promise<void>((resolve) => this.waiting.push(resolve)));
@@ -47,8 +53,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes a result with the given texts before and after it. Throws if a streamed piece fails; the client has then received
-   * an incomplete response.
+   * Writes a result with the given texts before and after it. Rejects if a streamed piece fails; the client has then
+   * received an incomplete response.
    */
   async result(turn: Turn, before: string, result: HubResult, behind: string): Promise<void> {
     const small = result instanceof StreamedJson ? null : smallJson(result);
@@ -56,7 +62,7 @@ export class AnswerWriter {
     const pieces = result instanceof StreamedJson ? result.pieces : jsonChunks(result);
     let text = before;
     for await (const piece of pieces) {
-      // Returning here ends the iteration, which releases the resources of the pieces.
+      // This return ends the iteration, which releases the resources of the pieces.
       if (this.socket.isGone) return;
       text += piece;
       if (text.length >= WRITE_CHARS) {

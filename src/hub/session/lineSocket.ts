@@ -1,35 +1,35 @@
 /**
  * Connection to a client, read as lines. Reading pauses while lines are not processed yet or written data is not sent yet. A
- * client that does not read its data is disconnected. This module does not interpret the lines.
+ * client that does not read its data is disconnected. Other modules interpret the lines.
  */
 import type { Socket } from 'node:net';
 import { LineReader } from '../../util/text/lineReader.js';
 
 export interface LineSocketOptions {
-  /** Maximum number of bytes of a line. A client with a longer line is disconnected. */
+  /** Maximum number of bytes in a line. A client that sends a longer line is disconnected. */
   readonly maxLineBytes: number;
-  /** Time after which a client that does not read is disconnected. */
+  /** Milliseconds without reading after which a client is disconnected. */
   readonly stallMs: number;
 }
 
-/** Time for a client to close its side after the server closed its own. */
+/** Time in ms that a client has to close its side after the server has closed its own side. */
 const END_GRACE_MS = 5000;
-/** Number of unprocessed bytes from which reading pauses. */
+/** Number of unprocessed bytes at which reading pauses. */
 const MAX_HELD_BYTES = 1 << 16;
 
 export class LineSocket {
-  /** Called when a complete line may have arrived. */
+  /** Called when further data arrived, which may complete a line. */
   onLines: () => void = () => undefined;
   /** Called once after the connection was closed. */
   onClose: () => void = () => undefined;
-  /** Called when a line exceeds the limit; the connection is then closed. */
+  /** Called when a received line exceeds the limit. The connection is then closed. */
   onTooLong: () => void = () => undefined;
   /** Time of the last received data, in milliseconds of `performance.now()`. */
   lastReceivedMs = performance.now();
   private readonly socket: Socket;
   private readonly stallMs: number;
   private readonly reader: LineReader;
-  /** Resolves when all written data was sent or the client has disconnected; null while no data waits. */
+  /** Resolves when all written data was sent or the client has disconnected; null if no data waits. */
   private draining: Promise<void> | null = null;
   private isTaking = true;
   private isEnding = false;
@@ -40,7 +40,7 @@ export class LineSocket {
     this.reader = new LineReader(maxLineBytes);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
-    // An error needs no handling, because the close event follows it.
+    // The error is ignored, because the close event follows it.
     socket.on('error', () => undefined);
     socket.once('close', () => this.onClose());
   }
@@ -49,7 +49,7 @@ export class LineSocket {
     return this.socket.remoteAddress ?? 'unknown';
   }
 
-  /** Whether nothing can be sent any more. */
+  /** Whether the connection is closed, so that nothing can be sent. */
   get isGone(): boolean {
     return this.socket.destroyed || this.isEnding;
   }
@@ -58,7 +58,7 @@ export class LineSocket {
     return this.reader.heldBytes;
   }
 
-  /** Whether written data is waiting because the client does not read. */
+  /** Whether written data waits because the client does not read. */
   get isStalled(): boolean {
     return this.draining !== null;
   }
@@ -81,7 +81,7 @@ export class LineSocket {
     this.settleReading();
   }
 
-  /** Returns the next complete line; null if there is none. */
+  /** Returns the next complete line; null if no complete line has been received. */
   nextLine(): Buffer | null {
     if (this.isGone) return null;
     const line = this.reader.next();
@@ -89,7 +89,7 @@ export class LineSocket {
     return line;
   }
 
-  /** Whether lines are processed as soon as they arrive. If false, reading pauses when unprocessed lines are waiting. */
+  /** Whether lines are processed when they arrive. If false, reading pauses while lines wait. */
   set takesLines(takes: boolean) {
     this.isTaking = takes;
     this.settleReading();

@@ -1,7 +1,7 @@
 /**
- * One client with its requests, responses and notifications. A few requests run concurrently; further requests stay unread
- * in the socket. Changed scripts are collected in a set until they can be sent, so the memory of a client that does not read
- * is limited by its subscriptions.
+ * One client with its requests, responses and notifications. At most `MAX_RUNNING` requests run concurrently; more requests
+ * stay unread in the socket. Changed scripts are collected in a set until they can be sent, so the memory of a client that
+ * does not read is limited by its subscriptions.
  */
 import { JsonParseError, JsonScanner, decodeUtf8InSlices } from '../../util/json/jsonParse.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
@@ -26,11 +26,11 @@ import {
   type WireVersion,
 } from '../protocol/wireMessages.js';
 
-/** Maximum number of concurrent requests of one client. Arbitrary: lbry-sdk has at most 32 pending. */
+/** Maximum number of concurrent requests of one client. Arbitrary: lbry-sdk has at most 32 pending requests. */
 const MAX_RUNNING = 8;
 /** Number of errors after which the connection is closed. Source: `LBRYElectrumX.max_errors`. */
 export const MAX_ERRORS = 10;
-/** Maximum number of JSON values in one line: several times that of the largest search. */
+/** Maximum number of JSON values in one line: several times the number in the largest search. */
 const MAX_VALUES = 100_000;
 /** Maximum number of addresses in one notification line. Arbitrary. */
 const ADDRESSES_AT_ONCE = 500;
@@ -39,11 +39,14 @@ export interface SessionDeps {
   readonly turns: ClientQueue;
   readonly hub: ClientServices;
   readonly method: (name: string) => HubMethod | undefined;
-  /** Called when a subscription is added (`subscribed`) or removed (`unsubscribed`). Throws `HubError` if there are too many. */
+  /**
+   * Functions that are called when a subscription is added (`subscribed`) or removed (`unsubscribed`). `subscribed` throws
+   * `HubError` if there are too many.
+   */
   readonly subscribed: (session: Session, scriptKey: string) => void;
   readonly unsubscribed: (session: Session, scriptKey: string) => void;
   readonly closed: (session: Session) => void;
-  /** Called after bytes arrived, to update the total of unread bytes. */
+  /** Called after bytes arrived, so that the total of unread bytes is updated. */
   readonly received: (session: Session) => void;
   /** Called when a method failed for a reason other than the client's request. */
   readonly failed: (error: unknown, method: string) => void;
@@ -60,7 +63,7 @@ export class Session implements HubClient {
   wantsHeaders: 'raw' | 'decoded' | null = null;
   knownHeight = -1;
   knownPeer: number | null = null;
-  /** The client's name for a script, by script key. */
+  /** Names of scripts as the client wrote them (address or script hash), by script key. */
   readonly subscriptions = new Map<string, string>();
   private readonly deps: SessionDeps;
   private readonly writer: AnswerWriter;
@@ -78,7 +81,7 @@ export class Session implements HubClient {
     this.deps = deps;
     this.writer = new AnswerWriter(socket);
     socket.onLines = () => {
-      // The time before this call is not charged to the client.
+      // The time before this call is not counted as the client's time.
       deps.turns.lap();
       void this.readLines().catch((error: unknown) => this.fail(error));
       deps.received(this);
@@ -86,7 +89,7 @@ export class Session implements HubClient {
     socket.onClose = () => this.forget();
   }
 
-  /** Disconnects the client and removes its subscriptions at once. */
+  /** Disconnects the client and removes its subscriptions immediately. */
   abandon(): void {
     this.socket.destroy();
     this.forgetSubscriptions();
@@ -121,8 +124,8 @@ export class Session implements HubClient {
   }
 
   /**
-   * Reads lines while more requests may run. The lines are read one at a time, because the first line determines the
-   * JSON-RPC version.
+   * Reads lines while fewer than the maximum number of requests run. Lines are read one by one, because the first line
+   * determines the JSON-RPC version.
    */
   private async readLines(): Promise<void> {
     if (this.isReading) return;
@@ -218,8 +221,8 @@ export class Session implements HubClient {
   }
 
   /**
-   * Runs the members of a batch one at a time. Each response is sent before the next member runs, so that the responses do
-   * not collect in memory.
+   * Runs the members of a batch one after the other. Each response is sent before the next member runs, so that only one
+   * response is in memory.
    */
   private async answerBatch(turn: Turn, items: readonly JsonValue[], version: WireVersion): Promise<void> {
     await this.writer.exclusively(turn, async () => {
@@ -251,7 +254,7 @@ export class Session implements HubClient {
     return this.writer.result(turn, lead + before, outcome, behind + end);
   }
 
-  /** Runs an item and returns its response; null if the item gets no response. */
+  /** Runs an item of a message and returns its response; null if the item gets no response. */
   private async run(turn: Turn, item: WireItem): Promise<Answer | null> {
     if (item.kind === 'answer') {
       this.errors++;
@@ -294,15 +297,15 @@ export class Session implements HubClient {
     this.touched.add(scriptKey);
   }
 
-  /** Sends pending notifications. Only one call sends at a time. */
+  /** Sends pending notifications. Only one call at a time sends. */
   tell(): void {
     if (this.isTelling || this.version === null || !this.hasNews || this.tellTipNow(this.version)) return;
     void this.tellInTurns();
   }
 
   /**
-   * Sends only the notification of the tip, whose line is already built. Most clients need nothing else. Returns false if
-   * more must be sent or the line could not be written immediately.
+   * Sends the notification of the tip, whose line is the same for all clients of a version. Returns false if the client
+   * needs further notifications, or if the line could not be written immediately.
    */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
@@ -340,8 +343,9 @@ export class Session implements HubClient {
   }
 
   /**
-   * Whether the tip is higher than the last one sent to the client. Headers at known heights are not sent: lbry-sdk's wallet
-   * would replace its header without looking for the fork, and would continue to show transactions at their former heights.
+   * Whether the tip is higher than the tip that was last sent to the client. Headers at known heights are not sent:
+   * lbry-sdk's wallet would replace its header without looking for the fork, and would continue to show transactions at
+   * their former heights.
    */
   private get hasNewTip(): boolean {
     return this.wantsHeaders !== null && this.deps.hub.tip.height > this.knownHeight;
@@ -360,7 +364,7 @@ export class Session implements HubClient {
     for (const key of keys) this.touched.delete(key);
     const statuses = await hub.node.statuses(this, turn, keys);
     await this.writer.exclusively(turn, async () => {
-      // The header must be sent before the addresses that its block touched.
+      // The header must be sent before the notifications about addresses that its block affects.
       if (this.hasNewTip) await this.writeHeader(turn, version);
       const news = keys.flatMap((key, n) => {
         const alias = this.subscriptions.get(key);

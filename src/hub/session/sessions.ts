@@ -13,24 +13,30 @@ import type { HubMethod } from '../methods/method.js';
 import { Session, type SessionDeps } from './session.js';
 import type { ClientQueue } from '../../scheduler/clientQueue.js';
 
-/** Maximum length of a client's line. The largest transaction that is relayed has 800,000 hex digits. */
+/** Maximum length of a client's line in bytes. The largest transaction that nodes relay has 800,000 hex digits. */
 export const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
-/** Maximum total of unread bytes of all clients. Above it the client with the most unread bytes is disconnected. Arbitrary. */
+/**
+ * Maximum number of unread bytes of all clients together. Above it the client with the most unread bytes is disconnected.
+ * Arbitrary: bounds the memory.
+ */
 const MAX_UNREAD_BYTES = 64 << 20;
-/** Number of unread bytes of a client that do not count towards that total. */
+/** Number of unread bytes of each client that do not count towards the maximum. */
 const FREE_UNREAD_BYTES = 1 << 16;
 /**
- * Maximum number of subscriptions of all clients, about 400 bytes each. Above it the client with the most subscriptions is
- * disconnected.
+ * Maximum number of subscriptions of all clients together. Each uses about 400 bytes. Above it the client with the most
+ * subscriptions is disconnected.
  */
 const MAX_SUBSCRIPTIONS = 1_000_000;
-/** Share of `maxSessions`: the listening socket opens again when at most this share is in use. Source: `_manage_servers`. */
+/**
+ * Share of `maxSessions`. After the limit was reached, the hub listens again when at most this share is in use. Source:
+ * `_manage_servers`.
+ */
 const REOPEN_SHARE = 0.95;
-/** Time until the next attempt if the port is in use. Source: `_start_external_servers`. */
+/** Milliseconds until the next attempt to listen, if another program uses the port. Source: `_start_external_servers`. */
 const RETRY_MS = 3000;
-/** Maximum time for which notifications block the event loop. */
+/** Maximum number of milliseconds for which sending notifications blocks the event loop. */
 const SLICE_MS = 4;
 /** Number of checks for silent clients within one timeout. Source: `_clear_stale_sessions`. */
 const LOOKS_PER_TIMEOUT = 10;
@@ -55,7 +61,7 @@ export interface SessionsDeps {
   readonly failed: SessionDeps['failed'];
   readonly answered: SessionDeps['answered'];
   readonly told: SessionDeps['told'];
-  /** Called when clients can or cannot connect any more. */
+  /** Called with true when clients can connect, and with false when they cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
 }
 
@@ -121,7 +127,7 @@ export class Sessions {
     this.deps.counters.set('subscriptions', this.subscriptions);
   }
 
-  /** Listens for clients. Rejects with `HubStartError`. */
+  /** Starts to listen for clients. Rejects with `HubStartError`. */
   async open(): Promise<void> {
     try {
       await this.listen();
@@ -145,7 +151,7 @@ export class Sessions {
           this.deps.log('warn', `The hub's listening socket failed: ${error.message}`),
         );
         const address = server.address();
-        // With port 0 (in tests) the system chooses a port. A later reopening uses the same port.
+        // For port 0 (in tests) the system chooses a port, which is used again when the port is opened later.
         if (typeof address === 'object' && address !== null) this.port = address.port;
         this.deps.counters.set('port', this.port);
         this.noteListening(server);
@@ -182,7 +188,7 @@ export class Sessions {
     this.reopen();
   }
 
-  /** Listens again if few enough clients are connected. */
+  /** Starts to listen again if few enough clients are connected. */
   private reopen(): void {
     const { maxSessions } = this.options;
     if (this.isClosed || this.isOpening || this.server !== null || this.staleTimer === null) return;
@@ -258,7 +264,7 @@ export class Sessions {
     this.deps.hub.node.wish(key, false);
   }
 
-  /** Marks a script as changed for its subscribers. `tell` sends the notifications. */
+  /** Marks a script as changed for its subscribers. `tell` sends the notifications later. */
   touch(scriptKey: string): void {
     const known = this.byScript.get(scriptKey);
     if (known === undefined) return;
@@ -266,7 +272,7 @@ export class Sessions {
     else known.touch(scriptKey);
   }
 
-  /** Notifies each client of the tip if it changed, and of changed scripts. */
+  /** Notifies each client of the tip if the tip has changed, and of changed scripts. */
   async tell(): Promise<void> {
     let since = performance.now();
     for (const session of this.sessions) {

@@ -17,9 +17,9 @@ const PROTOCOL_VERSION = 1;
 export const PING_BYTES = 69;
 export const PONG_BYTES = 44;
 const AVAILABLE = 1;
-/** Minimum time between two responses to one address. */
+/** Minimum time in ms between two responses to one address. */
 const LEAST_MS = 100;
-/** Maximum number of addresses whose last request time is stored. */
+/** Maximum number of addresses for which the time of the last request is stored. */
 const MAX_KNOWN = 1024;
 /** Lowest source port that gets a response. Clients do not use lower ports. */
 const FIRST_CLIENT_PORT = 1024;
@@ -47,7 +47,7 @@ function subnets(texts: readonly string[]): readonly Subnet[] {
 }
 
 export interface StatusPortOptions {
-  /** IPv4 address to listen on. */
+  /** IPv4 address on which the status port listens. */
   readonly host: string;
   readonly port: number;
   /** Country code of the hub, a value of the protobuf enum `Location.Country`. */
@@ -57,7 +57,7 @@ export interface StatusPortOptions {
 export interface StatusPortDeps {
   /** Height and id (wire order) of the tip. */
   readonly tip: () => { readonly height: number; readonly hash: Bytes };
-  /** Id of the genesis block, which the response contains while clients cannot connect yet. */
+  /** Id of the genesis block. The response contains it instead of the tip while clients cannot connect yet. */
   readonly genesisHash: Bytes;
   readonly log: Logger;
 }
@@ -74,7 +74,7 @@ export class StatusPort {
   constructor(options: StatusPortOptions, deps: StatusPortDeps) {
     this.options = options;
     this.deps = deps;
-    // A server that listens on a loopback or private address also responds to addresses of that network.
+    // A server on a loopback or private address also responds to requests from this network.
     this.allows = [LOOPBACK, PRIVATE].filter((nets) => nets.some((net) => holds(net, options.host))).flat();
   }
 
@@ -105,7 +105,7 @@ export class StatusPort {
     if (this.isTooSoon(from.address)) return;
     if (!isPing(ping)) return;
     if (from.port < FIRST_CLIENT_PORT || !isAnswered(from.address, this.allows)) return;
-    // Errors of sending are ignored, because a datagram may be lost anyway.
+    // Errors of sending are ignored, because datagrams may be lost anyway.
     socket.send(this.pong(from.address), from.port, from.address, () => undefined);
   }
 
@@ -148,7 +148,7 @@ function holds(net: Subnet, address: string): boolean {
   return isIPv4(address) && net.contains(parseIp(address)!);
 }
 
-/** Whether an address gets a response: a public address, or one of an allowed network. */
+/** Whether requests from an address get a response: the address is public or belongs to an allowed network. */
 export function isAnswered(address: string, allows: readonly Subnet[] = []): boolean {
   if (!isIPv4(address)) return false;
   if (allows.some((net) => holds(net, address))) return true;

@@ -1,7 +1,7 @@
 /** Error that prevents the start of the hub. */
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** The hub cannot listen at the configured address. The message is for the operator. */
+/** Error: the hub cannot listen at the configured address. The message is for the operator. */
 export class HubStartError extends OperatorError {
   override readonly name = 'HubStartError';
 }

@@ -36,14 +36,14 @@ export interface HubThreadDeps {
   readonly methods: ReadonlyMap<string, NodeMethod>;
   readonly counters: HubCounters;
   readonly log: Logger;
-  /** Called for a failure that a client's request did not cause. */
+  /** Called for an error that is not caused by a client's request. */
   readonly failed: (error: unknown, method: string) => void;
   /** Called when the thread ended unexpectedly. */
   readonly ended: (error: Error) => void;
   readonly answered: (notes: readonly AnsweredNote[]) => void;
   readonly told: (method: string, count: number) => void;
   readonly searched: (notes: readonly SearchNote[]) => void;
-  /** Called when clients can or cannot connect any more. */
+  /** Called with true when clients can connect, and with false when they cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
 }
 
@@ -53,7 +53,7 @@ export interface HubThreadSharing {
   /** Whether the claim index is at the tip. */
   readonly isSynced: () => boolean;
   readonly search: SharedSearch | null;
-  /** Source of the claims in the mempool; null without it. */
+  /** Source of the claims in the mempool; null if the hub does not show them. */
   readonly waiting: WaitingFeed | null;
 }
 
@@ -68,14 +68,14 @@ export class HubThread implements TouchedSessions {
   private readonly offs: (() => void)[] = [];
   private readonly wanted = new Set<string>();
   private touched = new Set<string>();
-  /** The tip that was last sent to the hub's thread. */
+  /** Header id of the tip that was sent to the hub's thread last. */
   private knownTip = -1;
   private isClosing = false;
   private isOver = false;
-  /** Error that ended the thread. */
+  /** Error that ended the thread; null while it runs. */
   private failure: Error | null = null;
 
-  /** `sharing` must be given together with `start.claims`. */
+  /** Creates the thread. `sharing` must be given if and only if `start.claims` is. */
   constructor(start: HubThreadStart, deps: HubThreadDeps, sharing: HubThreadSharing | null = null) {
     this.deps = deps;
     this.sharing = sharing;
@@ -127,7 +127,7 @@ export class HubThread implements TouchedSessions {
     });
   }
 
-  /** Updates the tip snapshot, by which the hub's thread validates its own reads. */
+  /** Updates the tip snapshot. The hub's thread uses it to check whether its own reads are consistent. */
   private updateSnapshot(): void {
     if (this.sharing === null) return;
     const { snapshot, isSynced } = this.sharing;
@@ -245,7 +245,7 @@ export class HubThread implements TouchedSessions {
   async tell(): Promise<void> {
     const keys = packKeys([...this.touched]);
     this.touched = new Set();
-    // Nothing is sent without clients. A client that connects later gets the present state by its requests.
+    // Without clients nothing is sent. A client that connects later requests the state itself.
     if (this.deps.counters.get('sessions') === 0) return;
     await this.order('tell', [keys], [keys.buffer]);
   }
@@ -254,7 +254,7 @@ export class HubThread implements TouchedSessions {
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.isOver) return;
-    // Prevents the process from ending before the thread has ended.
+    // Keeps the process alive until the thread has ended.
     this.worker.ref();
     await this.order('close', []);
     await this.worker.terminate();

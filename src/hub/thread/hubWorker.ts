@@ -30,9 +30,9 @@ import { reportMemory } from '../../util/threadMemory.js';
  * transferred. Arbitrary.
  */
 const PLACES = 32;
-/** Interval at which counters are updated and responses are reported to the node's thread. */
+/** Milliseconds between updates of counters and reports of responses to the node's thread. */
 const NOTE_MS = 100;
-/** Maximum time for which touching scripts blocks the event loop. */
+/** Maximum number of milliseconds for which marking scripts as changed blocks the event loop. */
 const SLICE_MS = 4;
 
 reportMemory('hub');
@@ -179,7 +179,7 @@ function take(item: ToHub): void {
 }
 
 port.on('message', (items: readonly ToHub[]) => {
-  // The time before this call is not charged to clients.
+  // The time before this call is not counted as clients' time.
   turns.lap();
   for (const item of items) take(item);
 });

@@ -1,7 +1,7 @@
 /**
  * The changes that a block made to claims, for followers of the index. Rows of touched and deleted claims are stored as long
- * as the block can be disconnected; rows of changed effective amounts are stored permanently. A claim is touched if its
- * record changes. Some events touch very many claims: a takeover touches all claims of its name, a new channel key all
+ * as the block can be disconnected; rows of changed effective amounts are stored permanently. A claim counts as touched if
+ * its record changes. Some events change very many claims: a takeover touches all claims of its name, a new channel key all
  * claims signed with the old or the new key, and a change of a claim all its reposts. For these only the event is stored,
  * and a query finds the claims.
  */
@@ -10,26 +10,26 @@ import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
 import { ReadError } from '../../util/reader.js';
 import { changesKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
 
-/** Size at which a row ends and the next one starts. A smaller row is the last one. */
+/** Size in bytes at which a row ends and the next one starts. Only the last row may be smaller. */
 const CHUNK_BYTES = 32 << 10;
 
 const NOTE = {
   /** A claim. */
   touched: 0,
-  /** A claim that was created or updated. Its reposts are touched too. */
+  /** A claim that was created or updated. Its reposts count as changed too. */
   rewritten: 1,
-  /** A claim that ended. Its reposts are touched. */
+  /** A claim that was spent or expired. Its reposts count as changed. */
   deleted: 2,
-  /** A name group (see `groupOf`) whose owner changed. All claims of the group are touched. */
+  /** A name group (`groupOf`) whose owner changed. All claims of the group count as changed. */
   takeover: 3,
   /**
-   * A channel and the tag of a key that the channel lost or received. The claims signed with that key for the channel are
-   * touched.
+   * A channel and the tag of a key that the channel lost or received. The claims signed with this key for the channel count
+   * as changed.
    */
   signed: 4,
 } as const;
 
-/** The stored changes of a block. Ids are latin1, wire order. */
+/** Changes of a block as stored in the index. Ids are latin1 strings in wire order. */
 export interface NotedChanges {
   readonly touched: readonly string[];
   readonly rewritten: readonly string[];
@@ -67,8 +67,8 @@ export async function writeChanges(
   await add(NOTE.deleted, deleted);
   await add(NOTE.takeover, takeovers);
   await add(NOTE.signed, signed);
-  // A block without changes also gets a row, because a missing row means that the changes of the block are not stored any
-  // more.
+  // A row is written even for a block without changes, because a missing row means that the changes of the block are not
+  // stored any more.
   if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
 }
 

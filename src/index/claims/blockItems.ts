@@ -35,7 +35,7 @@ export const wasSpent = ({ removal }: Item): boolean => removal === REMOVAL.spen
 
 const refGroup = ({ name, since }: ItemRef): string => `${since}:${name}`;
 
-/** Reads the claims and supports that log events refer to, except those that only moved to another name. */
+/** Reads the claims and supports to which log events refer, without those that only moved to another name. */
 async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(ref: ItemRef) => Item> {
   const groups = new Map<string, Map<number, Item>>();
   let since = performance.now();
@@ -67,7 +67,10 @@ export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
   return { created, removed, activated, takeovers: [...takeovers] };
 }
 
-/** The effects of the block at this height. The block must be on the active chain and connected to the claim trie. */
+/**
+ * Reads the effects of the block at this height. The block must be on the active chain, and the claim trie must have applied
+ * it.
+ */
 export async function readBlockItems(rows: RowReader, height: number): Promise<BlockItems> {
   const created: CreatedItem[] = [];
   const removed: Item[] = [];

@@ -51,7 +51,7 @@ import { changeSignedSupports } from './signedSupports.js';
 export interface BlockWorkDeps {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** Row transaction. The rows of the claim trie are those after this block, or after a later block. */
+  /** Row transaction. The rows of the claim trie are those after this block or a later one. */
   readonly rows: RowTransaction;
   /** Whether the rows of the claim trie are those immediately after this block. */
   readonly isPresent: boolean;
@@ -78,8 +78,8 @@ interface SupportChange {
   /** Change of the sum of all unspent supports, in satoshis. */
   sumSat: bigint;
   /**
-   * Changes of the sums of active supports, by the name in the claim trie. Supports under another name than the claim's do
-   * not count for the claim.
+   * Changes of the sums of active supports, by the name in the claim trie. A support under a name that differs from the
+   * claim's name does not count.
    */
   readonly activeSat: Map<string, bigint>;
   /** Whether a support was created or spent. False if supports only became active or expired. */
@@ -100,7 +100,7 @@ export class BlockWork {
   private readonly blockSupports: { readonly created: Item[]; readonly removed: Item[] };
   /** Change of the number of reposts, by claim. */
   private readonly reposts = new Map<string, number>();
-  /** Change of the number of signed claims, by channel and key tag. */
+  /** Change of the number of claims that a channel has signed, by channel and tag of the key. */
   private readonly signed = new Map<string, number>();
   /** Index rows of the claims in `created`, as they are after the block. */
   private readonly newRows = new Map<string, ClaimRow>();
@@ -108,7 +108,7 @@ export class BlockWork {
   private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
   private readonly deleted: string[] = [];
-  /** Numbers of all live claims by kind; null until the block changes them. */
+  /** Numbers of all claims that are unspent and not expired, by kind; null until the block changes them. */
   private totals: KindTotals | null = null;
 
   constructor(deps: BlockWorkDeps, block: LoadedBlock, height: number, items: BlockItems) {
@@ -155,7 +155,7 @@ export class BlockWork {
     change.isMoved ||= isMoved;
   }
 
-  /** Applies the block to `noted`. Returns the changes for readers that follow the index. */
+  /** Applies the block to the rows. Returns the changes for readers that follow the index. */
   async run(): Promise<{ changes: NotedChanges; trending: NotedTrending[] }> {
     const { noted, created, removed, activated, supports } = this;
     const supported = [...supports.values()].map(({ claimId }) => claimId);
@@ -197,8 +197,8 @@ export class BlockWork {
   }
 
   /**
-   * Name groups whose claims are touched by a takeover. A name is omitted if its only claim was created in this block and
-   * all claims of its group are stored under this name, which holds for most new names.
+   * Groups of names whose claims change because of a takeover. A name is omitted if its only claim was created in this block
+   * and all claims of its group are stored under this name, which is true for most new names.
    */
   private touchingTakeovers(after: EffectiveAmounts): string[] {
     const made = new Set<string>();
@@ -370,8 +370,8 @@ export class BlockWork {
   }
 
   /**
-   * Updates the counts of reposts and signed claims. A new output of a repost touches the reposted claim. If a claim was
-   * signed again with the same key, the count does not change and nothing is touched.
+   * Updates the counts of reposts and signed claims. A new output of a repost changes the reposted claim. If a claim was
+   * signed again with the same key, the count does not change and no claim counts as changed.
    */
   private changeCounts(): void {
     const { noted } = this;
@@ -405,7 +405,7 @@ export class BlockWork {
     }
   }
 
-  /** Changes of effective amounts, for claims that were created or updated and for claims with created or spent supports. */
+  /** Changes of effective amounts: of claims that were created or updated, and of claims whose supports were created or spent. */
   private async trending(after: EffectiveAmounts): Promise<NotedTrending[]> {
     const { rules, rows } = this.deps;
     const ids = new Set(this.created.keys());
@@ -443,8 +443,8 @@ export class BlockWork {
   }
 
   /**
-   * Effective amount of a claim before the block, computed from its amount after the block and the changes of active
-   * supports.
+   * Effective amount of a claim before the block. Computed from the amount after the block, by reverting the block's changes
+   * of active supports.
    */
   private formerAmount(claimId: string, amountSat: bigint | null, formerSupportSat: bigint): bigint {
     const removed = this.removed.get(claimId);

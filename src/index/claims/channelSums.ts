@@ -6,14 +6,17 @@ import { parseSupportSumRow } from './claimRow.js';
 import type { ResolveScope } from './resolveUrl.js';
 import { forEachRow } from './rowWalk.js';
 
-/** Sum of the unspent supports that a live channel signed with its present key. "Live" means unspent and not expired. */
+/** Sum of the unspent supports that a live channel signed with its current key. "Live" means unspent and not expired. */
 export interface ChannelSum {
   readonly channel: ClaimRecord;
   readonly amountSat: bigint;
   readonly count: number;
 }
 
-/** Ids of the live claims that the channel signed with its present key; empty if the channel is not live. */
+/**
+ * Ids of the live claims that the channel signed with its current key; empty if the channel is not live. "Live" means
+ * unspent and not expired.
+ */
 export async function readSignedBy({ rows, records }: ResolveScope, channelId: string): Promise<Bytes[]> {
   const ids: Bytes[] = [];
   const [channel] = await records.rowsOf([channelId]);
@@ -23,8 +26,8 @@ export async function readSignedBy({ rows, records }: ResolveScope, channelId: s
 }
 
 /**
- * Sums over all these claims together, by channel, in no particular order. Ids are latin1 strings in wire order; ids of
- * claims that are not live are ignored. `yieldIfDue` is called between claims.
+ * Sums of the supports of all these claims together, by supporting channel, in no particular order. Ids are latin1 strings
+ * in wire order; ids of claims that are not live are ignored. `yieldIfDue` is called between claims.
  */
 export async function readChannelSums(
   { rows, records }: ResolveScope,
@@ -64,7 +67,10 @@ export async function readChannelSums(
   });
 }
 
-/** Id of the claim and, with `withContent`, the ids of the claims that it signed; null if the claim is not live. */
+/**
+ * Returns the id of the claim and, with `withContent`, also the ids of the claims that it signed as a channel. Null if the
+ * claim is not live.
+ */
 export async function withSigned(
   scope: ResolveScope,
   claimId: Bytes,

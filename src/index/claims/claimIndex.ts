@@ -2,11 +2,10 @@
  * The claim index (`-claimindex`): data about claims that wallets need and consensus does not store. It has claims by id,
  * the claims of a name by age, the claims of a channel, reposts, sums and counts, and the changes of each block. Once the
  * index is filled up to the tip, its rows are written in the commit of each block, and reverted when the block is
- * disconnected. It owns the rows with the prefix `L`.
- *
- * The effects of a block on claims are stored permanently in the log of the claim trie (`blockItems.ts`), so a fill far
- * behind the tip gets the same data as at the tip. The log of a disconnected block is deleted, so the index stores undo
- * rows. They cover as many blocks as name proofs do. A deeper reorg rebuilds the index.
+ * disconnected. Its rows have the prefix `L`. The effects of a block on claims are stored permanently in the log of the
+ * claim trie (`blockItems.ts`), so an index that is filled for old blocks gets the same data as at the tip. The log of a
+ * disconnected block is deleted, so the index stores undo rows. They cover as many blocks as name proofs do. A deeper reorg
+ * rebuilds the index.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
@@ -28,17 +27,20 @@ import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from '.
 
 /** Name of the index in `getindexinfo`. */
 export const CLAIM_INDEX_NAME = 'claimindex';
-/** Version of the rows. Version 2 stores claims under the keys that signed them; version 3 also stores supports that way. */
+/**
+ * Version of the rows. Version 2 introduced rows that list claims under the keys that signed them; version 3 does the same
+ * for supports.
+ */
 export const CLAIM_INDEX_VERSION = 3;
-/** Maximum number of blocks whose undo rows are dropped while one block is connected. Arbitrary. */
+/** Maximum number of blocks whose undo rows are deleted while one block is connected. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
 
 export interface ClaimIndexOptions {
   readonly params: Pick<NetworkParams, 'base58'>;
   readonly rules: ClaimRules;
-  /** Number of latest blocks for which undo rows are stored. */
+  /** Number of the latest blocks for which undo rows are stored. */
   readonly window: ProofWindow;
-  /** Height of the chain's tip. While a block is being connected, it is the height of the block before. */
+  /** Height of the chain's tip. While a block is being connected, this is the height of its parent. */
   readonly tipHeight: () => number;
 }
 
@@ -48,7 +50,7 @@ class ClaimIndex implements ChainIndex {
   readonly prefixes = [PREFIX.claimIndex];
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();
-  /** Lowest height for which undo rows are stored; null until the first block of this run is processed. */
+  /** Lowest height for which undo rows are stored; null until this process has handled its first block. */
   private keptFrom: number | null = null;
 
   constructor(options: ClaimIndexOptions) {
@@ -63,8 +65,8 @@ class ClaimIndex implements ChainIndex {
     claims?: ConnectedClaims,
   ): Promise<void> {
     const { params, rules, window } = this.options;
-    // The cached value is dropped when a rebuild starts: because of a reorg, a rebuilt index may store undo rows of lower
-    // blocks than before.
+    // The cached height is deleted when a rebuild starts, because after a reorg the rebuilt index may store undo rows of
+    // lower blocks than before.
     if (height === 0) this.keptFrom = null;
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
@@ -85,8 +87,8 @@ class ClaimIndex implements ChainIndex {
   }
 
   /**
-   * Stores the numbers of names and claims after the block. For a block far behind the tip they are not available; instead,
-   * `pastWalk.ts` computes the rows of all past blocks again.
+   * Stores the numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
+   * `pastWalk.ts` computes the rows of all past blocks later.
    */
   private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
     if (!isPresent) return rows.del(PAST_KEY);
@@ -105,9 +107,10 @@ class ClaimIndex implements ChainIndex {
     rows.del(seriesKey(height));
   }
 
-  /** Drops the undo rows and changes of blocks up to this height. */
+  /** Deletes the undo rows and changes of blocks up to this height. */
   private async dropBehind(rows: RowTransaction, height: number): Promise<void> {
-    // The lowest height is searched only once per run, because a later search would have to skip all deleted rows.
+    // The lowest height is searched only once per start of the process, because a later search would have to skip all
+    // deleted rows.
     this.keptFrom ??= (await firstUndoHeight(rows)) ?? height + 1;
     for (let count = 0; this.keptFrom <= height && count < DROPPED_AT_ONCE; count++) {
       const at = this.keptFrom++;
@@ -117,7 +120,7 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
-/** Result for a block that does not change claims, as most blocks do not while the chain is little used. */
+/** Result for a block without changes of claims, the most frequent case while the chain is little used. */
 const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
   changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
   trending: [],
@@ -127,7 +130,7 @@ function didNothing({ created, removed, activated, takeovers }: BlockItems): boo
   return created.length + removed.length + activated.length + takeovers.length === 0;
 }
 
-/** Creates the index, for a `TrackedIndex`. */
+/** Creates the claim index as an argument for `TrackedIndex`. */
 export function claimIndex(options: ClaimIndexOptions): ChainIndex {
   return new ClaimIndex(options);
 }

@@ -32,8 +32,8 @@ const KIND = {
 const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
 
 /**
- * Kinds of rows that a snapshot contains: those that depend only on the chain up to the tip, without the rows of
- * `pastWalk.ts`. In ascending order.
+ * Types of rows that a snapshot contains, in ascending order: those that depend only on the chain up to the tip. The rows of
+ * `pastWalk.ts` are omitted.
  */
 export const SNAPSHOT_PREFIXES: readonly string[] = (
   [
@@ -53,7 +53,7 @@ export const SNAPSHOT_PREFIXES: readonly string[] = (
   .map(prefixOf)
   .sort();
 
-/** Buffer that `turned` reuses to reverse ids. */
+/** Buffer in which `turned` reverses ids; reused for each call. */
 const turning = Buffer.alloc(ID_LENGTH);
 
 /** Reverses the byte order of an id. */
@@ -62,7 +62,10 @@ export function turned(id: string): string {
   return turning.toString('latin1');
 }
 
-/** Group of a name: the normalized form that all spellings share. Normalization is applied twice, as the chain may do. */
+/**
+ * Group of a name: a normalized form that all spellings have in common. The name is normalized twice, because the chain may
+ * do so.
+ */
 export function groupOf(name: string): string {
   return normalizeKey(normalizeKey(name));
 }
@@ -73,7 +76,7 @@ export function groupOf(name: string): string {
  */
 const sized = (name: string): string => String.fromCharCode(name.length >>> 8, name.length & 255) + name;
 
-/** Part of a key with height, position in the block and output index, so that rows are sorted by age. */
+/** Part of a key: height, position in the block and output index. With this part rows are sorted by age. */
 const ageKey = (height: number, position: number, nout: number): string =>
   u32Key(height) + u32Key(position).slice(1) + u32Key(nout).slice(1);
 
@@ -147,7 +150,7 @@ export const UNDO_PREFIX = prefixOf('undo');
 /** Height in the key of a trending, change or undo row. */
 export const heightOfKey = (key: string): number => readU32(key, 2);
 
-/** `x` → number of live claims of each kind. */
+/** Key of the row with the number of live claims (unspent and not expired) of each kind. */
 export const TOTALS_KEY = prefixOf('totals');
 
 /** `e` ‖ claim id → trie key of the last output of an ended claim (`claimPast.ts`). */

@@ -47,19 +47,22 @@ const MAX_ATTEMPTS = 3;
 /** Number of claims that are read at the same tip when all claims are listed. */
 const CLAIMS_A_STEP = 256;
 
-/** Data sources of the queries. */
+/** Data sources that the queries read. */
 export interface ClaimIndexSource {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
-  /** The chain that `rows` belong to while a snapshot is valid. */
+  /** State of the chain to which `rows` belong while a snapshot is valid. */
   readonly active: { readonly height: number; readonly tip: number; readonly disconnects: number };
   /**
    * Starts a snapshot, in which rows and chain belong to the same tip. Returns a function that checks whether the snapshot
-   * is still valid; null if no snapshot is available now.
+   * is still valid; null if no snapshot is available at present.
    */
   readonly snapshot: () => MaybePromise<(() => boolean) | null>;
   readonly status: () => Pick<IndexStatus, 'synced' | 'height'>;
-  /** Reads values of claims, see `readValues`. The caller must discard the result if a block was disconnected during the call. */
+  /**
+   * Reads values of claims, as `readValues` does. The caller must discard the result if a block was disconnected during the
+   * call.
+   */
   readonly values: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   readonly sizeOnDisk: () => Promise<number>;
   /** Runs a task during which the chain does not change. */
@@ -71,7 +74,7 @@ export class ClaimIndexNotReadyError extends Error {
   override readonly name = 'ClaimIndexNotReadyError';
 }
 
-/** The changes of the block are not stored any more. */
+/** Error: the changes of the block are not stored any more. */
 export class ClaimChangesGoneError extends Error {
   override readonly name = 'ClaimChangesGoneError';
 }
@@ -220,7 +223,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip((scope) => readSignedBy(scope, toLatin1(channelId)));
   }
 
-  /** Number of live claims by kind. */
+  /** Number of claims that are unspent and not expired, by kind. */
   totals(): Promise<KindTotals> {
     return this.atOneTip(async ({ rows }) => parseTotalsRow(await rows.get(TOTALS_KEY)));
   }
@@ -245,7 +248,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     });
   }
 
-  /** Runs `task` so that all its reads belong to the same tip. After a new block it is repeated. */
+  /** Runs `task` so that all its reads belong to the same tip. If a block is connected during the task, the task is repeated. */
   read<T>(task: (scope: ResolveScope) => Promise<T>): Promise<T> {
     return this.atOneTip(task);
   }
@@ -263,7 +266,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       const isSame = isPromise(begun) ? await begun : begun;
       if (isSame === null) continue;
       try {
-        // A change of the chain can mark the index as lost, and its rows are dropped afterwards. Therefore this is checked
+        // The chain may lose the index during a query, after which its rows are deleted. The state is therefore checked
         // before each attempt.
         this.refuseUnsynced();
         const answer = await read(this.scope());
@@ -332,7 +335,7 @@ export function claimIndexOf(
   });
 }
 
-/** Positions of the values of claims; null for a claim that is not live. */
+/** Positions of the claims' values in the block files; null for a claim that is not live (unspent and not expired). */
 async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Promise<(ValuePlace | null)[]> {
   const rows = await records.rowsOf(claimIds);
   const alive = rows.filter((row) => row !== null);
@@ -347,7 +350,7 @@ async function placesOf(records: ClaimRecords, claimIds: readonly string[]): Pro
   });
 }
 
-/** Returns those of the ids whose claims are live. */
+/** Returns those of `claimIds` whose claims are live (unspent and not expired). */
 async function aliveOf(rows: RowReader, claimIds: readonly string[]): Promise<Bytes[]> {
   const alive: Bytes[] = [];
   let since = performance.now();

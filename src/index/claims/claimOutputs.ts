@@ -41,7 +41,7 @@ export interface ClaimOutputInBlock extends BlockPlace {
 }
 
 export class ClaimOutputs {
-  /** The requested outputs by outpoint. */
+  /** The requested outputs by outpoint (36 bytes as a latin1 string). */
   readonly byPoint = new Map<string, ClaimOutputInBlock>();
   private readonly block: LoadedBlock;
   private readonly points: ReadonlyMap<string, string>;
@@ -72,7 +72,7 @@ export class ClaimOutputs {
     return this.originals.get(claimId) ?? null;
   }
 
-  /** Calls `visit` for each transaction that has claim outputs. */
+  /** Calls `visit` for each transaction that contains claim outputs. */
   private async forEachTransaction(visit: (position: number) => void): Promise<void> {
     const { txs, txCount } = this.block.parsed;
     let since = performance.now();

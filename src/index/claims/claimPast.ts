@@ -2,7 +2,7 @@
  * Data about the past in the claim index: the name under which the last output of each ended claim was stored, and the
  * numbers of names and claims after each block. Blocks write these rows when they are connected. For blocks before these
  * rows existed, or while the index was off, the rows are computed from the claim trie's item rows and its history of owners,
- * which are never dropped (`pastWalk.ts`). A data folder of an older version therefore needs no block files for this.
+ * which are never deleted (`pastWalk.ts`). After an upgrade from an older version no block files are needed for this.
  */
 import type { Item } from '../../claimtrie/item.js';
 import { itemKey } from '../../store/claims/rows/claimKeys.js';
@@ -60,7 +60,7 @@ export async function readEnded(rows: RowReader, claimId: string): Promise<Item 
   const item = await rows.get(itemKey(name, since, point));
   if (item === undefined) return null;
   const found = parseItemRow(name, since, point, item);
-  // If the item is not removed, the block that ended the claim was disconnected, so the claim is not ended any more.
+  // If the item is not removed, the block that ended the claim was disconnected, and the claim exists again.
   return found.removed === 0 ? null : found;
 }
 

@@ -5,7 +5,7 @@
 import type { ClaimKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Additional data of a claim whose latest output is in the mempool. */
+/** Additional data of a claim whose latest output is in the mempool, for formatting. */
 export interface WaitingFacts {
   /** Time at which the claim's latest transaction arrived in the mempool. */
   readonly timeSec: number;
@@ -17,7 +17,7 @@ export interface WaitingFacts {
 /** A live claim: its latest output is unspent and has not expired. */
 export interface ClaimRecord {
   readonly claimId: Bytes;
-  /** Name as spelled in the latest output. */
+  /** Name with the spelling of the latest output. */
   readonly name: Bytes;
   readonly normalizedName: Bytes;
   /** Outpoint of the latest output. */
@@ -27,11 +27,11 @@ export interface ClaimRecord {
   /** Index of the latest output's transaction in its block. */
   readonly position: number;
   readonly amountSat: bigint;
-  /** Position of the first output, which created the claim. */
+  /** Block height and position of the transaction that created the claim. */
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
-  /** Height at which the latest output becomes or became active in the claim trie. */
+  /** Height at which the latest output becomes active or became active in the claim trie. */
   readonly activationHeight: number;
   readonly expirationHeight: number;
   /** Takeover height of the name, equal for all its claims; 0 if the name has no controlling claim. */
@@ -44,15 +44,15 @@ export interface ClaimRecord {
   readonly kind: ClaimKind | null;
   /** Channel id in the claim's value. Its signature may be invalid. */
   readonly channelId: Bytes | null;
-  /** Whether the channel is live and its present key verifies the signature. */
+  /** Whether the channel is unspent and not expired, and its current key verifies the signature. */
   readonly isSignatureValid: boolean;
   /** Id of the reposted claim in the claim's value. That claim may not exist. */
   readonly repostedId: Bytes | null;
-  /** Whether the claim is a repost of a claim that is not live. */
+  /** Whether the claim reposts a claim that is spent, expired or unknown. */
   readonly isRepostedGone: boolean;
-  /** Number of live reposts of the claim. */
+  /** Number of unspent and unexpired reposts of the claim. */
   readonly repostCount: number;
-  /** Number of live claims that this channel has signed validly. */
+  /** Number of unspent and unexpired claims that this channel has signed validly. */
   readonly claimsInChannel: number;
   /**
    * Present only if the latest output is in the mempool. Of the heights and positions, only the creation height of a
@@ -71,7 +71,7 @@ export interface ClaimWithValue {
   readonly claim: PlainClaim;
   /** See `value`. */
   readonly value: Bytes | null;
-  /** Value of the reposted claim; null if the claim is not a repost or the reposted claim is not live. */
+  /** Value of the reposted claim; null if the claim is not a repost or the reposted claim does not exist any more. */
   readonly repostedValue: Bytes | null;
 }
 
@@ -115,29 +115,29 @@ export interface ClaimIndexReader {
   /** Whether the index has reached the tip and is updated with every block. Until then only `height` may be read. */
   readonly isSynced: boolean;
   claim(claimId: Bytes): Promise<ClaimRecord | null>;
-  /** Claims in the order of the ids; null for a claim that is not live. */
+  /** Finds claims. The result has the order of the ids, with null for a claim that is spent, expired or unknown. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** Value in the latest output, as in its script. Null if the claim is not live or the block was pruned. */
+  /** Value in the claim's latest output, as in the script. Null if the claim is spent or expired, or its block was pruned. */
   value(claimId: Bytes): Promise<Bytes | null>;
-  /** Live claims with their values, in the order of the ids; null for a claim that is not live. */
+  /** Returns the claims with their values, in the order of the ids; null for a claim that is spent or expired. */
   claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
   /** Resolves URLs. The results are in the order of the URLs. */
   resolve(urls: readonly string[]): Promise<ResolvedUrl[]>;
   /**
-   * For each URL, the live claim whose short or canonical URL is identical to it; null without such a claim. Other forms of
-   * URLs give null.
+   * For each URL, the live claim (unspent and not expired) whose short or canonical URL is identical to it; null without
+   * such a claim. Other forms of URLs give null.
    */
   claimsByUrl(urls: readonly string[]): Promise<(ClaimRecord | null)[]>;
   /**
-   * Changes of a block of the active chain, as seen at the tip: `touched` contains only claims that are live now. Throws
-   * `ClaimChangesGoneError` for a block that is too old to be disconnected.
+   * Changes of a block of the active chain, from the point of view of the tip: `touched` contains only claims that are still
+   * unspent and unexpired. Throws `ClaimChangesGoneError` for a block that is too old to be disconnected.
    */
   changes(height: number): Promise<BlockClaimChanges>;
   /** The changes of effective amounts in a block, which are stored for every block. */
   trending(height: number): Promise<readonly TrendingChange[]>;
   /**
-   * Lists all live claims in the order of their ids, starting after the id `after`. The claims of each batch belong to the
-   * same tip.
+   * Lists all live claims (unspent and not expired) in the order of their ids, starting after the id `after`. The claims of
+   * each batch belong to the same tip.
    */
   allClaims(after: Bytes | null): AsyncIterable<readonly ClaimWithValue[]>;
 }

@@ -23,7 +23,7 @@ import { shortDigits, type NameOrders } from './nameOrders.js';
 /** Number of claims whose rows are read together. */
 const CLAIMS_A_READ = 256;
 
-/** A live claim's row and its output in the claim trie. */
+/** The row and the claim trie output of a claim that is unspent and not expired. */
 interface Found {
   readonly claimId: string;
   readonly row: ClaimRow;
@@ -58,7 +58,7 @@ export class ClaimRecords {
   private readonly orders: NameOrders;
   private readonly claims = new Map<string, ClaimRow | null>();
   private readonly states = new Map<string, NameState | null>();
-  /** Trie items of claims, by outpoint; null if the trie has none. */
+  /** Items of claims in the claim trie, by outpoint; null if the claim trie has none. */
   private readonly items = new Map<string, Item | null>();
 
   /** Reads records of claims at the tip, whose height is `height`. `orders` has the lists of claims by name for that tip. */
@@ -69,7 +69,7 @@ export class ClaimRecords {
     this.orders = orders;
   }
 
-  /** Index rows of claims; null for a claim that is not live. */
+  /** Reads the index rows of claims; null for a claim that is spent or expired. */
   async rowsOf(claimIds: readonly string[]): Promise<(ClaimRow | null)[]> {
     const missing = [...new Set(claimIds)].filter((id) => !this.claims.has(id));
     const found = await this.rows.getMany(missing.map(claimKey));
@@ -77,7 +77,7 @@ export class ClaimRecords {
     return claimIds.map((id) => this.claims.get(id) ?? null);
   }
 
-  /** States of names in the claim trie. The names must be spelled as stored in the trie. */
+  /** Reads states of names in the claim trie. The names must have the spelling with which they are stored. */
   async statesOf(names: readonly string[]): Promise<(NameState | null)[]> {
     const missing = [...new Set(names)].filter((name) => !this.states.has(name));
     const found = await this.rows.getMany(missing.map(nameKey));
@@ -85,7 +85,10 @@ export class ClaimRecords {
     return names.map((name) => this.states.get(name) ?? null);
   }
 
-  /** Records of claims in the order of the ids; null for a claim that is not live. Ids are latin1 strings in wire order. */
+  /**
+   * Reads the records of claims in the order of the ids; null for a claim that is spent or expired. Ids are latin1 strings
+   * in wire order.
+   */
   async load(claimIds: readonly string[]): Promise<(ClaimRecord | null)[]> {
     const records = new Map<string, ClaimRecord>();
     let since = performance.now();
@@ -160,14 +163,14 @@ export class ClaimRecords {
     const found: Found[] = [];
     for (const [i, { claimId, row }] of claims.entries()) {
       const item = items[i]!;
-      // The trie lacks the item only while a block is being connected. The query is repeated then.
+      // The trie lacks the item only while a block is being connected. The query is then repeated.
       if (item === null) continue;
       found.push({ claimId, row, item, state: this.states.get(item.name) ?? null });
     }
     return found;
   }
 
-  /** Channel whose present key signed the claim; null if there is none. The row of the channel must have been read. */
+  /** Channel whose current key signed the claim; null if there is none. The row of the channel must have been read. */
   private channelOf({ signers, channelId }: ClaimRow): ClaimRow | null {
     const channel = signers.length > 0 ? this.claims.get(channelId!) : null;
     if (!channel?.publicKey) return null;

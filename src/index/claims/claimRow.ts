@@ -8,14 +8,14 @@ import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { Bytes } from '../../util/bytes.js';
 import { TAG_LENGTH } from './claimIndexKeys.js';
 
-/** Index data of a live claim. */
+/** Index data of a claim that is unspent and not expired. */
 export interface ClaimRow {
   /** Latest output: txid and output index, encoded as in the claim trie. */
   readonly point: string;
   readonly height: number;
   /** Index of the latest output's transaction in its block. */
   readonly position: number;
-  /** Position of the first output, which created the claim. */
+  /** Block height and position of the transaction that created the claim. */
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
@@ -23,14 +23,14 @@ export interface ClaimRow {
   /** Channel id in the claim's value; null without a channel. */
   readonly channelId: string | null;
   /**
-   * Tags of the keys that verify the claim's signature. The signature is valid while the channel is live and its present key
-   * has one of these tags.
+   * Tags of the keys that verify the claim's signature. The signature is valid while the channel is unspent and not expired,
+   * and its current key has one of these tags.
    */
   readonly signers: readonly string[];
   readonly repostedId: string | null;
   /** Public key (33 bytes) of a channel; null if the claim is not a channel or has no valid key. */
   readonly publicKey: Bytes | null;
-  /** Name as spelled in the latest output. */
+  /** Name with the spelling of the latest output. */
   readonly rawName: string;
 }
 
@@ -126,7 +126,7 @@ export function formatAmountRow(amountSat: bigint): Buffer | null {
   return amountSat === 0n ? null : encoder.amount(amountSat).finish();
 }
 
-/** Number and sum of supports. */
+/** Number of supports and the sum of their amounts. */
 export interface SupportSum {
   readonly count: number;
   readonly amountSat: bigint;
@@ -143,7 +143,7 @@ export function formatSupportSumRow({ count, amountSat }: SupportSum): Buffer | 
   return count === 0 ? null : encoder.number(count).amount(amountSat).finish();
 }
 
-/** The channel that is named as the signer of a support's data, and the tags of the keys that verify the signature. */
+/** Channel in whose name a support's data is signed, and the tags of the keys that verify the signature. */
 export interface SupportSigners {
   readonly channelId: string;
   readonly tags: readonly string[];
@@ -161,13 +161,13 @@ export function formatSupportSignersRow({ channelId, tags }: SupportSigners): Bu
   return encoder.raw(channelId).raw(tags.join('')).finish();
 }
 
-/** Number of live claims by kind. */
+/** Number of claims that are unspent and not expired, by kind. */
 export interface KindTotals {
   stream: number;
   channel: number;
   collection: number;
   repost: number;
-  /** Number of claims whose value cannot be decoded or has no kind. */
+  /** Number of claims whose value cannot be decoded, or is of no known kind. */
   unknown: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds the public keys that verify the signatures of claims. Signatures are first verified with the present keys of their
+ * Finds the public keys that verify the signatures of claims. Signatures are first verified with the current keys of their
  * channels, in batches and on other threads. If that fails, the possible keys are recovered from the signature. Source: hub
  * `verify_signed_metadata`; SEC 1 4.1.6 for the recovery.
  */
@@ -17,27 +17,27 @@ import { concatBytes, type Bytes } from '../../util/bytes.js';
 import { keyTag } from './claimIndexKeys.js';
 import type { ClaimOutputInBlock } from './claimOutputs.js';
 
-/** Bytes of a compact signature: R and S. */
+/** Number of bytes of a compact signature: R and S. */
 const SIGNATURE_BYTES = 64;
 const CHECKSUM_BYTES = 4;
 /** Number of signatures verified in one call: a few milliseconds of one thread. */
 const BATCH = 64;
 /**
- * Minimum number of signatures that are verified on another thread. The transfer to that thread takes about as long as
- * verifying this number.
+ * Minimum number of signatures that are verified on another thread. The transfer takes about as long as verifying this
+ * number.
  */
 const ASIDE = 4;
 
 /** Recovery ids. Up to four keys, usually two, verify the same signature. */
 const RECOVERY_IDS = [0, 1, 2, 3];
 
-/** A claim output and the present key of the channel that it names; null without a channel or key. */
+/** A claim output and the current key of the channel that it names; null without a channel or key. */
 export interface SignedOutput {
   readonly output: ClaimOutputInBlock;
   readonly publicKey: Bytes | null;
 }
 
-/** Parts of an output from which its signature is read and verified. */
+/** Parts of an output that are needed to read and verify its signature. */
 export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
 
 /** A signature (R and S) and the hash that is signed. */
@@ -65,7 +65,7 @@ export function readSignature(
   return hash && { hash, compact: facts.signature };
 }
 
-/** A signature and the key of the channel that is named as its signer; null for absent data. */
+/** A signature, and the key of the channel that it names as signer. Either is null if it is absent. */
 export interface SignatureOfChannel {
   readonly signature: ReadSignature | null;
   readonly publicKey: Bytes | null;
@@ -106,7 +106,7 @@ export function findSigners(
 }
 
 /**
- * For each signature, the tags of the keys that verify it. If the channel's present key verifies it, only that key is
+ * For each signature, the tags of the keys that verify it. If the channel's current key verifies it, only that key is
  * returned, otherwise all recovered keys. The owner of a key can compute a second key that verifies the same signature.
  * Because only the channel's key is stored in the first case, the signature does not count for the second key.
  */
@@ -129,7 +129,7 @@ export function recoverSigners({ hash, compact }: ReadSignature): string[] {
   return [...new Set(keys.flatMap((key) => (key === null ? [] : [keyTag(key)])))];
 }
 
-/** Whether each signature is valid for the channel's present key. A malformed signature is invalid; a high S is allowed. */
+/** Whether each signature is valid for the current key of the channel. A malformed signature is invalid; a high S is allowed. */
 async function verifyKnown(signatures: readonly SignatureOfChannel[]): Promise<boolean[]> {
   const native = loadNative();
   const valid = new Array<boolean>(signatures.length).fill(false);

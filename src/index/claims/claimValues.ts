@@ -9,7 +9,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 /** Number of values that are read concurrently. Arbitrary: a disk serves several reads in the time of one. */
 const VALUES_AT_ONCE = 16;
 
-/** Where the output of a claim is on the active chain. */
+/** Position of a claim's output on the active chain. */
 export interface ValuePlace {
   /** Outpoint, encoded as in the claim trie. */
   readonly point: string;
@@ -20,7 +20,7 @@ export interface ValuePlace {
 }
 
 export interface ValueSource {
-  /** The block at a height of the active chain. */
+  /** Returns the header id of the block at a height of the active chain. */
   readonly blockAt: (height: number) => number;
   /** Reads a transaction from a block; null if the block was pruned. */
   readonly readTransaction: (

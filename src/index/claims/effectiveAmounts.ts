@@ -34,15 +34,15 @@ export class EffectiveAmounts {
   private readonly height: number;
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
-  /** States of names by the name in the claim trie, if the block is the tip. */
+  /** States of names, by name in the claim trie, if the block is the tip. */
   private readonly states = new Map<string, NameState | null>();
   private readonly items = new Map<string, readonly Item[]>();
-  /** Names with exactly one item after the block, if the block is not the tip. */
+  /** Names that have exactly one item (claim or support) after the block. Used only if the block is not the tip. */
   private readonly alone = new Set<string>();
 
   /**
-   * Effective amounts after the block at `height`. `isPresent` means that `rows` are those immediately after that block.
-   * `names` has states after the block that are already in memory.
+   * Effective amounts after the block at `height`. `isPresent` means that `rows` are those immediately after this block.
+   * `names` contains states after the block that are in memory.
    */
   constructor(
     rows: RowReader,
@@ -87,7 +87,10 @@ export class EffectiveAmounts {
     }
   }
 
-  /** Whether an existing claim is the only item under its name in the claim trie. The name must have been loaded. */
+  /**
+   * Whether a claim is the only item (claim or support) under its name in the claim trie. The claim must exist, and its name
+   * must have been loaded.
+   */
   isAlone(name: string): boolean {
     return this.isPresent ? this.states.get(name)?.alive === 1 : this.alone.has(name);
   }

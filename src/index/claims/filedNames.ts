@@ -34,7 +34,7 @@ export async function findPresentItem(
       .map((since) => ({ since, point }));
     for (const item of await itemsAt(rows, name, places)) if (item.removed === 0) return item;
   }
-  // The item may have been stored again when it became active, with another value of `since`, so all items of the name are
+  // When an item becomes active, it may be stored again with another value of `since`. So all items of the name are
   // searched.
   for (const name of names) {
     const found = (await aliveItems(rows, name, tipHeight)).find((item) => item.point === point);

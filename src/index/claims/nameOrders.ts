@@ -9,17 +9,26 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer } from '../../util/bytes.js';
 import { ID_LENGTH, nameOrderPrefix } from './claimIndexKeys.js';
 
-/** Number of claims that are read in the first call. The rest of a longer list is read row by row with yields. */
+/**
+ * Number of claims that are read in the first call. The remaining claims of a longer list are read row by row, with yields
+ * to the event loop.
+ */
 const CLAIMS_AT_ONCE = 64;
-/** Maximum size of the cached lists in bytes. */
+/** Maximum size of the cached lists in bytes. Arbitrary: bounds the memory. */
 const KEPT_BYTES = 16 << 20;
-/** Approximate memory of a cached list besides its ids and its name. The name is not limited by the length of claim names. */
+/**
+ * Estimated memory in bytes of a cached list besides its ids and its name. The length of the name counts separately, because
+ * normalized names may be long.
+ */
 const LIST_BYTES = 200;
 /** Maximum number of digits in a short URL; a claim that needs more gets all digits. Source: lbryio/hub hub/db/common.py. */
 const MOST_SHORT_DIGITS = 10;
 const ALL_DIGITS = 40;
 
-/** Ids of live claims, the oldest (or the one with the largest amount) first. Each id takes 20 bytes in printed order. */
+/**
+ * Ids of live claims in printed order, 20 bytes each. The oldest claim comes first, or in a list by amount the claim with
+ * the largest amount.
+ */
 export type ClaimOrder = Buffer;
 
 export class NameOrders {
@@ -38,7 +47,10 @@ export class NameOrders {
     return this.kept(`rows ${prefix}`, () => readOrder(rows, prefix));
   }
 
-  /** Claims of a name group in the order of their amounts, which `make` computes. The list is cached. */
+  /**
+   * Returns the claims of a name group (all spellings with one normalized form) ordered by amount. `make` computes the order
+   * if the cache does not have it.
+   */
   async byAmount(group: string, make: () => Promise<ClaimOrder>): Promise<ClaimOrder> {
     return this.kept(`amount ${group}`, make);
   }
@@ -81,7 +93,7 @@ async function readOrder(rows: RowReader, prefix: string): Promise<ClaimOrder> {
   return order;
 }
 
-/** The ids of the list, in wire order. */
+/** Ids of the claims in the list, in wire order. */
 export function idsOf(order: ClaimOrder): Buffer[] {
   const ids: Buffer[] = [];
   for (let at = 0; at < order.length; at += ID_LENGTH)
@@ -89,7 +101,7 @@ export function idsOf(order: ClaimOrder): Buffer[] {
   return ids;
 }
 
-/** Id (wire order) of the oldest claim whose printed id starts with these digits; null if there is none. */
+/** Id (wire order) of the oldest claim in `order` whose printed id starts with `digits`; null if there is none. */
 export function oldestWith(order: ClaimOrder, digits: string): Buffer | null {
   const whole = Buffer.from(digits.slice(0, digits.length & ~1), 'hex');
   const half = digits.length % 2 === 1 ? parseInt(digits.at(-1)!, 16) : -1;
@@ -112,8 +124,7 @@ function commonDigits(order: ClaimOrder, at: number, printed: Buffer): number {
 }
 
 /**
- * Beginning of the printed id for a short URL: the smallest number of digits for which this claim is the oldest match in the
- * list.
+ * Digits of the claim id in a short URL: as few that this claim is the oldest in the list with these digits.
  */
 export function shortDigits(order: ClaimOrder, claimId: Buffer): string {
   const printed = Buffer.from(claimId).reverse();

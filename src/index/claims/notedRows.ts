@@ -1,5 +1,5 @@
 /**
- * The rows of the index while one block changes them, and the undo data: for each changed row its previous value.
+ * The index rows that one block changes, in memory, and the undo data of the block: the previous value of each changed row.
  * Disconnecting a block restores the previous values from its undo rows.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
@@ -10,13 +10,13 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
-/** Number of rows that are written between two checks whether to yield and to spill the row transaction. */
+/** Number of rows that are written between two checks whether to yield to the event loop and to write pending rows to disk. */
 const ROWS_A_LOOK = 500;
 /** Number of rows that are read in one call to a thread, between two checks whether to yield: some milliseconds. Arbitrary. */
 const READ_AT_ONCE = 2000;
 /** Minimum number of rows that are read in packed form, as one buffer. Arbitrary. */
 const MANY_ROWS = 100;
-/** Size at which an undo row ends and the next one starts. */
+/** Size in bytes at which an undo row ends and the next one starts. */
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
 
@@ -59,7 +59,7 @@ export class NotedRows {
 
   /**
    * Reads many rows in one call. The row transaction must not contain changes of these rows yet; they are written only in
-   * `finish`. Returns null for few rows.
+   * `finish`. Returns null if the rows are so few that single reads are faster.
    */
   private async formerRows(keys: readonly string[]): Promise<(Bytes | undefined)[] | null> {
     if (keys.length < MANY_ROWS) return null;
@@ -74,7 +74,7 @@ export class NotedRows {
     });
   }
 
-  /** Present value of a row; null if it does not exist. The row must have been loaded. */
+  /** Current value of a row, including changes by the block; null if the row does not exist. The row must have been loaded. */
   get(key: string): Bytes | null {
     const row = this.noted.get(key);
     return row?.value !== undefined ? row.value : formerOf(row);
@@ -90,7 +90,7 @@ export class NotedRows {
     this.change(key, value, undefined);
   }
 
-  /** Like `set`, for a row that did not exist before the block. It need not be loaded. */
+  /** Like `set`, for a row that did not exist before the block and therefore need not be loaded. */
   setNew(key: string, value: Bytes): void {
     this.change(key, value, null);
   }
@@ -140,7 +140,8 @@ export class NotedRows {
       await this.rows.relieve();
       since = await yieldIfDue(since);
     }
-    // A block without changes also gets an undo row, because a missing row means that the block cannot be disconnected.
+    // An undo row is written even for a block without changes, because a missing row means that the block cannot be
+    // disconnected.
     if (encoder.size > 0 || chunk === 0) close();
     handOn();
   }

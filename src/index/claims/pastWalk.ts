@@ -1,8 +1,8 @@
 /**
  * Computes the rows of `claimPast.ts` for blocks that were connected before the index stored these rows, or while it was
- * off. It walks over all item rows of the claim trie and over the history of owners, in the background. Rows are written in
- * the queue that serializes changes of the chain, a few milliseconds at a time. After a restart of the node or a
- * disconnected block the walk starts over. Queries of past data return nothing until the walk is complete.
+ * off. It reads all item rows of the claim trie and the history of owners in the background. Rows are written in the queue
+ * that serializes changes of the chain, for a few milliseconds each time. After a restart of the node or a disconnected
+ * block the computation begins again. Queries of past data return nothing until it is complete.
  */
 import type { Chain } from '../../chain/chain.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
@@ -19,8 +19,8 @@ import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './c
 /** Number of rows that are read or written in one step: some milliseconds. */
 const ROWS_AT_ONCE = 1000;
 /**
- * Offset of the name in the key of an item row. The name's length before it takes one byte, or three bytes if the first is
- * 255.
+ * Offset of the name in the key of an item row. The length of the name comes before it and takes one byte, or three bytes if
+ * the first byte is 255.
  */
 const nameAt = (key: string): number => (key.charCodeAt(1) === 255 ? 4 : 2);
 /** Number of bytes after the name in the key of an item row: `since` and outpoint. */
@@ -33,7 +33,10 @@ export interface PastWalkDeps {
   readonly log: Logger;
 }
 
-/** Changes of the number of names, the number of claims and their amount, by block height. They are accumulated at the end. */
+/**
+ * Changes of the number of names, the number of claims and their amount, by block height. At the end they are summed up to
+ * totals by height.
+ */
 class Deltas {
   readonly names: Int32Array;
   readonly claims: Int32Array;
@@ -70,8 +73,8 @@ export class PastWalk {
   }
 
   /**
-   * Starts the walk. It runs until the rows are complete, and again after each fill of the index. `onBug` receives
-   * unexpected errors.
+   * Starts the background task. It runs until the rows are complete, and again after each fill of the index. `onBug`
+   * receives unexpected errors.
    */
   start(onBug: (error: unknown) => void): void {
     const { events } = this.deps.chain;
@@ -84,7 +87,7 @@ export class PastWalk {
       .finally(() => off.forEach((end) => end()));
   }
 
-  /** Stops the walk. Resolves when the last write has finished. */
+  /** Stops the computation. Resolves when the last write has finished. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -105,7 +108,7 @@ export class PastWalk {
     }
   }
 
-  /** Runs the walk once. Returns whether it was completed. */
+  /** Runs the background task once. Returns whether it was completed. */
   async walk(): Promise<boolean> {
     const { active } = this.deps.chain.index;
     const { disconnects, height } = active;

@@ -16,7 +16,7 @@ const KEPT_BLOCKS = 16;
 type KeptBlock = Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>;
 
 export class RecentScripts {
-  /** Cached blocks by number, the oldest first. */
+  /** Cached blocks by height, sorted from the oldest. */
   private readonly blocks = new Map<number, KeptBlock>();
   private bytes = 0;
 

@@ -116,14 +116,14 @@ function channelsOf(
   );
 }
 
-/** Loads the claim that each claim refers to; null for a claim without a reference. */
+/** Loads the claim to which each claim refers; null for a claim without a reference. */
 function loadEach(
   records: ClaimRecords,
   claims: readonly (ClaimRecord | null)[],
   refer: (claim: ClaimRecord) => Uint8Array | null,
 ): Promise<(ClaimRecord | null)[]> {
   const ids = claims.map((claim) => claim && refer(claim));
-  // The empty id stands for "no claim", because no claim has it.
+  // The empty id stands for "no claim", because no claim has an empty id.
   return records.load(ids.map((id) => (id === null ? '' : toLatin1(id))));
 }
 
@@ -151,8 +151,8 @@ async function resolveOne(scope: ResolveScope, text: string): Promise<Outcome> {
 }
 
 /**
- * Raw names that the name in a URL may stand for: the text encoded in UTF-8, and, for a name that is not valid UTF-8 and is
- * displayed byte by byte, its bytes.
+ * Raw names that the name in a URL may stand for: the text encoded in UTF-8, and the bytes of a name that is not valid UTF-8
+ * and is therefore displayed byte by byte.
  */
 export function rawNames(name: string): string[] {
   if (name.length > LONGEST_NAME) return [];
@@ -196,7 +196,7 @@ export async function controllingState(
   rawName: string,
 ): Promise<NameState | null> {
   const normalized = normalizeKey(rawName);
-  // Both forms are tried, because the trie may store a name that was normalized twice.
+  // Both forms are tried, because the claim trie may store a name that was normalized twice.
   const names = filesNormalized(rules, height) ? [normalized, normalizeKey(normalized)] : [rawName];
   for (const filed of names) {
     if (filed.length > LONGEST_FILED) continue;
@@ -207,8 +207,8 @@ export async function controllingState(
 }
 
 /**
- * The claim at a position, counted from 1, among the live claims of a name. They are ordered by effective amount, then by
- * the age of the latest output. A claim that is not active has effective amount 0.
+ * The claim at a position, counted from 1, among the live claims (unspent and not expired) of a name. They are ordered by
+ * effective amount, then by the age of the latest output. A claim that is not active has effective amount 0.
  */
 async function nthByAmount(scope: ResolveScope, rawName: string, place: number): Promise<string | null> {
   const group = groupOf(rawName);
@@ -230,8 +230,8 @@ async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOr
   const ids = idsOf(await orders.of(rows, group)).map(toLatin1);
   let sorted: Weighed[] = [];
   for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
-    // Each part uses a new reader, because the reader caches ten times as much data per claim as an entry of the list
-    // takes.
+    // Each part of the list uses a new reader, because the reader caches ten times as much data per claim as an entry of
+    // the list takes.
     const records = new ClaimRecords(rows, rules, height, orders);
     const part: Weighed[] = [];
     for (const claim of await records.loadPlain(ids.slice(at, at + CLAIMS_A_PART))) {

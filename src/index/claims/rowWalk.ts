@@ -1,9 +1,9 @@
-/** Walking over all rows of a prefix. */
+/** Iteration over all rows with a prefix. */
 import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
 
-/** Number of rows that are read in the first call, enough for most walks. Arbitrary. */
+/** Number of rows that are read in the first call; enough for most iterations. Arbitrary. */
 const FEW_ROWS = 32;
 
 /** Calls `take` for each row whose key starts with the prefix, in the order of the keys. */

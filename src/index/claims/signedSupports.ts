@@ -30,8 +30,8 @@ import { findKeys, readSupportSignature, type ReadSignature } from './claimSigna
 import type { NotedRows } from './notedRows.js';
 
 /**
- * Looks up the present keys of channels. Resolves to a function from channel id (latin1, wire order) to key; null without a
- * key.
+ * Finds the current keys of channels. Resolves to a function that returns the key for a channel id (latin1, wire order);
+ * null if the channel has none.
  */
 export type ChannelKeys = (channelIds: readonly string[]) => Promise<(channelId: string) => Bytes | null>;
 
@@ -41,7 +41,10 @@ interface SignedSupport {
   readonly signature: ReadSignature;
 }
 
-/** Supports in one block: created ones that are unspent at its end, and removed ones that were spent or expired. */
+/**
+ * Supports that one block changed. `created`: created in the block and unspent at its end. Removed supports were spent or
+ * expired in the block.
+ */
 export interface BlockSupports {
   readonly created: readonly Item[];
   readonly removed: readonly Item[];
@@ -60,7 +63,7 @@ export async function changeSignedSupports(
   await sums.write(noted);
 }
 
-/** Changes of sums by row key. */
+/** Changes of support sums (count and amount) by row key. */
 class SumChanges {
   private readonly changes = new Map<string, { count: number; amountSat: bigint }>();
 

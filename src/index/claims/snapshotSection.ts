@@ -1,6 +1,7 @@
 /**
  * The part of the claim index in a chain snapshot: rows of live claims, and the amounts that trending uses. Undo rows, ended
- * claims and numbers by block are omitted; the latter two are computed again from rows of the claim trie (`pastWalk.ts`).
+ * claims and numbers by block are omitted. The rows of ended claims and of numbers by block are computed again from rows of
+ * the claim trie (`pastWalk.ts`).
  */
 import { formatIndexPosition, indexPositionKey } from '../../chain/connect/contributor.js';
 import { SnapshotError } from '../../chain/snapshot/snapshotFile.js';
@@ -10,7 +11,7 @@ import { CLAIM_INDEX_NAME, CLAIM_INDEX_VERSION } from './claimIndex.js';
 import { SNAPSHOT_PREFIXES, trendingKey } from './claimIndexKeys.js';
 import { canTakeBack, dropChunks, takeBack } from './notedRows.js';
 
-/** `status` returns the status of the index; null if the index is off. */
+/** Section of a snapshot with the claim index. `status` returns the status of the index; null if the index is off. */
 export function claimIndexSection(status: () => IndexStatus | null): SnapshotSection {
   return {
     name: CLAIM_INDEX_NAME,

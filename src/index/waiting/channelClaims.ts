@@ -1,11 +1,14 @@
 /**
- * Mempool claims that name a certain channel. It remembers which of them the channel's key has signed, because popular
- * channels have thousands.
+ * Mempool claims that name a certain channel as signer. Caches which of these claims the channel's key has signed, because
+ * popular channels have thousands of claims.
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { isSignedBy, type WaitingOutput } from './waitingOutputs.js';
 
-/** Result of verifying signatures with one key: `signed` has the claims that the key signed, `unread` those not verified yet. */
+/**
+ * Cached result of verifying signatures with one key. `signed`: the claims that the key signed. `unread`: the claims that
+ * are not verified yet.
+ */
 class SignedClaims {
   readonly tag: string;
   readonly unread: Set<WaitingOutput>;
@@ -19,7 +22,7 @@ class SignedClaims {
 
 export class ChannelClaims {
   readonly outputs = new Set<WaitingOutput>();
-  /** Ids of the claims whose mempool output updates an earlier output. */
+  /** Ids of those claims whose mempool output updates an earlier output. */
   readonly updated = new Set<string>();
   private known: SignedClaims | null = null;
 

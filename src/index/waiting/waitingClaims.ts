@@ -98,7 +98,7 @@ export class WaitingClaims {
     return this.transactions.values();
   }
 
-  /** Latest mempool output of a claim; null if the mempool does not change the claim. */
+  /** Latest mempool output of a claim; null if the mempool contains no output of the claim. */
   of(claimId: string): WaitingOutput | null {
     return this.current.get(claimId) ?? null;
   }

@@ -1,5 +1,5 @@
 /**
- * Tracks the claims in the mempool, in the thread that owns the mempool, and sends the added and removed transactions to
+ * Tracks the claims in the mempool, in the thread that contains the mempool, and sends the added and removed transactions to
  * other threads. Their memory in each thread is limited. Claims above the limit are shown only after they are in a block.
  */
 import type { NetworkParams } from '../../params/network.js';
@@ -10,7 +10,7 @@ import { readWaiting, waitingBytes, type WaitingTransaction } from './waitingOut
 
 export interface WaitingFollower {
   added(transaction: WaitingTransaction): void;
-  /** Called when a transaction left the mempool. Its id is latin1 in wire order. */
+  /** Called when a transaction has left the mempool. `txid` is latin1 in wire order. */
   removed(txid: string): void;
 }
 
@@ -37,7 +37,7 @@ export class WaitingFeed {
   }
 
   /**
-   * Subscribes a follower to added and removed transactions. The transactions that are present already are in `claims`.
+   * Subscribes a follower to added and removed transactions. Transactions that arrived before the call are in `claims`.
    * Returns the function that ends the subscription.
    */
   follow(follower: WaitingFollower): () => void {

@@ -1,6 +1,7 @@
 /**
  * Combines the confirmed claims with the claims in the mempool, as clients see them. This module has the rules that decide
- * which of the two a URL resolves to. Source: OdyseeTeam/hub, hub/db/pending.py `PendingClaimIndex`.
+ * whether a URL resolves to a confirmed claim or to a mempool claim. Source: OdyseeTeam/hub, hub/db/pending.py
+ * `PendingClaimIndex`.
  *
  * A mempool claim has no heights. An update in the mempool replaces the confirmed state of its claim in every URL that
  * resolves to the claim. A new claim is found only where no confirmed claim matches: it never takes a name, an id prefix or
@@ -88,7 +89,8 @@ export class WaitingClaimIndex implements ShownClaims {
       const output = waiting.of(toLatin1(found.claim.claimId));
       const url = output && parseUrl(text);
       if (!url?.channel || !url.stream) return output;
-      // After the update, the claim must still be in the channel that the URL names.
+      // An update may leave the channel. The URL matches the update only if the claim is still in the channel that the URL
+      // names.
       const channelId = found.channel && toLatin1(found.channel.claimId);
       return channelId !== null && (await this.isIn(output!, channelId)) ? output : null;
     }
@@ -167,8 +169,8 @@ export class WaitingClaimIndex implements ShownClaims {
   }
 
   /**
-   * Adds the channels and reposted claims to mempool claims. Null for a claim that has been confirmed meanwhile, or that
-   * updates another unconfirmed output.
+   * Adds the channels and reposted claims to mempool claims. The result is null for a claim that was confirmed during the
+   * query, or that updates another unconfirmed output.
    */
   private async expand(outputs: readonly (WaitingOutput | null)[]): Promise<(ResolvedUrl | null)[]> {
     const shown = await this.index.read((scope) => describeShown(scope, this.waiting, present(outputs)));
@@ -188,7 +190,7 @@ export class WaitingClaimIndex implements ShownClaims {
     );
   }
 
-  /** The latest state of the claim that each claim refers to; null without a reference. */
+  /** Returns the latest state of the claim to which each claim refers; null without a reference. */
   private async latestEach(
     claims: readonly (ClaimRecord | null)[],
     refer: (claim: ClaimRecord) => Bytes | null,
@@ -244,8 +246,8 @@ export async function keyTagsOf(
 }
 
 /**
- * Records of mempool claims with their URLs, by outpoint. Claims that have been confirmed meanwhile, and updates of other
- * unconfirmed outputs, are omitted.
+ * Records of mempool claims with their URLs, by outpoint. Claims that have been confirmed during the query, and updates of
+ * other unconfirmed outputs, are omitted.
  */
 async function describeShown(
   scope: ResolveScope,
@@ -289,7 +291,7 @@ async function shortUrlOf(
 }
 
 /**
- * Records of mempool claims, by outpoint. Claims that have been confirmed meanwhile, and updates of other unconfirmed
+ * Records of mempool claims, by outpoint. Claims that have been confirmed during the query, and updates of other unconfirmed
  * outputs, are omitted. The rows of all claims are read together; a new claim needs no rows.
  */
 export async function describeWaiting(
@@ -351,7 +353,7 @@ async function readSums({ rows }: ResolveScope, shown: readonly Shown[]): Promis
 }
 
 async function statesOf(scope: ResolveScope, shown: readonly Shown[]): Promise<(NameState | null)[]> {
-  // The states of all names are read at once. Later reads of a single name use the cache.
+  // The states of all names are read with one query. Later reads of a single name use the cache.
   await scope.records.statesOf(shown.map(({ output }) => normalizeKey(output.rawName)));
   const states: (NameState | null)[] = [];
   for (const { output } of shown) states.push(await controllingState(scope, output.rawName));
@@ -382,8 +384,8 @@ function placeOf(waiting: WaitingClaims, output: WaitingOutput, row: ClaimRow | 
 }
 
 /**
- * Members of a mempool claim's record that depend on other claims. It is shown as controlling if the bare name resolves to
- * it.
+ * Members of a mempool claim's record that depend on other claims. The claim is shown as controlling if a URL with only its
+ * name resolves to it.
  */
 async function standingOf(
   { records }: ResolveScope,

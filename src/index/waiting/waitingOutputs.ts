@@ -16,7 +16,7 @@ import { readSignature, recoverSigners, type ReadSignature } from '../claims/cla
 /** An output in the mempool that creates or updates a claim. Ids are latin1 strings in wire order. */
 export interface WaitingOutput {
   readonly claimId: string;
-  /** Id as hex, in printed order. */
+  /** Claim id as hex, in printed order. */
   readonly idHex: string;
   readonly txid: string;
   readonly nout: number;
@@ -194,9 +194,9 @@ export function isSignedBy({ signature }: Pick<WaitingOutput, 'signature'>, tag:
   return tags.includes(tag);
 }
 
-/** Estimated memory of an output in the claim store and in the search. Measured and rounded up (docs/hub.md). */
+/** Estimated number of bytes that an output uses in the claim store and in the search. Measured and rounded up (docs/hub.md). */
 const OUTPUT_BYTES = 4096;
-/** Factor by which the size of a value is multiplied, for the data derived from it: words, texts and labels. */
+/** Estimated size of the data derived from a value (words, texts and labels), as a multiple of the size of the value. */
 const VALUE_COPIES = 6;
 const OTHER_BYTES = 512;
 

@@ -1,8 +1,8 @@
 /**
  * Statistics of the time to confirmation by fee rate, over one horizon: moving averages of confirmed transactions and of
- * those that left the mempool unconfirmed, and counts of those still in the mempool. The lowest sufficient fee rate is
- * computed from them. This module has only the statistics; `feeEstimator.ts` decides which transactions count. Source: Core
- * policy/fees.cpp `TxConfirmStats`.
+ * transactions that left the mempool unconfirmed, and counts of transactions in the mempool. The lowest sufficient fee rate
+ * is computed from them. This module has only the statistics; `feeEstimator.ts` decides which transactions count. Source:
+ * Core policy/fees.cpp `TxConfirmStats`.
  *
  * The results equal the reference's to the last bit, because every sum is computed in the same order.
  */
@@ -18,7 +18,10 @@ export interface ConfirmAverages {
   readonly rateSums: Float64Array;
   /** Decayed number of confirmed transactions, by bucket. */
   readonly counts: Float64Array;
-  /** Decayed number of transactions that were confirmed within a number of periods, by period and bucket (row by row). */
+  /**
+   * Decayed number of transactions that were confirmed within a number of periods. The array has a row for each period and a
+   * column for each bucket.
+   */
   readonly confirmed: Float64Array;
   /** Decayed number of transactions that left the mempool unconfirmed, by period and bucket. */
   readonly failed: Float64Array;
@@ -26,7 +29,7 @@ export interface ConfirmAverages {
 
 /** A range of fee rate buckets that is evaluated together. Fee rates are in satoshis per 1,000 virtual bytes. */
 export interface BucketRange {
-  /** Bounds of the range; both −1 for an empty range. */
+  /** Bounds of a range of fee rates; both are −1 for an empty range. */
   readonly startRate: number;
   readonly endRate: number;
   readonly withinTarget: number;
@@ -36,9 +39,9 @@ export interface BucketRange {
 }
 
 export interface RangeEstimate {
-  /** Estimated fee rate; −1 without a result. */
+  /** Estimated fee rate; −1 if there is no result. */
   readonly ratePerKb: number;
-  /** `pass` is the cheapest range that is sufficient, `fail` the most expensive one that is not. */
+  /** `pass`: the cheapest range of fee rates that is sufficient. `fail`: the most expensive range that is not sufficient. */
   readonly pass: BucketRange;
   readonly fail: BucketRange;
   readonly decay: number;
@@ -54,7 +57,7 @@ export const NO_RANGE: BucketRange = {
   leftMempool: 0,
 };
 
-/** Averages before any transaction was seen. */
+/** Returns the averages for the case that no transaction was observed yet. */
 export function emptyAverages(
   buckets: number,
   shape: { readonly decay: number; readonly scale: number; readonly periods: number },
@@ -72,7 +75,7 @@ export class ConfirmStats {
   readonly averages: ConfirmAverages;
   /** Upper bounds of the buckets' fee rates, ascending. */
   private readonly buckets: Float64Array;
-  /** Number of latest blocks for which waiting transactions are counted by block of arrival. */
+  /** Number of the latest blocks for which unconfirmed transactions are counted by block of arrival. */
   readonly maxConfirms: number;
   /**
    * Number of unconfirmed transactions that arrived in the last `maxConfirms` blocks, by block of arrival (a ring buffer)
@@ -81,9 +84,9 @@ export class ConfirmStats {
   private readonly waiting: Int32Array;
   /** Whether a transaction ever entered the mempool. If not, `waiting` has only zeros. */
   private hasEntered = false;
-  /** Number of unconfirmed transactions that arrived earlier, by bucket. */
+  /** Number of unconfirmed transactions that arrived before the last `maxConfirms` blocks, by bucket. */
   private readonly waitingLonger: Int32Array;
-  /** Whether all averages are 0, so that they need not decay. This holds during the whole first sync. */
+  /** Whether all averages are 0, so that no decay must be computed. This holds during the whole initial block download. */
   private isBlank: boolean;
 
   constructor(buckets: Float64Array, averages: ConfirmAverages) {
@@ -101,7 +104,7 @@ export class ConfirmStats {
     return (height % this.maxConfirms) * this.buckets.length;
   }
 
-  /** Decays all averages for a connected block of this height. Source: `ClearCurrent`, `UpdateMovingAverages`. */
+  /** Decays all averages when a block at this height is connected. Source: `ClearCurrent`, `UpdateMovingAverages`. */
   age(height: number): void {
     if (this.hasEntered) this.moveWaiting(this.rowOf(height));
     if (this.isBlank) return;
@@ -124,7 +127,7 @@ export class ConfirmStats {
     this.waiting[this.rowOf(height) + bucket]!++;
   }
 
-  /** Removes a transaction that arrived at `height` from the counts of unconfirmed ones. Source: `removeTx`. */
+  /** Removes a transaction that arrived at `height` from the counts of unconfirmed transactions. Source: `removeTx`. */
   leave(height: number, bestHeight: number, bucket: number, isConfirmed: boolean): void {
     const age = bestHeight === 0 ? 0 : bestHeight - height;
     if (age < 0) return;
@@ -227,8 +230,7 @@ export class ConfirmStats {
   }
 
   /**
-   * Mean fee rate of the bucket that contains the median transaction of a range of buckets; −1 if the range has no
-   * transactions.
+   * Mean fee rate of the bucket with the median transaction of a range of buckets; −1 if the range has no transactions.
    */
   private medianRate(low: number, high: number): number {
     const { counts, rateSums } = this.averages;

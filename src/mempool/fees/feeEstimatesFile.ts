@@ -5,7 +5,7 @@
  * `CBlockPolicyEstimator::Write`, `Read`, `TxConfirmStats`.
  *
  * Deviation: the reference accepts buckets in any order, horizons of any length and sums that are not numbers, and
- * misbehaves with them; here a file with any of these is invalid.
+ * misbehaves with them; this node treats a file with any of these as invalid.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -25,7 +25,10 @@ const CLIENT_VERSION = 170_303;
 const MAX_BUCKETS = 1000;
 /** A week. */
 const MAX_CONFIRMS = 6 * 24 * 7;
-/** Maximum size of the file, above that of any valid file: three horizons with the maximum number of buckets and periods. */
+/**
+ * Maximum size of the file in bytes, above that of any valid file: three horizons with the maximum number of buckets and
+ * periods.
+ */
 const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
 
 function damaged(what: string): ReadError {
@@ -72,7 +75,7 @@ function readAverages(reader: Reader, buckets: number): ConfirmAverages {
   return { decay, scale, periods, rateSums, counts, confirmed, failed };
 }
 
-/** Parses the file. Throws `ReadError` if it is invalid or too old to be used. */
+/** Parses the file. Throws `ReadError` if the file is invalid or its version is too old. */
 export function parseFeeHistory(bytes: Buffer): FeeHistory {
   const reader = new Reader(bytes);
   const required = reader.i32();
@@ -133,7 +136,7 @@ export function formatFeeHistory({
 }
 
 /**
- * Reads the fee data of the last run; undefined without a usable file. Synchronous, because the file is small. `warn`
+ * Reads the fee data of the last run; undefined if there is no usable file. Synchronous, because the file is small. `warn`
  * reports a damaged file to the operator and the log.
  */
 export function readFeeHistory(

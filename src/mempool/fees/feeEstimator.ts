@@ -1,8 +1,8 @@
 /**
  * Estimates the fee rate with which a transaction confirms within a number of blocks. The estimates are based on observed
- * transactions, confirmed or not, over three horizons of up to 1,008 blocks. Memory use is constant: it has averages and
- * counts by fee rate bucket. The bucket of an unconfirmed transaction is stored in its mempool entry. Source: lbrycrd
- * policy/fees.cpp `CBlockPolicyEstimator`.
+ * transactions, confirmed or not, over three horizons of up to 1,008 blocks. Memory use is constant, because only averages
+ * and counts by fee rate bucket are stored. The bucket of an unconfirmed transaction is stored in its mempool entry. Source:
+ * lbrycrd policy/fees.cpp `CBlockPolicyEstimator`.
  */
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import { feeRateOf } from '../feeRate.js';
@@ -30,7 +30,7 @@ const SHAPES = {
   long: { periods: 42, scale: 24, decay: 0.99931 },
 } as const;
 /**
- * Minimum number of transactions per block, on average, for a range of buckets to count. Source: `SUFFICIENT_FEETXS`,
+ * Minimum average number of transactions per block in a range of buckets that is evaluated. Source: `SUFFICIENT_FEETXS`,
  * `SUFFICIENT_TXS_SHORT`.
  */
 const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
@@ -41,7 +41,7 @@ const SUFFICIENT_TXS = { short: 0.5, medium: 0.1, long: 0.1 } as const;
 const HALF_SUCCESS = 0.6;
 const SUCCESS = 0.85;
 const DOUBLE_SUCCESS = 0.95;
-/** Maximum age in blocks of data from a file. Source: `OLDEST_ESTIMATE_HISTORY`. */
+/** Maximum age in blocks of fee data that is loaded from a file. Source: `OLDEST_ESTIMATE_HISTORY`. */
 const OLDEST_HISTORY_BLOCKS = 6 * 1008;
 
 /** Range of the bucket bounds, in satoshis per 1,000 virtual bytes. */
@@ -51,9 +51,9 @@ const BUCKET_SPACING = 1.05;
 /** Upper bound of the last bucket. Source: `INF_FEERATE`. */
 const INFINITE_RATE = 1e99;
 
-/** Data that is stored between two runs of the node. */
+/** Fee data that is stored on disk between two runs of the node. */
 export interface FeeHistory {
-  /** Height of the last block that the data includes. */
+  /** Height of the last block that the fee data covers. */
   readonly bestHeight: number;
   /** Heights of the first and last block from which the data was collected. */
   readonly firstHeight: number;
@@ -63,12 +63,12 @@ export interface FeeHistory {
   readonly averages: Readonly<Record<FeeHorizon, ConfirmAverages>>;
 }
 
-/** The fields of a mempool transaction that the fee estimator uses. */
+/** Fields of a mempool transaction that the fee estimator uses. */
 export type FeeObserved = Pick<PoolEntry, 'height' | 'feeSat' | 'sizeBytes' | 'feeBucket'>;
 
 /** Fee estimates for other components. Rates in satoshis per 1,000 virtual bytes; 0 without an estimate. */
 export interface FeeEstimates {
-  /** Highest target that a horizon supports, in blocks. */
+  /** Highest confirmation target that a horizon supports, in blocks. */
   highestTarget(horizon: FeeHorizon): number;
   /**
    * Estimates the fee rate for a target. A target outside 1 to 1,008 gives no result. `blocks` is the target for which the
@@ -109,10 +109,10 @@ export class FeeEstimator implements FeeEstimates {
   private readonly historyFirst: number;
   private readonly historyLast: number;
   private bestHeight: number;
-  /** Height of the first block since the start from which data was collected; 0 before. */
+  /** Height of the first block since the start from which data was collected; 0 if there is none. */
   private firstHeight = 0;
 
-  /** Continues with the data of an earlier run. The arrays of `history` are used without a copy. */
+  /** Creates an estimator with the data of an earlier run. The arrays in `history` are not copied. */
   constructor(history: FeeHistory = emptyHistory(), log: Logger = SILENT_LOGGER) {
     this.log = log;
     const { buckets, averages } = history;
@@ -156,7 +156,7 @@ export class FeeEstimator implements FeeEstimates {
     this.each((stats) => stats.enter(entry.height, bucket));
   }
 
-  /** Called when a transaction leaves the mempool. Returns whether the transaction had been counted. Source: `removeTx`. */
+  /** Called when a transaction leaves the mempool. Returns whether the estimator had counted it. Source: `removeTx`. */
   left(entry: FeeObserved, isConfirmed = false): boolean {
     const bucket = entry.feeBucket;
     if (bucket < 0) return false;
@@ -167,7 +167,7 @@ export class FeeEstimator implements FeeEstimates {
 
   /** Called when a block confirms these entries. They must still be in the mempool. Source: `processBlock`. */
   connected(height: number, entries: readonly FeeObserved[]): void {
-    // A block that does not exceed the best height belongs to another branch and provides no new data.
+    // A block that is not above the best height belongs to another branch and provides no new data.
     if (height <= this.bestHeight) return;
     this.bestHeight = height;
     this.each((stats) => stats.age(height));
@@ -253,7 +253,7 @@ export class FeeEstimator implements FeeEstimates {
     return rate;
   }
 
-  /** Estimate of the longer horizons for twice the target; −1 without an estimate. Source: `estimateConservativeFee`. */
+  /** Estimate of the longer horizons for twice the target; −1 if there is none. Source: `estimateConservativeFee`. */
   private conservative(doubleTarget: number): number {
     const { short, medium } = this.stats;
     let rate = -1;
@@ -279,7 +279,7 @@ export class FeeEstimator implements FeeEstimates {
   }
 
   /**
-   * Returns the data to store at shutdown. Before, all unconfirmed transactions are counted as failed. Source:
+   * Returns the data to store at shutdown, after counting all unconfirmed transactions as failed. Source:
    * `FlushUnconfirmed`, `Write`.
    */
   finish(waiting: Iterable<FeeObserved>): FeeHistory {
@@ -296,7 +296,7 @@ export class FeeEstimator implements FeeEstimates {
   }
 }
 
-/** Rounds a fee rate half up; 0 without an estimate. */
+/** Rounds a fee rate half up; 0 if there is no estimate. */
 function wholeRate(rate: number): bigint {
   return rate < 0 ? 0n : BigInt(Math.round(rate));
 }

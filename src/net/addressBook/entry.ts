@@ -11,20 +11,20 @@ export interface StoredEntry {
   timeSec: number;
   /** IP address of the peer that announced the address first. */
   readonly source: string;
-  /** Time of the last successful connection; 0 if there was none. */
+  /** Time of the last successful connection, in seconds since 1970; 0 if there was none. */
   lastSuccessSec: number;
   /** Number of failures since the last success. */
   attempts: number;
 }
 
 export interface BookEntry extends StoredEntry {
-  /** Time of the last attempt to connect; 0 if there was none since the start. */
+  /** Time of the last attempt to connect, in seconds since 1970; 0 if there was none since the start of the node. */
   lastTrySec: number;
   lastCountedAttemptSec: number;
   isTried: boolean;
-  /** Slots of the entry in the new table; empty if the entry is in the tried table. */
+  /** Slots of the entry in the table of new addresses; empty if the entry is in the table of tried addresses. */
   newSlots: number[];
-  /** Index in the book's list of all entries. */
+  /** Index of the entry in the book's list of all entries. */
   listIndex: number;
 }
 

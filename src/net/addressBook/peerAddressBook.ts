@@ -1,8 +1,8 @@
 /**
  * Known addresses of peers in two tables of fixed size: "new" for addresses that were not tried yet, and "tried" for
  * addresses that were connected successfully. A keyed hash of an address's group and its source's group determines the slot
- * of the address. One network range can therefore neither fill the book nor evict the addresses of others. This class uses
- * no files and no connections. Source: Core addrman.{h,cpp}.
+ * of the address. So one network range can neither fill the address book nor evict all addresses of other ranges. This class
+ * uses no files and no connections. Source: Core addrman.{h,cpp}.
  *
  * Deviation: if another address claims its slot in the tried table, an address loses the slot after 40 minutes even if it
  * could not be tested, as in later releases of Core. Thus unreachable addresses do not block new ones forever.
@@ -22,7 +22,7 @@ import {
 } from './limits.js';
 import { BookTables, type BookSnapshot } from './tables.js';
 
-/** Minimum interval between updates of the time of a connected address. */
+/** Minimum number of seconds between two updates of the time of a connected address. */
 const CONNECTED_INTERVAL_SEC = 20 * 60;
 const KEY_BYTES = 32;
 const HOUR_SEC = 3600;
@@ -37,14 +37,14 @@ export interface PeerAddressBookDeps {
 
 /** An address that was selected for a connection. */
 export interface SelectedAddress extends AddressEntry {
-  /** Time of the last attempt to connect; 0 if there was none since the start. */
+  /** Time of the last attempt to connect, in seconds since 1970; 0 if there was none since the start of the node. */
   readonly lastTrySec: number;
 }
 
 export class PeerAddressBook {
   private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
-  /** Addresses that are reachable but whose slot in the tried table is occupied by another address. */
+  /** Addresses that are reachable, but whose slot in the table of tried addresses is occupied by another address. */
   private readonly collisions = new Set<BookEntry>();
   /**
    * Time of the last successful connection to any address. The initial value is 1, so that the value 0 ("never") of an entry
@@ -57,7 +57,7 @@ export class PeerAddressBook {
     this.tables = new BookTables(deps.random.bytes(KEY_BYTES));
   }
 
-  /** The number of addresses. */
+  /** Number of addresses in the address book. */
   get size(): number {
     return this.tables.list.length;
   }
@@ -122,7 +122,10 @@ export class PeerAddressBook {
     });
   }
 
-  /** Updates a known address with an announcement. Returns whether the address may get an additional slot in the new table. */
+  /**
+   * Updates a known address with the data of an announcement. Returns whether the address may get an additional slot in the
+   * table of new addresses.
+   */
   private update(entry: BookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
     const isOnline = this.deps.nowSec() - timeSec < DAY_SEC;
     const intervalSec = isOnline ? HOUR_SEC : DAY_SEC;
@@ -132,14 +135,14 @@ export class PeerAddressBook {
     entry.services |= services;
     if (timeSec === 0 || (entry.timeSec !== 0 && timeSec <= entry.timeSec)) return false;
     if (entry.isTried || entry.newSlots.length >= NEW_PLACES_PER_ADDRESS) return false;
-    // Each slot that the address already has halves the probability of another slot.
+    // For each slot that the address has, the probability of an additional slot is halved.
     const odds = 2 ** entry.newSlots.length;
     return odds === 1 || this.deps.random.int(odds) === 0;
   }
 
   /**
-   * Puts an entry into its slot for this source, if the slot is free or its present entry is bad. Returns whether the entry
-   * has a slot afterwards.
+   * Puts an entry into its slot for this source, if the slot is free or the entry in the slot is bad (see `isTerrible`).
+   * Returns whether the entry has a slot afterwards.
    */
   private placeNew(entry: BookEntry, source: string): boolean {
     const { fresh, placement } = this.tables;
@@ -160,8 +163,8 @@ export class PeerAddressBook {
   }
 
   /**
-   * Called after a successful connection to an address. Moves it to the tried table, unless the present address in its slot
-   * must be tested first.
+   * Called after a successful connection to an address. Moves the address to the tried table, unless its slot is occupied by
+   * an address that must be tested first.
    */
   good(address: NetAddress, nowSec = this.deps.nowSec(), testBeforeEvict = true): void {
     this.lastGoodSec = nowSec;
@@ -170,7 +173,8 @@ export class PeerAddressBook {
     entry.lastSuccessSec = nowSec;
     entry.lastTrySec = nowSec;
     entry.attempts = 0;
-    // The time of the entry is not updated, because peers that receive the entry could detect our connections by it.
+    // The time of the entry is not updated, because peers that receive the entry could conclude from it which connections
+    // this node has.
     if (entry.isTried || entry.newSlots.length === 0) return;
     const { log } = this.deps;
     if (testBeforeEvict && this.contender(entry) !== null) {
@@ -186,7 +190,7 @@ export class PeerAddressBook {
     this.tables.makeTried(entry);
   }
 
-  /** Records an attempt to connect. `countsFailure` is false if the failure may be caused by our own network. */
+  /** Records an attempt to connect. `countsFailure` is false if a failure may be caused by the network of this node. */
   attempt(address: NetAddress, countsFailure: boolean, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry === null) return;
@@ -197,7 +201,7 @@ export class PeerAddressBook {
     }
   }
 
-  /** Updates the time of an address after its connection ended. */
+  /** Updates the time of an address after the connection to it has ended. */
   connected(address: NetAddress, nowSec = this.deps.nowSec()): void {
     const entry = this.find(address);
     if (entry !== null && nowSec - entry.timeSec > CONNECTED_INTERVAL_SEC) entry.timeSec = nowSec;
@@ -233,7 +237,10 @@ export class PeerAddressBook {
     return present === null ? null : selected(present);
   }
 
-  /** Gives occupied slots to the addresses that claim them, if the present addresses failed their tests. */
+  /**
+   * Gives occupied slots of the tried table to the addresses that claim them, if the addresses in the slots have failed
+   * their tests.
+   */
   resolveCollisions(): void {
     const nowSec = this.deps.nowSec();
     for (const newcomer of this.collisions) {
@@ -261,7 +268,7 @@ export class PeerAddressBook {
     return 'replace';
   }
 
-  /** Entry that occupies the slot of the given entry in the tried table; null if the slot is free. */
+  /** Entry that occupies the slot for the given entry in the table of tried addresses; null if the slot is free. */
   private contender(entry: BookEntry): BookEntry | null {
     return this.tables.tried.get(this.tables.placement.triedSlot(entry));
   }
@@ -287,7 +294,10 @@ export class PeerAddressBook {
     return entry === null ? null : selected(entry);
   }
 
-  /** State of the book, to be written to a file. The entries are not copies, so they must be used synchronously. */
+  /**
+   * State of the address book, to be written to a file. The entries are not copied, so the caller must use them
+   * synchronously.
+   */
   snapshot(): BookSnapshot {
     return this.tables.snapshot();
   }

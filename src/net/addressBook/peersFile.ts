@@ -22,14 +22,14 @@ const KEY_BYTES = 32;
  * the file.
  */
 const BUCKET_COUNT_MASK = 1 << 30;
-/** Client version that precedes each stored address; it is ignored on read. This is the version of lbrycrd 0.17.3.3. */
+/** Client version that is written before each stored address and ignored on read: the version of lbrycrd 0.17.3.3. */
 const CLIENT_VERSION = 170_303;
 const ENTRY_BYTES = 62;
 const IP_BYTES = 16;
 
 const MAX_NEW = NEW_BUCKETS * BUCKET_SIZE;
 const MAX_TRIED = TRIED_BUCKETS * BUCKET_SIZE;
-/** Maximum size of the file: twice that of full tables. */
+/** Maximum size of the file in bytes: twice the size with full tables. */
 const MAX_FILE_BYTES = 2 * (MAX_NEW * (ENTRY_BYTES + 4) + MAX_TRIED * ENTRY_BYTES);
 
 export function formatPeers({ key, fresh, tried, newBuckets }: BookSnapshot): Buffer {
@@ -100,7 +100,7 @@ function readEntry(reader: Reader): StoredEntry {
   return { ip, port, services, timeSec, source, lastSuccessSec, attempts };
 }
 
-/** Limits a stored number, which may be anything, to a valid range. */
+/** Limits a number from a file, which may be corrupt, to a valid range. */
 function between(least: number, value: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
@@ -112,7 +112,7 @@ export class PeersFile {
   private readonly warn: (message: string) => void;
   private readonly queue = new SerialQueue();
 
-  /** `warn` reports an unusable file to the operator and the log. */
+  /** Prepares the file at the path. `warn` reports an unusable file to the operator and the log. */
   constructor(
     path: string,
     magic: Buffer,
@@ -143,7 +143,7 @@ export class PeersFile {
     }
   }
 
-  /** Writes the book to the file. Rejects on a disk error. */
+  /** Writes the book to the file. Rejects if the disk reports an error. */
   save(book: PeerAddressBook): Promise<void> {
     return this.queue.run(async () => {
       await writeCheckedFile(this.path, this.magic, formatPeers(book.snapshot()));

@@ -1,7 +1,7 @@
 /**
- * Computes the slots of an address: a keyed hash of its group and the group of its source. The key is secret, so others
- * cannot choose slots, and one network range has access to few slots. Source: Core addrman.cpp `GetTriedBucket`,
- * `GetNewBucket`, `GetBucketPosition`.
+ * Computes the slots of an address: a keyed hash of its group and the group of its source. The key is secret, so peers
+ * cannot choose slots for addresses, and one network range has access to few slots. Source: Core addrman.cpp
+ * `GetTriedBucket`, `GetNewBucket`, `GetBucketPosition`.
  */
 import { sha256d } from '../../crypto/hash.js';
 import { fromLatin1, type Bytes } from '../../util/bytes.js';
@@ -21,7 +21,7 @@ type Placed = Pick<StoredEntry, 'ip' | 'port' | 'source'>;
 const TAG_NEW = 0x4e;
 const TAG_TRIED = 0x4b;
 
-/** The hash of the written data, modulo a power of two up to 2^32. */
+/** Hash of the data in the writer, modulo a power of two up to 2^32. */
 function hashModulo(writer: Writer, modulus: number): number {
   return sha256d(writer.finish()).readUInt32LE(0) % modulus;
 }
@@ -29,12 +29,15 @@ function hashModulo(writer: Writer, modulus: number): number {
 export class Placement {
   readonly key: Buffer;
 
-  /** `key` has 32 bytes. It must stay secret. */
+  /** `key`: the key of the hash, 32 bytes. It must stay secret. */
   constructor(key: Bytes) {
     this.key = Buffer.from(key);
   }
 
-  /** Index of the slot in the new table for an address announced by `source`, below `NEW_BUCKETS` × `BUCKET_SIZE`. */
+  /**
+   * Index of the slot in the table of new addresses for an address announced by `source`. Less than `NEW_BUCKETS` ×
+   * `BUCKET_SIZE`.
+   */
   newSlot(entry: Placed, source: string): number {
     return this.slotInNewBucket(entry, this.newBucket(entry, source));
   }
@@ -73,7 +76,7 @@ export class Placement {
   }
 }
 
-/** IP address and port, big-endian. Source: `CService::GetKey`. */
+/** IP address and port in big-endian order. Source: `CService::GetKey`. */
 function serviceKey({ ip, port }: Placed): Buffer {
   const key = Buffer.allocUnsafe(18);
   key.write(ip, 0, 'latin1');

@@ -1,7 +1,7 @@
 /**
- * A table with a fixed number of slots and a list of the occupied slots, so that a random one is drawn in constant time.
- * The reference draws random slots until one is occupied, which has the same distribution but is slow in a nearly empty
- * table.
+ * A table with a fixed number of slots and a list of the occupied slots, so that a random occupied slot is drawn in constant
+ * time. The reference draws random slots until one is occupied, which has the same distribution but is slow in a nearly
+ * empty table.
  */
 import type { RandomSource } from '../messageHandler.js';
 

@@ -9,7 +9,7 @@ import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from 
 import { Placement } from './placement.js';
 import { SlotTable } from './slotTable.js';
 
-/** State that is stored across restarts. */
+/** State of the address book that is stored across restarts. */
 export interface BookSnapshot {
   /** Secret key of the slot computation, 32 bytes. */
   readonly key: Buffer;
@@ -66,8 +66,8 @@ export class BookTables {
   }
 
   /**
-   * Puts the entry into a slot of the new table. The former entry of the slot is removed from the list if it has no other
-   * slot.
+   * Puts the entry into a slot of the new table. The former entry of the slot is removed from the address book if it has no
+   * other slot.
    */
   placeNew(slot: number, entry: BookEntry): void {
     const present = this.fresh.get(slot);
@@ -80,7 +80,10 @@ export class BookTables {
     entry.newSlots.push(slot);
   }
 
-  /** Moves an entry to the tried table. The former entry of its slot moves back to the new table. */
+  /**
+   * Moves an entry to the table of tried addresses. An entry that occupies its slot there moves back to the table of new
+   * addresses.
+   */
   makeTried(entry: BookEntry): void {
     for (const slot of entry.newSlots) this.fresh.clear(slot);
     entry.newSlots = [];

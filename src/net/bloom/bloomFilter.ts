@@ -1,6 +1,6 @@
 /**
- * Bloom filter with which a light client selects transactions (BIP37). This class has the bits and the matching, but no
- * peers or messages. Source: Core bloom.cpp `CBloomFilter`.
+ * Bloom filter with which a light client selects transactions (BIP37). This class contains the bits and the matching. Peers
+ * and messages are in `relay/bloomFilters.ts`. Source: Core bloom.cpp `CBloomFilter`.
  */
 import {
   TX_FIRST_INPUT,
@@ -39,9 +39,9 @@ export const MAX_HASH_FUNCTIONS = 50;
 export const BLOOM_UPDATE = { none: 0, all: 1, publicKeysOnly: 2 } as const;
 const UPDATE_MASK = 3;
 
-/** Number of hashes between two yields: some hundred microseconds, unless items are long. */
+/** Number of hashes between two yields to the event loop. They take some hundred microseconds, unless items are long. */
 const HASHES_AT_ONCE = 2048;
-/** Minimum length of an item after which the matching yields after each hash of the item. */
+/** Minimum length of an item in bytes for which the matching yields to the event loop after each hash. */
 const LONG_ITEM_BYTES = 4096;
 
 /** Difference between the seeds of two hash functions. It makes the functions sufficiently independent. */
@@ -71,7 +71,7 @@ export class BloomFilter {
   /** Whether all bits are set, so that every item matches without hashing. */
   private isFull: boolean;
   private isEmpty: boolean;
-  /** Number of hashes since the last yield. Hashes of long items count more. */
+  /** Number of hashes since the last yield to the event loop. A hash of a long item counts more. */
   private hashes = 0;
 
   private constructor(data: Buffer, hashFunctions: number, tweak: number, flags: number) {
@@ -79,7 +79,7 @@ export class BloomFilter {
     this.hashFunctions = hashFunctions;
     this.tweak = tweak;
     this.flags = flags;
-    // A filter without bytes counts as full, so that it matches everything, because bits cannot be computed for it.
+    // A filter without bytes counts as full and matches everything, because bit positions cannot be computed for it.
     this.isFull = data.every((byte) => byte === 0xff);
     this.isEmpty = data.every((byte) => byte === 0);
   }
@@ -140,7 +140,7 @@ export class BloomFilter {
     return (this.data[bit >> 3]! & (1 << (bit & 7))) !== 0;
   }
 
-  /** Whether the work must yield now; resets the counter if so. */
+  /** Whether the work must yield to the event loop; if so, resets the counter. */
   private isPauseDue(): boolean {
     if (this.hashes < HASHES_AT_ONCE) return false;
     this.hashes = 0;
@@ -196,7 +196,7 @@ export class BloomFilter {
     return false;
   }
 
-  /** Whether the filter contains a non-empty push of the script. Pushes after an invalid one do not count. */
+  /** Whether the filter contains a non-empty push of the script. Pushes after an invalid push are ignored. */
   private *containsPush(script: Bytes): Slices<boolean> {
     for (let at = 0; at < script.length;) {
       if (this.isPauseDue()) yield;

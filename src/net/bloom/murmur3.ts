@@ -20,7 +20,7 @@ export function murmur3(seed: number, data: Bytes): number {
   }
   let tail = 0;
   for (let i = data.length - 1; i >= whole; i--) tail = (tail << 8) | data[i]!;
-  // Without a tail the result is correct too, because the tail is 0 and `scramble(0)` is 0.
+  // Without remaining bytes the result is also correct, because `tail` is 0 and `scramble(0)` is 0.
   h ^= scramble(tail) ^ data.length;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -8,12 +8,12 @@ import { SEED_STEP } from './bloomFilter.js';
 import { murmur3 } from './murmur3.js';
 
 const MAX_HASH_FUNCTIONS = 50;
-/** Maximum number of words up to which bit positions are computed exactly in floating point. */
+/** Number of words up to which floating point represents bit positions exactly. */
 const MAX_WORDS = 2 ** 21;
 
 /**
- * Each cell stores a generation in two bits, one in each of two arrays: 0 for an empty cell, or 1 to 3. After every half of
- * `items` a new generation starts. It reuses the number of the oldest one, whose cells are cleared.
+ * Each cell stores a generation in two bits, one in each of two arrays: 0 for an empty cell, or 1 to 3. After every `items`
+ * / 2 insertions a new generation starts. It reuses the number of the oldest generation, whose cells are cleared.
  */
 export class RollingBloomFilter {
   private readonly hashFunctions: number;
@@ -28,8 +28,8 @@ export class RollingBloomFilter {
   private itemsThisGeneration = 0;
 
   /**
-   * Creates a set for the last `items` items with a false positive rate. `randomTweak` returns an unsigned 32-bit number. A
-   * new one is used after each reset, so that false positives are not predictable.
+   * Creates a set for the last `items` items with a false positive rate. `randomTweak` returns an unsigned 32-bit number. It
+   * is called for each reset, so that false positives are not predictable.
    */
   constructor(items: number, falsePositiveRate: number, randomTweak: () => number) {
     const logRate = Math.log(falsePositiveRate);

@@ -1,6 +1,6 @@
 /**
- * Compact blocks (BIP152): builds the message, and reconstructs a block from it and known transactions. This module does not
- * know peers or the mempool: the caller passes the transactions. Source: Core blockencodings.cpp.
+ * Compact blocks (BIP152): builds the message, and reconstructs a block from the message and known transactions. The caller
+ * passes the transactions. Source: Core blockencodings.cpp.
  */
 import {
   MAX_BLOCK_SERIALIZED_SIZE,
@@ -45,8 +45,8 @@ function rawTransactionAt({ raw, parsed }: LoadedBlock, index: number, withWitne
 
 /**
  * Builds the message for a block with at least one transaction. Only the coinbase is prefilled. With `withWitness` (version
- * 2) short ids are computed from wtxids and transactions include their witness; without it (version 1) neither. The nonce
- * should be a random number for each block.
+ * 2) short ids are computed from wtxids and transactions include their witness; without it (version 1) short ids are
+ * computed from txids and transactions have no witness. The nonce should be a random number for each block.
  */
 export function buildCompactBlock(
   block: LoadedBlock,
@@ -79,7 +79,7 @@ export function pickTransactions(
   return indexes.map((index) => rawTransactionAt(block, index, withWitness));
 }
 
-/** A transaction that the block may contain, because it is or recently was in the mempool. */
+/** A transaction that the block may contain, because it is in the mempool or left it recently. */
 export interface Candidate {
   readonly wtxid: Bytes;
   /** Transaction serialized with witness. */
@@ -97,7 +97,10 @@ export type CompleteResult = { readonly status: 'ok'; readonly block: LoadedBloc
 const INVALID: Unreadable = { status: 'invalid' };
 const FAILED: Unreadable = { status: 'failed' };
 
-/** A partly reconstructed block. It has views of the message. Source: `PartiallyDownloadedBlock`. */
+/**
+ * A partly reconstructed block. It refers to the bytes of the message, which must not change. Source:
+ * `PartiallyDownloadedBlock`.
+ */
 export class PartialBlock {
   /** 112 bytes. */
   readonly header: Buffer;
@@ -105,7 +108,7 @@ export class PartialBlock {
   /** Transactions by position in the block; null if missing. */
   private readonly txs: (Bytes | null)[];
   private readonly table: ShortIdTable;
-  /** Candidates by index of the short id that they match; `AMBIGUOUS` if several different ones match it. */
+  /** For each short id, the candidate that matches it; `AMBIGUOUS` if several different candidates match it. */
   private readonly found: (Candidate | typeof AMBIGUOUS | undefined)[];
   private readonly prefilledCount: number;
   private matches = 0;
@@ -120,7 +123,7 @@ export class PartialBlock {
     this.prefilledCount = message.prefilled.length;
   }
 
-  /** Starts the reconstruction from a message, before any candidates. Source: the part of `InitData` before the mempool. */
+  /** Starts the reconstruction from a message, before candidates are added. Source: the part of `InitData` before the mempool. */
   static begin(message: CompactBlockMessage): BeginResult {
     const { header, shortIds, prefilled } = message;
     const shortIdCount = shortIds.length / SHORT_ID_SIZE_BYTES;
@@ -151,7 +154,8 @@ export class PartialBlock {
       const other = found[number];
       if (other === undefined) {
         found[number] = candidate;
-        // As in the reference, the search ends when all positions are filled, without a check for further matches.
+        // As in the reference, the search ends when all positions are filled, although a further candidate might match one
+        // of them.
         if (++this.matches === table.count) return false;
       } else if (other !== AMBIGUOUS && !equalBytes(other.wtxid, candidate.wtxid)) {
         found[number] = AMBIGUOUS;
@@ -161,12 +165,12 @@ export class PartialBlock {
     return true;
   }
 
-  /** Numbers of transactions: prefilled ones, those found among the candidates, and all. */
+  /** Numbers of transactions: prefilled ones, those found among the candidates, and all of the block. */
   get counts(): { prefilled: number; found: number; total: number } {
     return { prefilled: this.prefilledCount, found: this.matches, total: this.txs.length };
   }
 
-  /** Positions of the missing transactions, ascending. */
+  /** Positions of the transactions that were not found, ascending. */
   missing(): number[] {
     const places: number[] = [];
     let number = 0;
@@ -182,8 +186,8 @@ export class PartialBlock {
   }
 
   /**
-   * Completes the block with the missing transactions, in order. May be called only once. Of the block's rules, only the
-   * merkle root is checked. Source: `FillBlock`.
+   * Completes the block with the missing transactions, in order. May be called only once. Only the merkle root is checked,
+   * no other rule for blocks. Source: `FillBlock`.
    */
   complete(missing: readonly Bytes[]): CompleteResult {
     assert(!this.isSpent, 'a partial block is completed once');
@@ -206,15 +210,14 @@ const AMBIGUOUS = Symbol('ambiguous');
 function assemble(header: Buffer, txs: readonly Bytes[]): CompleteResult {
   let size = HEADER_SIZE_BYTES + compactSizeLength(txs.length);
   for (const tx of txs) size += tx.length;
-  // A block above this size would be invalid. Without the check, a large mempool could result in a block of hundreds of
-  // megabytes.
+  // A block above this size is invalid. Without the check a large mempool could give a block of hundreds of megabytes.
   if (size > MAX_BLOCK_SERIALIZED_SIZE) return FAILED;
   const writer = new Writer(size).raw(header).compactSize(txs.length);
   for (const tx of txs) writer.raw(tx);
   try {
     const block = loadBlock(writer.finish());
     const { merkleRoot, mutated } = block.parsed;
-    // The most likely cause is that another transaction has the same short id.
+    // The reconstructed block is wrong. The most likely cause is that another transaction has the same short id.
     if (mutated || !equalBytes(merkleRoot, block.header.merkleRoot)) return FAILED;
     return { status: 'ok', block };
   } catch (error) {

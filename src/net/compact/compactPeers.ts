@@ -1,6 +1,6 @@
 /**
  * Compact block settings of each peer (BIP152), and the three peers that send new blocks without a request (high-bandwidth
- * mode): those that most recently sent us a new block. Source: Core net_processing.cpp `SENDCMPCT`,
+ * mode): those that most recently sent a new block to this node. Source: Core net_processing.cpp `SENDCMPCT`,
  * `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 import type { Payload } from '../messages/table.js';
@@ -8,10 +8,10 @@ import type { MessageHandler, Peer } from '../messageHandler.js';
 
 /** First protocol version with compact blocks. */
 const COMPACT_BLOCKS_VERSION = 70_014;
-/** Compact block version with witnesses, which we use. */
+/** Version of compact blocks with witnesses, which this node requests. */
 const WITNESS_VERSION = 2n;
 const PLAIN_VERSION = 1n;
-/** Maximum number of peers that are asked for high-bandwidth mode. */
+/** Maximum number of peers that use high-bandwidth mode at this node's request. */
 const MAX_UNASKED = 3;
 
 interface CompactPeer {
@@ -39,7 +39,7 @@ export class CompactPeers implements MessageHandler {
     sendcmpct: (peer: Peer, message: Payload<'sendcmpct'>) => this.onSendCompact(peer, message),
   };
   private readonly own = new Map<number, CompactPeer>();
-  /** Peers that were asked for high-bandwidth mode. The peer that least recently sent a new block is first. */
+  /** Peers that were asked for high-bandwidth mode, sorted from the one whose last new block is the oldest. */
   private unasked: Peer[] = [];
 
   onReady(peer: Peer): void {

@@ -20,7 +20,7 @@ import type { ExtraTransactions } from './extraTransactions.js';
 
 /** Maximum height above the tip up to which a block is reconstructed from mempool transactions. */
 const MAX_AHEAD = 2;
-/** Number of mempool transactions that are processed between two yields. */
+/** Number of mempool transactions that are processed between two yields to the event loop. */
 const PORTION = 2000;
 
 export interface CompactRelayDeps extends SyncDeps {
@@ -73,7 +73,7 @@ export class CompactRelay implements MessageHandler {
     await this.followAnnouncement(state, id, message);
   }
 
-  /** Handles a compact block with a valid header whose data is not stored. */
+  /** Handles a compact block whose header is valid and whose transactions are not stored. */
   private async followAnnouncement(
     state: SyncPeer,
     id: number,
@@ -84,7 +84,7 @@ export class CompactRelay implements MessageHandler {
     const { peer } = state;
     const flying = inFlight.get(id);
     const isBeaten = headers.compareWork(id, chain.tip) <= 0;
-    // The mempool cannot help if our chain is better, or if the block was stored before and pruned.
+    // The block is not reconstructed if the active chain has more work, or if the block was stored before and pruned.
     if (isBeaten || headers.txCount(id) !== 0) {
       if (flying) requests.askWhole(state, id);
       return;
@@ -126,8 +126,8 @@ export class CompactRelay implements MessageHandler {
   }
 
   /**
-   * Ends the reconstruction, because the peer violated the protocol, or because short ids collide. In the second case the
-   * full block is requested.
+   * Ends the reconstruction, because the peer violated the protocol or because short ids collide. After a collision the full
+   * block is requested.
    */
   private giveUp(state: SyncPeer, id: number, status: 'invalid' | 'failed', reason: string): void {
     if (status === 'failed') {
@@ -166,7 +166,7 @@ export class CompactRelay implements MessageHandler {
     if (completed.status !== 'ok' || peer.isGone) return;
     await receiver.take(peer, completed.block, { requested: true, mayPunish: false });
     // The pending request is removed only if the block proved valid. Otherwise a peer that tampers with a block could
-    // prevent us from getting the valid one.
+    // prevent the download of the valid one.
     if (headers.hasStatus(id, STATUS.validTransactions) && !headers.isFailed(id)) inFlight.receive(id);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Sends transactions of a block to a peer that received it in compact form. Source: Core net_processing.cpp `GETBLOCKTXN`,
- * `SendBlockTransactions`.
+ * Sends those transactions of a block that a peer could not reconstruct from a compact block. Source: Core
+ * net_processing.cpp `GETBLOCKTXN`, `SendBlockTransactions`.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';

@@ -15,7 +15,7 @@ export class ExtraTransactions {
   }
 
   /**
-   * Adds a transaction, and removes the oldest one if the limit is exceeded. `bytes` are serialized with witness; they are
+   * Adds a transaction, and removes the oldest transaction if the limit is exceeded. `bytes` (serialized with witness) are
    * not copied.
    */
   add(transaction: Candidate): void {

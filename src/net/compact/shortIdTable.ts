@@ -1,6 +1,6 @@
 /**
- * Hash table of the short ids of a compact block. A peer can choose the ids freely, so a table with an overfull bucket is
- * rejected, to limit the cost of lookups. Source: Core blockencodings.cpp `InitData`.
+ * Hash table of the short ids of a compact block. A peer can choose the ids freely, so a table with too many ids in a bucket
+ * is rejected, which limits the time of lookups. Source: Core blockencodings.cpp `InitData`.
  */
 import { SHORT_ID_SIZE_BYTES } from '../messages/cmpctblock.js';
 
@@ -57,7 +57,7 @@ export class ShortIdTable {
     return true;
   }
 
-  /** Index of the id with these parts (low 32 and high 16 bits); −1 if it is not in the table. */
+  /** Index of the short id with these parts (low 32 and high 16 bits); −1 if the table does not contain it. */
   find(low: number, high: number): number {
     for (let at = this.last[low & this.mask]!; at !== 0; at = this.before[at - 1]!) {
       if (this.low[at - 1] === low && this.high[at - 1] === high) return at - 1;

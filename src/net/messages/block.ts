@@ -1,5 +1,5 @@
 /**
- * Codec of the block message. The block is not parsed here; see `loadBlock`. Extra bytes after the block are allowed.
+ * Codec of the block message. The block stays serialized; `loadBlock` parses it. Extra bytes after the block are allowed.
  * Source: Core protocol.h `BLOCK`.
  */
 import { rawCodec } from './codec.js';

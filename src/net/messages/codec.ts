@@ -7,12 +7,15 @@ import type { Bytes } from '../../util/bytes.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 
-/** Maximum payload size in bytes. QUIRK: a block may be twice as large and then cannot be sent to peers. Source: net.h. */
+/**
+ * Maximum payload size in bytes. QUIRK: a block may be twice as large, and cannot be sent to peers in this case. Source:
+ * net.h.
+ */
 export const MAX_PAYLOAD_BYTES = 4_000_000;
 
 export interface MessageCodec<T> {
   readonly command: string;
-  /** Maximum size in bytes of a received payload of this command. The reference has only one limit for all commands. */
+  /** Maximum size in bytes of a received payload of this command. The reference has one limit for all commands. */
   readonly maxSizeBytes: number;
   /**
    * Parses a payload. Extra bytes at the end are ignored. The result may reference the reader's buffer. Throws `ReadError`
@@ -43,7 +46,7 @@ export function emptyCodec(command: string): MessageCodec<null> {
 }
 
 export interface RawMessage {
-  /** The whole payload, unparsed. */
+  /** The whole payload as received, unparsed. */
   readonly raw: Buffer;
 }
 
@@ -73,8 +76,8 @@ export function writeString(writer: Writer, text: string): void {
 
 /**
  * Reads a count and that number of items of fixed size. Returns at most `limit` + 1 items; the extra item shows that the
- * limit is exceeded. This bounds the objects that a peer can make us build. Throws `ReadError` if the payload has fewer
- * items than its count.
+ * limit is exceeded. This limits the number of objects that a peer can make this node create. Throws `ReadError` if the
+ * payload has fewer items than its count.
  */
 export function readItems<T>(reader: Reader, itemSizeBytes: number, limit: number, read: () => T): T[] {
   const count = reader.compactSize();

@@ -9,9 +9,9 @@ import { MAX_PAYLOAD_BYTES, type MessageCodec } from './codec.js';
 export const MAX_HEADERS = 2000;
 
 export interface HeadersMessage {
-  /** Serialized headers of 112 bytes each. */
+  /** Serialized headers, 112 bytes each. */
   readonly headers: readonly Buffer[];
-  /** Announced number of headers if it exceeds `MAX_HEADERS`. The headers are not parsed in this case. */
+  /** Number of headers that the message announces, if it exceeds `MAX_HEADERS`. The headers are not parsed in this case. */
   readonly tooMany?: number;
 }
 

@@ -71,7 +71,7 @@ const codecs = {
   cfcheckpt: cfcheckptCodec,
 } as const;
 
-/** The table has no prototype, because a peer may send a command such as `constructor`. */
+/** The table has no prototype, because a peer may send a command such as `constructor`, which must not be found. */
 export const MESSAGES = Object.freeze(Object.setPrototypeOf(codecs, null) as typeof codecs);
 
 export type Command = keyof typeof MESSAGES;

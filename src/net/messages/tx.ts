@@ -1,5 +1,5 @@
 /**
- * Codec of the tx message. The transaction is not parsed here; see `parseTxView`. Extra bytes after the transaction are
+ * Codec of the tx message. The transaction stays serialized; `parseTxView` parses it. Extra bytes after the transaction are
  * allowed. Source: Core protocol.h `TX`.
  */
 import { rawCodec } from './codec.js';

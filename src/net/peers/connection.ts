@@ -1,7 +1,7 @@
 /**
- * One TCP connection that sends and receives messages. Counts bytes, pauses reading while too many received bytes are
- * unhandled, and reports how many bytes wait to be sent. Does not interpret messages. Source: Core net.cpp
- * `ReceiveMsgBytes`, `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
+ * One TCP connection that sends and receives messages. Counts bytes, pauses reading while too many received bytes wait to be
+ * handled, and reports how many bytes wait to be sent. Does not interpret messages. Source: Core net.cpp `ReceiveMsgBytes`,
+ * `SocketSendData`, `CNode::fPauseRecv`, `fPauseSend`.
  */
 import type { Socket } from 'node:net';
 import { FRAME_HEAD_BYTES, FrameError, FrameReader, formatFrame, type Frame } from '../framing.js';
@@ -11,8 +11,8 @@ import { SendQueue } from './sendQueue.js';
 export interface ConnectionOptions {
   magic: Buffer;
   /**
-   * Limit of received and unhandled bytes above which reading pauses (`-maxreceivebuffer`). The budget of all connections
-   * may lower the limit.
+   * Number of received bytes waiting to be handled above which reading pauses (`-maxreceivebuffer`). The budget of all
+   * connections may lower the limit.
    */
   maxReceiveBytes: number;
   /** Limit of unsent bytes above which `isSendFull` is true (`-maxsendbuffer`). */
@@ -25,8 +25,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * Maximum number of bytes read from the socket while a complete message waits: about as much as one or two turns of the
- * event loop handle. Small messages in these bytes are handled even if the sender disconnects. Arbitrary.
+ * Maximum number of bytes that are read from the socket while a complete message waits: about as much as one or two turns of
+ * the event loop handle. Small messages in these bytes are handled even if the sender disconnects. Arbitrary.
  */
 const READ_AHEAD_BYTES = 512 << 10;
 /**
@@ -34,7 +34,7 @@ const READ_AHEAD_BYTES = 512 << 10;
  * commands.
  */
 const OTHER = '*other*';
-/** Time in ms allowed for sending the last message (a reject) after the connection is ended by us. */
+/** Milliseconds within which the last message (a reject) may be sent after this node has ended the connection. */
 const LINGER_MS = 500;
 
 export class Connection {
@@ -43,7 +43,7 @@ export class Connection {
   bytesReceived = 0;
   lastSendMs = 0;
   lastReceiveMs = 0;
-  /** Last time at which the remote side accepted data from us. */
+  /** Last time in milliseconds at which the peer accepted data from this node. */
   lastProgressMs = 0;
   readonly sentByCommand = new Map<string, number>();
   readonly receivedByCommand = new Map<string, number>();
@@ -78,7 +78,7 @@ export class Connection {
     socket.on('close', () => this.end('socket closed'));
   }
 
-  /** Stores received bytes. They are parsed later, in the peer's turn of the fair queue. */
+  /** Stores received bytes. They are parsed later, when the fair queue gives this peer a turn. */
   private receive(chunk: Buffer): void {
     if (this.ended !== null) return;
     this.bytesReceived += chunk.length;
@@ -92,7 +92,7 @@ export class Connection {
     if (this.reader.hasNext) this.wakeReader?.();
   }
 
-  /** Whether enough unhandled bytes are stored. An incomplete message is always read to its end. */
+  /** Whether reading must pause, because enough unhandled bytes are stored. An incomplete message is always read to its end. */
   private mustPause(): boolean {
     const { budget, maxReceiveBytes } = this.options;
     const limit = Math.min(maxReceiveBytes, READ_AHEAD_BYTES);
@@ -104,14 +104,14 @@ export class Connection {
     return this.reader.bufferedBytes;
   }
 
-  /** Whether `next` would return a message or fail. */
+  /** Whether `next` would return a message or end the connection. */
   get hasFrame(): boolean {
     return this.ended === null && this.reader.hasNext;
   }
 
   /**
-   * Resolves with true when there is a complete message, or with false when the connection has ended. Only one caller may
-   * wait.
+   * Resolves with true when a complete message is available, or with false when the connection has ended. Only one caller
+   * may wait.
    */
   async readable(): Promise<boolean> {
     this.release();
@@ -148,7 +148,7 @@ export class Connection {
     return frame;
   }
 
-  /** Marks the last message returned by `next` as handled. */
+  /** Marks the message that `next` returned last as handled. */
   private release(): void {
     this.options.budget.giveBack(this.takenBytes);
     this.takenBytes = 0;
@@ -195,7 +195,7 @@ export class Connection {
     return this.ended !== null;
   }
 
-  /** Ends the connection. Data written earlier is still sent if the remote side accepts it within `LINGER_MS`. */
+  /** Ends the connection. Data that was written before is still sent if the remote side accepts it within `LINGER_MS`. */
   end(reason: string): void {
     if (this.ended !== null) return;
     this.ended = reason;

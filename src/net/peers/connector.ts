@@ -1,8 +1,8 @@
 /**
- * Opens outbound connections. With `-connect` it connects only to those nodes. Otherwise it selects eight addresses in
- * different network groups from the address book, opens occasional feelers, and connects to the nodes of `-addnode`. It also
- * requests addresses from seeds. It does not handle messages. Source: Core net.cpp `ThreadOpenConnections`,
- * `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
+ * Opens outbound connections. With `-connect` it connects only to the nodes that this option names. Otherwise it selects
+ * eight addresses in different network groups from the address book, opens occasional feelers, and connects to the nodes of
+ * `-addnode`. It also requests addresses from seeds. It does not handle messages. Source: Core net.cpp
+ * `ThreadOpenConnections`, `ThreadOpenAddedConnections`, `OpenNetworkConnection`, `ProcessOneShot`.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as systemSleep } from 'node:timers/promises';
@@ -25,14 +25,14 @@ import type { PeerSession } from './peerSession.js';
 
 export interface ConnectorOptions {
   /**
-   * Nodes set by `-connect`; null if the node selects peers automatically. An empty list disables outbound connections to
-   * selected peers.
+   * Nodes set by `-connect`; null if the node selects peers automatically. With an empty list the node opens no outbound
+   * connections of its own.
    */
   connect: readonly string[] | null;
   addNodes: readonly string[];
   seedNodes: readonly string[];
   maxConnections: number;
-  /** Maximum number of automatic outbound connections. */
+  /** Maximum number of outbound connections that the node opens on its own. */
   maxOutbound: number;
   defaultPort: number;
 }
@@ -49,9 +49,9 @@ export interface ConnectorDeps {
   isOwn(address: NetAddress): boolean;
   /** Whether the network of the address is excluded by the options (`-onlynet`). */
   isLimited(address: NetAddress): boolean;
-  /** Whether one outbound peer above the maximum is wanted because our tip is stale. */
+  /** Whether one outbound peer above the maximum is wanted, because the tip of this node is stale. */
   wantsExtraOutbound(): boolean;
-  /** Adds the addresses compiled into the program. Called when no other addresses are available. */
+  /** Adds the addresses that are compiled into the program to the address book. Called when no other addresses are available. */
   addFixedSeeds(): void;
   dialer: Dialer;
   /** Resolves after `ms` milliseconds, or rejects as soon as the signal aborts. Default: system timers. */
@@ -59,14 +59,14 @@ export interface ConnectorDeps {
 }
 
 const MAX_ADDED = 8;
-/** Number of connections above `maxOutbound`: a feeler, or an extra peer while the tip is stale. */
+/** Number of automatic connections in addition to `maxOutbound`: a feeler, or an extra peer while the tip is stale. */
 const EXTRA_PLACES = 1;
 const ROUND_MS = 500;
 const FEELER_INTERVAL_MS = 120_000;
 const FEELER_NOISE_MS = 1000;
 const FIXED_SEEDS_AFTER_MS = 60_000;
 const MAX_DRAWS = 100;
-/** Addresses tried within this period are skipped in the first random draws from the address book. */
+/** Seconds after an attempt during which an address is skipped in the first random draws from the address book. */
 const RETRY_SEC = 600;
 const ADDED_INTERVAL_MS = 60_000;
 
@@ -132,7 +132,7 @@ export class Connector {
     });
   }
 
-  /** Adds a node to the list; returns false if the list already has it. */
+  /** Adds a node to the list of added nodes. Returns false if the list already contains it. */
   addNode(name: string): boolean {
     if (this.added.includes(name)) return false;
     this.added.push(name);
@@ -140,7 +140,7 @@ export class Connector {
     return true;
   }
 
-  /** Removes a node from the list; returns false if the list does not have it. */
+  /** Removes a node from the list of added nodes. Returns false if the list does not contain it. */
   removeNode(name: string): boolean {
     const at = this.added.indexOf(name);
     if (at < 0) return false;
@@ -192,8 +192,8 @@ export class Connector {
         await this.pause(ROUND_MS);
       }
       if (this.stopping.signal.aborted) return;
-      // The stop of the node aborts this controller directly. `AbortSignal.any` is not used, because the long-lived stop
-      // signal would retain every combined signal.
+      // `stop` aborts this controller directly. With `AbortSignal.any` the signal of the stop, which exists as long as the
+      // node, would retain every combined signal.
       this.wakeAdded = new AbortController();
       const pauseMs = tried ? ADDED_INTERVAL_MS : ADDED_INTERVAL_MS / 30;
       await this.sleep(pauseMs, this.wakeAdded.signal).catch(() => undefined);
@@ -223,7 +223,7 @@ export class Connector {
       const address = this.draw(isFull, groups);
       if (address === null) continue;
       if (isFull) {
-        // A random delay prevents that feelers of many nodes reach an address at the same time.
+        // A random delay prevents the feelers of many nodes from reaching an address at the same time.
         await this.pause(deps.random.int(FEELER_NOISE_MS));
         deps.log.debug('net', `Making feeler connection to ${formatNetAddress(address)}`);
       }
@@ -324,15 +324,15 @@ export class Connector {
       kind,
       remote: address ?? NO_ADDRESS,
       local: endOf(socket.localAddress, socket.localPort),
-      // `-whitelist` applies to inbound peers only.
+      // Outbound peers are never whitelisted, because `-whitelist` applies to inbound peers only.
       isWhitelisted: false,
       ...(name !== undefined ? { name } : {}),
     });
   }
 
   /**
-   * Whether an address of the address book must not be used: it is our own, banned, or already connected. A second
-   * connection to the same host has no benefit.
+   * Whether an address of the address book must not be used: it is an address of this node, banned, or already connected. A
+   * second connection to the same host has no benefit.
    */
   private isUnfit(address: NetAddress): boolean {
     const { peers, isOwn, isBanned } = this.deps;

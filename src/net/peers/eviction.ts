@@ -1,7 +1,7 @@
 /**
  * Selects the inbound peer to evict when a new peer connects and all slots are used. Peers with properties that are hard to
- * imitate are protected. Of the remaining peers, the youngest one in the largest network group is selected. Pure. Source:
- * Core net.cpp `AttemptToEvictConnection`.
+ * imitate are protected. Of the remaining peers, the youngest one in the largest network group is selected. Source: Core
+ * net.cpp `AttemptToEvictConnection`.
  */
 
 export interface EvictionCandidate {

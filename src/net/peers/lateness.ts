@@ -4,7 +4,7 @@ import { PING_NONCE_VERSION } from './pings.js';
 
 const HANDSHAKE_LIMIT_MS = 60_000;
 const INACTIVITY_LIMIT_MS = 20 * 60_000;
-/** Time in ms without received data after which a peer that does not support pings with nonces is disconnected. */
+/** Milliseconds without received data after which a peer that does not support pings with nonces is disconnected. */
 const SILENCE_LIMIT_MS = 90 * 60_000;
 
 export interface LatenessFacts {
@@ -13,7 +13,7 @@ export interface LatenessFacts {
   /** Protocol version of the peer; 0 until its version message is received. */
   readonly protocolVersion: number;
   readonly isReady: boolean;
-  /** Age of the pending ping in ms; 0 without one. */
+  /** Age in ms of the ping that the peer has not answered yet; 0 if there is none. */
   readonly pingWaitMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface Binding {
   /** Numeric address to bind; `::` and `0.0.0.0` mean all interfaces. */
   host: string;
   port: number;
-  /** Whether peers that connect here are whitelisted (`-whitebind`). */
+  /** Whether peers that connect to this address are whitelisted (`-whitebind`). */
   isWhitelisted: boolean;
 }
 
@@ -45,7 +45,7 @@ export class Listener {
     this.deps = deps;
   }
 
-  /** Binds all configured addresses. Returns one error text for each binding that failed. */
+  /** Binds all configured addresses. Resolves to one error text for each address that could not be bound. */
   async listen(): Promise<string[]> {
     const failures: string[] = [];
     for (const binding of this.options.bindings) {
@@ -82,7 +82,7 @@ export class Listener {
 
   private accept(socket: Socket, binding: Binding): void {
     const { peers, log } = this.deps;
-    // Ignores socket errors until the socket belongs to a peer, because an unhandled error event would end the process.
+    // Ignores socket errors until a peer object handles them, because an unhandled error event would end the process.
     socket.on('error', () => undefined);
     const remote = endOf(socket.remoteAddress, socket.remotePort);
     const local = endOf(socket.localAddress, socket.localPort);

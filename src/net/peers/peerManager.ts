@@ -1,7 +1,8 @@
 /**
- * Manages all peers: creates peers for sockets, counts slots, schedules turns, updates misbehaviour scores, bans and
- * disconnects. `connector.ts` decides about outbound connections, `listener.ts` about inbound connections, and the message
- * handlers about messages. Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`, `SendRejectsAndCheckIfBanned`.
+ * Manages all peers: creates peers for sockets, counts slots, decides which peer is handled next, updates misbehaviour
+ * scores, bans and disconnects. `connector.ts` decides about outbound connections, `listener.ts` about inbound connections,
+ * and the message handlers about messages. Source: Core net.cpp `CConnman`, net_processing.cpp `Misbehaving`,
+ * `SendRejectsAndCheckIfBanned`.
  */
 import type { Socket } from 'node:net';
 import { sha256 } from '../../crypto/hash.js';
@@ -54,29 +55,29 @@ export interface PeerManagerDeps {
   log: Logger;
   random: RandomSource;
   addresses: AddressNotes;
-  /** Bans an address for `-bantime`. */
+  /** Bans an address for the duration of `-bantime`. */
   ban(address: NetAddress): void;
   nowMs(): number;
   nowSec(): number;
-  /** Network-adjusted time in seconds, sent in our version message. */
+  /** Returns the network-adjusted time in seconds, for the version message of this node. */
   adjustedTimeSec(): number;
-  /** Height of the active chain. */
+  /** Returns the height of the active chain. */
   height(): number;
   localServices(): bigint;
   /** Called with the number of bytes of each message sent to any peer. */
   onSent(bytes: number): void;
   /**
    * Called with the version message of each peer. The message contains the peer's clock and, from an inbound peer, the
-   * address at which the peer sees us.
+   * address at which the peer sees this node.
    */
   onVersion(peer: Peer, message: VersionMessage): void;
-  /** Fair queue that schedules the turns of all peers. Default: one queue for the process. */
+  /** Fair queue that schedules the turns of all peers. Default: the queue of the process. */
   turns?: PeerQueue;
 }
 
-/** Interval in ms of the ticks in which message handlers send due messages. */
+/** Milliseconds between ticks, in which message handlers send messages that are due. */
 const TICK_MS = 100;
-/** Maximum time in ms of one tick without a yield. Peers that are left over are served later, in their own turns. */
+/** Maximum time in ms that one tick spends on peers without a yield. The remaining peers are served later, in their own turns. */
 const TICK_LIMIT_MS = 2;
 
 export class PeerManager implements SessionHost {
@@ -163,7 +164,7 @@ export class PeerManager implements SessionHost {
     this.goneListeners.add(listener);
   }
 
-  /** Starts the periodic ticks. `onBug` is called for internal errors, which peers must not be able to cause. */
+  /** Starts the periodic ticks. `onBug` is called for internal errors. No message of a peer may cause one. */
   start(onBug: (error: unknown) => void): void {
     this.onBug = onBug;
     this.tickDueMs = this.deps.nowMs() + TICK_MS;
@@ -284,8 +285,8 @@ export class PeerManager implements SessionHost {
   }
 
   /**
-   * Whether the nonce belongs to one of our outbound connections whose handshake is not complete. The peer is then this node
-   * itself.
+   * Whether the nonce belongs to an outbound connection of this node whose handshake is not complete. If so, the node has
+   * connected to itself.
    */
   private isOwnNonce(nonce: bigint): boolean {
     for (const session of this.sessions.values()) {

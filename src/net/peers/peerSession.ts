@@ -26,14 +26,14 @@ const MIN_PEER_VERSION = 31_800;
 export const REJECT_CODE = { malformed: 0x01, obsolete: 0x11, duplicate: 0x12, nonstandard: 0x40 } as const;
 
 /**
- * Commands whose lists need much more memory when parsed. Of such messages above `HEAVY_BYTES`, only one over all peers is
- * processed at a time. Their handlers must not wait for the peer.
+ * Commands whose lists need much more memory when they are parsed. Of such messages larger than `HEAVY_BYTES`, only one over
+ * all peers is processed at a time. Their handlers must not wait for the peer.
  */
 const HEAVY: ReadonlySet<Command> = new Set<Command>(['inv', 'addr', 'notfound', 'headers']);
 const HEAVY_BYTES = 32 << 10;
 /**
- * Commands that are handled before the effects of earlier messages are complete. Blocks are still stored and connected in
- * order.
+ * Commands that are handled although the effects of earlier messages of the peer are incomplete. Blocks are stored and
+ * connected in order nevertheless.
  */
 const RUNS_AHEAD: ReadonlySet<Command> = new Set<Command>(['block']);
 
@@ -50,11 +50,11 @@ export interface SessionHost {
   readonly turns: PeerQueue;
   nowMs(): number;
   nowSec(): number;
-  /** Returns the version message that we send to this peer. */
+  /** Returns the version message that this node sends to the peer. */
   ownVersion(peer: PeerSession): VersionMessage;
   /**
-   * Returns the reason for disconnecting the peer because of its version message, or null to accept it. A reject message may
-   * already have been sent to the peer.
+   * Returns the reason for disconnecting the peer because of its version message, or null to accept it. The function may
+   * send a reject message to the peer before it returns.
    */
   refuseVersion(peer: PeerSession, version: VersionMessage): string | null;
   versionAccepted(peer: PeerSession, version: VersionMessage): void;
@@ -71,7 +71,7 @@ export interface SessionInfo {
   local: NetAddress | null;
   name: string;
   isWhitelisted: boolean;
-  /** Random number in our version message by which we detect a connection to ourselves. */
+  /** Random number in this node's version message, by which a connection to itself is detected. */
   nonce: bigint;
   /** Hash of the address's network group with a secret key, which a peer cannot predict. */
   keyedGroup: bigint;
@@ -82,7 +82,7 @@ export class PeerSession implements Peer {
   readonly connection: Connection;
   readonly connectedAtSec: number;
   version: PeerVersion | null = null;
-  /** Our address as the peer sees it, from its version message; null if unknown. */
+  /** Address of this node as the peer sees it, from the peer's version message; null if unknown. */
   seenUsAt: NetAddress | null = null;
   timeOffsetSec = 0;
   isReady = false;
@@ -137,7 +137,7 @@ export class PeerSession implements Peer {
   get isSendFull(): boolean {
     return this.connection.isSendFull;
   }
-  /** Age of the pending ping in ms; 0 without one. */
+  /** Age in ms of the ping that the peer has not answered yet; 0 if there is none. */
   get pingWaitMs(): number {
     return this.pings.waitMs(this.host.nowMs());
   }
@@ -198,14 +198,14 @@ export class PeerSession implements Peer {
   async run(): Promise<void> {
     if (!this.isInbound) this.sendOwnVersion();
     while (await this.connection.readable()) {
-      // Waits until the peer has read our responses before the next message is handled.
+      // Waits until the peer has read the responses to earlier messages before the next message is handled.
       await this.sendRoom();
       await this.host.turns.nextTurn(this);
       await this.takeTurn();
     }
   }
 
-  /** Handles the waiting messages until the peer's time slice is used up. */
+  /** Handles received messages until the time slice of the peer's turn is used up. */
   private async takeTurn(): Promise<void> {
     const { turns } = this.host;
     const { turn } = turns;
@@ -215,7 +215,7 @@ export class PeerSession implements Peer {
       const work = this.handle(frame);
       if (work) await work;
       if (this.isGone) return;
-      // Sends due messages immediately instead of at the next tick.
+      // Sends messages that are due immediately instead of at the next tick.
       if (!this.connection.hasFrame) {
         this.tick(this.host.nowMs());
         return;
@@ -245,8 +245,8 @@ export class PeerSession implements Peer {
   }
 
   /**
-   * Returns a promise that resolves when the effects of the peer's earlier messages are complete, or null if they already
-   * are.
+   * Returns a promise that resolves when the effects of the peer's earlier messages are complete; null if none is
+   * incomplete.
    */
   private pendingEffect(): Promise<void> | null {
     for (const part of this.host.parts) {
@@ -277,8 +277,8 @@ export class PeerSession implements Peer {
   }
 
   /**
-   * Parses a message and calls its handlers. Not async: an async function would hold the parsed data while the handlers wait
-   * for the peer, possibly for a long time.
+   * Parses a message and calls its handlers. Not an async function, because the frame of an async function would keep the
+   * parsed data in memory while handlers wait for the peer, possibly for a long time.
    */
   private dispatch(name: Command, payload: Buffer): void | Promise<void> {
     const own = this.own.get(name);
@@ -317,8 +317,8 @@ export class PeerSession implements Peer {
   }
 
   /**
-   * Reports a malformed message with a reject. A malformed `reject` is not answered, because that could loop. A malformed
-   * `notfound` is not answered, because the reference does not parse it.
+   * Reports a malformed message with a reject. A malformed `reject` is not answered, because two nodes could answer each
+   * other without end. A malformed `notfound` is not answered, because the reference does not parse it.
    */
   private refuseMalformed(command: Command): void {
     if (command === 'reject' || command === 'notfound') return;
@@ -418,7 +418,7 @@ export class PeerSession implements Peer {
     this.pings.answered(nonce, this.host.nowMs());
   }
 
-  /** Sends due pings and checks time limits. Called about every 100 ms. */
+  /** Sends a ping if one is due, and checks the time limits. Called about every 100 ms. */
   tick(nowMs: number): void {
     const { connection, isReady, version } = this;
     const ageMs = nowMs - this.startedMs;

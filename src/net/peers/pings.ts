@@ -21,7 +21,7 @@ export class Pings {
     this.random = random;
   }
 
-  /** Age of the pending ping in ms; 0 without one. */
+  /** Age in ms of the ping that the peer has not answered yet; 0 if there is none. */
   waitMs(nowMs: number): number {
     return this.nonce === 0n ? 0 : nowMs - this.sentMs;
   }

@@ -1,10 +1,10 @@
 /**
- * Total size of received and unhandled messages of all connections. Above the limit, each connection may hold only one
- * unhandled message. The reference limits only each single connection, so many connections together can use much more
- * memory.
+ * Counts the bytes of received messages that wait to be handled, for all connections together. Above the limit, each
+ * connection may hold only one unhandled message. The reference limits only each single connection, so many connections
+ * together can use much more memory.
  */
 
-/** Limit in bytes. Arbitrary: as much as a dozen connections may hold with default options. */
+/** Limit in bytes. Arbitrary: as much as a dozen connections use with default options. */
 const LIMIT_BYTES = 64 << 20;
 
 export class ReceiveBudget {

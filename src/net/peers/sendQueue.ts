@@ -24,7 +24,7 @@ export class SendQueue {
   }
 
   write(frame: Buffer): void {
-    // While the socket accepts data the block is empty, because the `drain` event calls `flush`.
+    // If the socket accepts data, the block is empty, because the event `drain` calls `flush`.
     if (!this.socket.writableNeedDrain || frame.length > SMALL_BYTES) {
       this.flush();
       this.socket.write(frame);
@@ -35,7 +35,7 @@ export class SendQueue {
     this.blockBytes += frame.copy(this.block, this.blockBytes);
   }
 
-  /** Writes the collected block to the socket. Must be called when the socket has drained and before the socket is ended. */
+  /** Writes the collected block to the socket. Must be called when the socket emits `drain`, and before the socket is ended. */
   flush(): void {
     if (this.block === null) return;
     const block = this.block.subarray(0, this.blockBytes);

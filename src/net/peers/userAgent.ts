@@ -1,5 +1,5 @@
 /**
- * Characters that are removed from user agents, from ours and from those of peers. Source: Core utilstrencodings.cpp
+ * Characters that are removed from the user agents of this node and of peers. Source: Core utilstrencodings.cpp
  * `SanitizeString`.
  */
 

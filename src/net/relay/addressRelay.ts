@@ -1,8 +1,8 @@
 /**
  * Relays node addresses. Adds announced addresses to the address book, relays fresh addresses to one or two peers, sends
- * part of the address book on request, and announces our own address periodically. Owns the known and pending addresses of
- * each peer. Source: Core net_processing.cpp `ProcessMessage` (addr, getaddr, version), `RelayAddress`, `SendMessages`;
- * net.h `PushAddress`.
+ * part of the address book on request, and announces the address of this node periodically. Stores, for each peer, the
+ * addresses that the peer knows and those to be sent to the peer. Source: Core net_processing.cpp `ProcessMessage` (addr,
+ * getaddr, version), `RelayAddress`, `SendMessages`; net.h `PushAddress`.
  */
 import type { Chain } from '../../chain/chain.js';
 import { sha256d } from '../../crypto/hash.js';
@@ -26,10 +26,10 @@ export interface AddressRelayDeps {
   readonly local: Pick<LocalAddresses, 'best' | 'toAdvertise'>;
   readonly networks: Pick<Networks, 'isLimited'>;
   readonly chain: Pick<Chain, 'isInitialDownload'>;
-  /** Returns our address as the peer sees it, or null if the peer did not report it. */
+  /** Returns the address of this node as the peer sees it, or null if the peer did not report it. */
   readonly seenUsAt: (peer: Peer) => NetAddress | null;
   readonly localServices: () => bigint;
-  /** Network-adjusted time in seconds. */
+  /** Returns the network-adjusted time in seconds. */
   readonly adjustedTimeSec: () => number;
   readonly random: RandomSource;
   readonly log: Logger;
@@ -40,9 +40,12 @@ interface PeerAddresses {
   toSend: AddressEntry[];
   nextSendMs: number;
   nextLocalMs: number;
-  /** Whether we sent `getaddr` and the response is incomplete. Addresses received meanwhile are not relayed. */
+  /**
+   * Whether this node has sent `getaddr` to the peer and the response is incomplete. Addresses received during that time are
+   * not relayed.
+   */
   isAnswering: boolean;
-  /** Whether we have answered a `getaddr` of the peer. */
+  /** Whether this node has answered a `getaddr` of the peer. */
   wasTold: boolean;
 }
 
@@ -57,13 +60,13 @@ const SEND_INTERVAL_MS = 30_000;
 const LOCAL_INTERVAL_MS = 24 * 60 * 60_000;
 const MINUTE_SEC = 60;
 const DAY_SEC = 24 * 60 * 60;
-/** Maximum difference in seconds between an address's last seen time and now for which the address is fresh. */
+/** Maximum number of seconds since an address was last seen for which the address is fresh. */
 const FRESH_SEC = 10 * MINUTE_SEC;
 /** Earliest valid last seen time (Unix time). */
 const FIRST_TIME_SEC = 100_000_000;
 /** Age in seconds assumed for an address with an invalid last seen time. */
 const UNKNOWN_AGE_SEC = 5 * DAY_SEC;
-/** Seconds subtracted from the last seen time of an address that a peer announced. */
+/** Seconds subtracted from the last seen time of an address that a peer announced, because the peer may be wrong. */
 const HEARSAY_PENALTY_SEC = 2 * 60 * MINUTE_SEC;
 /** Maximum number of addresses in a message that are relayed. A longer message is assumed to be a response to `getaddr`. */
 const MAX_RELAYED_MESSAGE = 10;
@@ -104,7 +107,7 @@ export class AddressRelay implements MessageHandler {
     this.states.delete(peer);
   }
 
-  /** Announces our address to an outbound peer. */
+  /** Announces an address of this node to an outbound peer. */
   private introduce(peer: Peer, state: PeerAddresses): void {
     const { local } = this.deps;
     this.tellLocal(peer, state, local.best(peer.remote) ?? this.localFor(peer));
@@ -172,8 +175,8 @@ export class AddressRelay implements MessageHandler {
   }
 
   /**
-   * Answers `getaddr`, only for inbound peers and only once. Otherwise an attacker could send us addresses and later
-   * recognise this node at another address by requesting them.
+   * Answers `getaddr`, only for inbound peers and only once. Otherwise an attacker could send addresses to this node and
+   * later recognise the node at another address by requesting them.
    */
   private onGetAddr(peer: Peer): void {
     const state = this.states.get(peer);

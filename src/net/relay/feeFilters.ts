@@ -1,7 +1,7 @@
 /**
- * Minimum fee rates of transaction announcements (BIP133): the rates that peers requested, and ours. Ours is the minimum fee
- * rate of the mempool, rounded and sent with a delay. Source: Core net_processing.cpp `ProcessMessage` (feefilter),
- * `SendMessages`.
+ * Minimum fee rates of transaction announcements (BIP133): the rates that peers requested, and the rate that this node
+ * requests. The latter is the minimum fee rate of the mempool, rounded and sent with a delay. Source: Core
+ * net_processing.cpp `ProcessMessage` (feefilter), `SendMessages`.
  */
 import { isMoneyRange } from '../../consensus/limits.js';
 import type { RelaySource } from '../../mempool/mempoolReader.js';
@@ -28,7 +28,7 @@ export interface FeeFilterDeps {
 interface PeerFees {
   /** Minimum fee rate that the peer requested. */
   wantedRatePerKb: bigint;
-  /** Minimum fee rate that we sent to the peer. */
+  /** Minimum fee rate that this node sent to the peer. */
   sentRatePerKb: bigint;
   nextSendMs: number;
 }

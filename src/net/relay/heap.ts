@@ -1,4 +1,4 @@
-/** A binary heap: returns entries in the caller's order, and sorts only those that are removed. */
+/** Binary heap: returns entries in the caller's order. Only the entries that are removed get sorted. */
 
 export class Heap<T> {
   private readonly items: T[];
@@ -15,7 +15,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** Returns the first entry without removing it. */
+  /** Returns the smallest entry of the heap without removing it. */
   peek(): T | undefined {
     return this.items[0];
   }
@@ -33,7 +33,7 @@ export class Heap<T> {
     items[at] = item;
   }
 
-  /** Removes and returns the first entry. */
+  /** Removes and returns the smallest entry of the heap. */
   pop(): T | undefined {
     const { items } = this;
     const first = items[0];

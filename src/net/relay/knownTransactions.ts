@@ -1,7 +1,7 @@
 /**
  * Decides whether an announced transaction must be requested. Stores the ids of rejected transactions until the tip changes,
- * because a new tip may make them valid. Until then they are not requested from any peer. Source: Core net_processing.cpp
- * `AlreadyHave`, `recentRejects`.
+ * because a new tip may make them valid. Until the tip changes, rejected transactions are not requested from any peer.
+ * Source: Core net_processing.cpp `AlreadyHave`, `recentRejects`.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { RelaySource } from '../../mempool/mempoolReader.js';
@@ -57,7 +57,7 @@ export class KnownTransactions {
     return orphans.has(key) || mempool.hasKey(key) || this.isRejected(txid) || this.isConfirmed(txid);
   }
 
-  /** Whether the transaction is confirmed, as far as the coin cache shows. */
+  /** Whether the transaction is confirmed, as far as the coin cache can show. */
   private isConfirmed(txid: Bytes): boolean {
     this.outPoint.set(txid);
     for (let n = 0; n < PROBED_OUTPUTS; n++) {
@@ -73,8 +73,8 @@ export class KnownTransactions {
   }
 
   /**
-   * Stores a rejection. Does nothing if the tip has changed since the caller read `tip`, because the transaction may now be
-   * valid.
+   * Records a rejection. Without effect if the tip has changed since the caller read `tip`, because the transaction may be
+   * valid after the new tip.
    */
   noteRejected(txid: Bytes, tip: number): void {
     this.refresh();

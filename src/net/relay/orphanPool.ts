@@ -1,7 +1,7 @@
 /**
  * Pool of orphans: transactions with unknown parents, stored for a while in case the parents arrive. Count and size are
- * limited. A new orphan evicts a random one, so that an attacker cannot choose which. Does not decide about acceptance.
- * Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
+ * limited. A new orphan evicts a random one, so that an attacker cannot choose which. Other modules decide whether an orphan
+ * is accepted. Source: Core net_processing.cpp `AddOrphanTx`, `LimitOrphanTxSize`, `EraseOrphansFor`, `BlockConnected`.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
 import { MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -52,7 +52,7 @@ export class OrphanPool {
   /** Orphans that spend an outpoint, by outpoint. */
   private readonly spenders = new Map<string, readonly Kept[]>();
   private nextSweepSec = 0;
-  /** Unsubscribes from the chain. */
+  /** Removes the listener from the chain's events. */
   readonly close: () => void;
 
   constructor(options: OrphanPoolOptions, deps: OrphanPoolDeps) {

@@ -1,6 +1,6 @@
 /**
- * Random send times of a Poisson process, which do not reveal when this node received the data. Source: Core net.cpp
- * `PoissonNextSend`, `PoissonNextSendInbound`.
+ * Random send times of a Poisson process, from which peers cannot conclude when this node received the data. Source: Core
+ * net.cpp `PoissonNextSend`, `PoissonNextSendInbound`.
  */
 import type { RandomSource } from '../messageHandler.js';
 
@@ -21,7 +21,7 @@ export class SharedTimer {
     this.random = random;
   }
 
-  /** Returns the next send time. All calls before that time return the same value. */
+  /** Returns the time at which the next message should be sent. All calls before that time return the same value. */
   next(nowMs: number, averageMs: number): number {
     if (this.nextMs < nowMs) this.nextMs = poissonNextMs(nowMs, averageMs, this.random);
     return this.nextMs;

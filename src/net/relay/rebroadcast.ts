@@ -1,7 +1,7 @@
 /**
- * Announces local transactions that no peer has requested again every ten to fifteen minutes, to all peers that do not have
- * them. A transaction that was sent while no suitable peer was connected is thus still relayed. The mempool holds the list
- * of these transactions. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`, `ProcessGetData`.
+ * Announces local transactions that no peer has requested yet again every ten to fifteen minutes, to all peers that do not
+ * have them. So a transaction that was sent while no suitable peer was connected is still relayed. The mempool holds the
+ * list of these transactions. Source: Core 0.21 net_processing.cpp `ReattemptInitialBroadcast`, `ProcessGetData`.
  */
 import type { UnbroadcastSource } from '../../mempool/mempoolReader.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';

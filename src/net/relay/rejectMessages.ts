@@ -1,6 +1,6 @@
 /**
- * Logs reject messages of peers (BIP61). They have no other effect. Source: Core net_processing.cpp `ProcessMessage`
- * (reject).
+ * Logs reject messages of peers (BIP61). This node does nothing else with these messages. Source: Core net_processing.cpp
+ * `ProcessMessage` (reject).
  */
 import { hashToHex } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';

@@ -15,7 +15,7 @@ interface Relayed {
 }
 
 const LIFETIME_MS = 15 * 60_000;
-/** Memory in bytes of an entry besides the transaction itself. */
+/** Estimated memory in bytes of an entry in addition to the transaction itself. */
 const ENTRY_BYTES = 150;
 
 export class RelayMemory {
@@ -34,7 +34,7 @@ export class RelayMemory {
     return this.byKey.size;
   }
 
-  /** Adds a transaction, serialized with witness. An existing entry keeps its expiry time. */
+  /** Adds a transaction, serialized with witness. If the transaction is already stored, its expiry time does not change. */
   add(key: string, bytes: Buffer, nowMs: number): void {
     this.expire(nowMs);
     if (this.byKey.has(key)) return;

@@ -18,7 +18,7 @@ export function takesTransactionsFrom(options: RelayOptions, peer: Peer): boolea
   return options.relaysTransactions || (peer.isWhitelisted && options.whitelistRelay);
 }
 
-/** Whether all transactions of the peer are relayed, even known and rejected ones. */
+/** Whether all transactions of the peer are relayed, even known and rejected transactions. */
 export function forcesRelay(options: RelayOptions, peer: Peer): boolean {
   return peer.isWhitelisted && options.whitelistForceRelay;
 }

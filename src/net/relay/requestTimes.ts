@@ -1,8 +1,8 @@
 /**
  * Time of the last or next request for each transaction, over all peers. Requests of one transaction to two peers must be
- * two minutes apart. Entries are limited: at least the latest half of the limit is kept. Source: Core net.cpp
- * `mapAlreadyAskedFor`. The reference removes the entry with the earliest time; this class removes the half that was unused
- * longest.
+ * two minutes apart. The number of entries is limited; at least the latest entries, up to half of the limit, are kept.
+ * Source: Core net.cpp `mapAlreadyAskedFor`. The reference removes the entry with the earliest time; this class removes the
+ * half that was unused longest.
  */
 
 export class RequestTimes {

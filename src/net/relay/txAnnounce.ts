@@ -39,20 +39,23 @@ export interface TxAnnouncerDeps {
   readonly uploadTarget: Pick<UploadTarget, 'isReached'>;
   readonly random: RandomSource;
   readonly nowMs: () => number;
-  /** Clock in seconds with which the mempool dates its transactions. */
+  /** Returns the time in seconds by the clock with which the mempool dates its transactions. */
   readonly nowSec: () => number;
 }
 
 interface PeerInventory {
-  /** Transactions that the peer is known to have. Created on first use, because it takes half a megabyte. */
+  /**
+   * Transactions that the peer is known to have. The filter is created when it is first needed, because it uses half a
+   * megabyte.
+   */
   known: RollingBloomFilter | null;
   readonly toSend: Set<string>;
   nextSendMs: number;
   wantsMempool: boolean;
-  /** Response to `mempool` that is being sent, and the number of its entries already processed. */
+  /** Response to `mempool` that is being sent, and the number of its entries that were already processed. */
   answer: readonly RelayEntry[];
   answered: number;
-  /** Time of the peer's last `mempool` request in seconds; 0 if it sent none. */
+  /** Time of the peer's last `mempool` request in seconds; 0 if the peer has sent none. */
   mempoolSec: number;
 }
 
@@ -73,8 +76,8 @@ const KNOWN_FALSE_POSITIVE_RATE = 0.000001;
 /** Maximum number of mempool transactions processed in one turn of a peer for a `mempool` response. */
 const ANSWER_PART = 1000;
 /**
- * Maximum number of transaction bytes that one turn matches with a peer's filter. This takes some milliseconds in the worst
- * case.
+ * Maximum number of bytes of transactions that are matched with a peer's filter in one turn. Matching takes some
+ * milliseconds in the worst case.
  */
 const FILTERED_BYTES = 64 << 10;
 const RELAY_MEMORY_BYTES = 64 << 20;
@@ -122,7 +125,10 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Shortens a queue: removes transactions that left the mempool, then the oldest entries if the queue is still too long. */
+  /**
+   * Shortens a peer's queue of announcements: removes transactions that left the mempool and then, if the queue is still too
+   * long, the oldest entries.
+   */
   private shorten(toSend: Set<string>): void {
     for (const key of toSend) if (!this.deps.mempool.hasKey(key)) toSend.delete(key);
     for (const key of toSend) {
@@ -202,7 +208,7 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     }
   }
 
-  /** Returns the queued transactions that are still in the mempool, and removes the others from the queue. */
+  /** Returns the queued transactions that are still in the mempool. Removes the other transactions from the queue. */
   private entriesToSend(toSend: Set<string>): RelayEntry[] {
     const entries: RelayEntry[] = [];
     for (const key of toSend) {
@@ -240,7 +246,10 @@ export class TxAnnouncer implements MessageHandler, InventoryServer {
     else answer(entries);
   }
 
-  /** Returns the sorted mempool, without a promise if the mempool is small or was already sorted for another peer. */
+  /**
+   * Returns the sorted mempool. Returns no promise if the mempool is small, or was sorted for another peer and has not
+   * changed.
+   */
   private orderFor(peer: Peer): MaybePromise<readonly RelayEntry[]> {
     const { mempool } = this.deps;
     const { changeCount } = mempool;

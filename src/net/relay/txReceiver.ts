@@ -45,16 +45,15 @@ export interface TxReceiverDeps {
   readonly requests: Pick<TxRequests, 'request' | 'noteReceived'>;
   readonly announcer: Pick<TxAnnouncer, 'announce' | 'noteKnown'>;
   /**
-   * Stores transactions that were not accepted or were replaced. They are used to reconstruct compact blocks that contain
-   * them.
+   * Stores transactions that were not accepted or were replaced, because a compact block may contain them.
    */
   readonly extras: { add(transaction: { readonly wtxid: Bytes; readonly bytes: Bytes }): void };
   readonly log: Logger;
 }
 
 /**
- * Maximum size in bytes of a transaction that is parsed at once, which takes a millisecond or two. Larger ones are parsed in
- * slices.
+ * Maximum size in bytes of a transaction that is parsed in one step, which takes a millisecond or two. Larger transactions
+ * are parsed in slices.
  */
 const AT_ONCE_BYTES = 65_536;
 /** Rejected transactions of at least this size in bytes are not stored for compact blocks. */
@@ -196,8 +195,8 @@ export class TxReceiver implements MessageHandler {
   }
 
   /**
-   * Records the txid of a rejected transaction. The txid does not cover the witness. If the transaction has a witness or may
-   * have been stripped of it, a valid transaction may have the same txid, so the txid is not recorded.
+   * Records the txid of a rejected transaction. The txid does not cover the witness. If the transaction has a witness, or
+   * its witness may have been removed, a valid transaction may have the same txid. In these cases the txid is not recorded.
    */
   private remember(tx: Transaction, txid: Buffer, error: ValidationError, tip: number): void {
     const isWitness = hasWitness(tx);
@@ -230,11 +229,11 @@ export class TxReceiver implements MessageHandler {
     const { orphans } = this.deps;
     const parents = [{ key, outputCount }];
     const blamed = new Set<Peer>();
-    // `parents` grows during the loop, because each accepted orphan is appended.
+    // `parents` grows during the loop: each accepted orphan is appended, because it may be the parent of further orphans.
     for (const parent of parents) {
       for (const orphan of orphans.spendersOf(parent.key, parent.outputCount)) {
         if (this.isClosed) return;
-        // Skips an orphan that was removed while earlier ones were processed.
+        // Skips an orphan that was removed while earlier orphans were processed.
         if (blamed.has(orphan.peer) || !orphans.has(orphan.key)) continue;
         const tx = parseTransaction(new Reader(orphan.bytes));
         const verdict = await this.resolve(orphan, tx);
@@ -244,7 +243,7 @@ export class TxReceiver implements MessageHandler {
     }
   }
 
-  /** Processes one orphan. If it is invalid, its own sender is punished, not the sender of the parent. */
+  /** Processes one orphan. If the orphan is invalid, the peer that sent it is punished, not the sender of the parent. */
   private async resolve(orphan: Orphan, tx: Transaction): Promise<AcceptVerdict> {
     const { announcer, known, log, mempool, orphans } = this.deps;
     const { tip } = known;

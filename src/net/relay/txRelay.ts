@@ -1,6 +1,6 @@
 /**
- * Creates the message handlers for transactions in their required order, and exposes their interface to other modules.
- * Contains no rules.
+ * Creates the message handlers for transactions in their required order, and provides the interface to them for other
+ * modules. Contains no rules.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { Mempool } from '../../mempool/mempool.js';
@@ -45,7 +45,7 @@ export interface TxRelayDeps {
 export interface TxRelay {
   readonly parts: readonly MessageHandler[];
   readonly filters: BloomFilters;
-  /** Serves peers' requests for transactions. */
+  /** Answers peers' requests for transactions. */
   readonly server: InventoryServer;
   /** Queues a mempool transaction for announcement to all peers. */
   announce(txid: Bytes): void;

@@ -1,10 +1,9 @@
 /**
- * Requests announced transactions. The first announcing peer is asked at once; each further peer is asked two minutes later
- * if the transaction is still missing. Owns the pending requests; `txReceiver.ts` handles received transactions. Source:
- * Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv), `SendMessages`.
- *
- * Deviations: the total number of requests is limited, and each peer gets an equal share when there are many. A transaction
- * that a peer reported as not found may be requested from that peer again.
+ * Requests announced transactions. The first peer that announces a transaction is asked immediately; each other peer that
+ * announces it is asked two minutes later if the transaction is still missing. Stores the pending requests; `txReceiver.ts`
+ * handles received transactions. Source: Core net.cpp `CNode::AskFor`, net_processing.cpp `ProcessMessage` (inv),
+ * `SendMessages`. Deviations: the total number of requests is limited, and each peer gets an equal share when there are
+ * many. A transaction that a peer reported as not found may be requested from that peer again.
  */
 import type { Chain } from '../../chain/chain.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -49,7 +48,7 @@ const MAX_ASKED = 2 * MAX_INV_ITEMS;
 /** Total number of pending requests, about 150 bytes each, above which each peer is limited to an equal share. Arbitrary. */
 const MAX_ASKED_TOTAL = 250_000;
 const RETRY_MS = 2 * 60_000;
-/** Time in ms that is subtracted from the due time of a first request, so that it is due at once. */
+/** Time in ms that is subtracted from the time of a first request, so that it is sent immediately. */
 const HEAD_START_MS = 1000;
 const GETDATA_BATCH = 1000;
 /** Maximum number of getdata batches per tick, so that one peer cannot take too much time. */
@@ -130,7 +129,7 @@ export class TxRequests implements MessageHandler {
     return this.askedTotal >= MAX_ASKED_TOTAL && asked.size >= MAX_ASKED_TOTAL / this.states.size;
   }
 
-  /** Returns the inventory type of a request. The witness is requested if both sides support it. */
+  /** Returns the inventory type of a request to the peer. The witness is requested if both this node and the peer support it. */
   private typeFor(peer: Peer): number {
     const both = this.deps.localServices() & peer.version!.services;
     return (both & NODE.witness) !== 0n ? INV.witnessTx : INV.tx;
@@ -144,8 +143,8 @@ export class TxRequests implements MessageHandler {
   }
 
   /**
-   * Ends a sent request of the peer. A request that is only queued stays in the queue, so that the queue cannot exceed the
-   * counted size.
+   * Ends a sent request of the peer. A queued request that was not sent stays in the queue, so that the count of the queue
+   * stays correct.
    */
   private noteAnswered(peer: Peer, key: string): void {
     const state = this.states.get(peer);

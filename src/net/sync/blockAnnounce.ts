@@ -14,7 +14,7 @@ import type { SyncPeer } from './peerTable.js';
 import type { RecentBlocks } from './recentBlocks.js';
 import type { SyncDeps } from './syncDeps.js';
 
-/** Maximum number of new blocks in one announcement. If there are more, only the last one is announced. */
+/** Maximum number of new blocks in one announcement. If there are more new blocks, only the last one is announced. */
 export const MAX_BLOCKS_TO_ANNOUNCE = 8;
 /** First protocol version with `sendheaders` (BIP130). */
 const SENDHEADERS_VERSION = 70_012;
@@ -25,7 +25,10 @@ const SENDHEADERS_VERSION = 70_012;
 const UNCHECKED_COMPACT_VERSION = 70_015;
 /** Number of headers cached for announcements: enough for two announcements of maximum length. */
 const HEADERS_KEPT = 2 * MAX_BLOCKS_TO_ANNOUNCE;
-/** Maximum difference between a peer's start height and our height. A peer that is further ahead gets no announcements. */
+/**
+ * Maximum difference between the heights of the peer at its start and of this node. A peer that is further ahead gets no
+ * announcements.
+ */
 const START_HEIGHT_SLACK = 2000;
 
 export interface BlockAnnounceDeps extends SyncDeps {
@@ -37,7 +40,7 @@ interface AnnouncePeer {
   prefersHeaders: boolean;
   /** Header ids of new blocks of the active chain that wait to be announced to the peer, in order. */
   pending: number[];
-  /** Whether an announcement to the peer is being prepared and reads headers from disk. The next announcement waits. */
+  /** Whether headers for an announcement to the peer are being read from disk. The next announcement waits for the end. */
   isBusy: boolean;
 }
 
@@ -51,7 +54,7 @@ export class BlockAnnounce implements MessageHandler {
   private readonly deps: BlockAnnounceDeps;
   private readonly own = new Map<number, AnnouncePeer>();
   private readonly listeners: (() => void)[];
-  /** Height of the highest block that was announced before it was connected. */
+  /** Height of the highest block that was announced before it was connected, as compact block. */
   private highestFast = 0;
   /** Headers of the last connected blocks, by header id. */
   private readonly lastHeaders = new Map<number, Buffer>();
@@ -118,7 +121,7 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Announces new blocks of the active chain immediately, not at the next tick. Blocks found in quick succession are
+   * Announces new blocks of the active chain immediately instead of at the next tick. Blocks found in quick succession are
    * therefore announced one by one, instead of as a group that exceeds the limit. The reference wakes its send thread for
    * this purpose.
    */
@@ -169,8 +172,8 @@ export class BlockAnnounce implements MessageHandler {
   }
 
   /**
-   * Returns the first of `ids` that the peer does not have, and all after it. Returns null if their headers would not
-   * connect for the peer, or if the active chain has changed.
+   * Returns the first of `ids` that the peer does not have, and all ids after it. Returns null if the headers of these
+   * blocks would not connect to a header that the peer has, or if the active chain has changed.
    */
   private unknownTo(state: SyncPeer, ids: readonly number[]): number[] | null {
     const { peers, chain } = this.deps;
@@ -231,7 +234,10 @@ export class BlockAnnounce implements MessageHandler {
     }
   }
 
-  /** Announces only the last block by inv, unless the peer has it. The block was our tip but may have been disconnected since. */
+  /**
+   * Announces only the last block by inv, unless the peer has it. The block was the tip of this node, but may have been
+   * disconnected in the meantime.
+   */
   private announceById(state: SyncPeer, id: number): void {
     if (this.deps.peers.hasHeader(state, id)) return;
     const hash = Buffer.from(this.deps.chain.index.headers.hash(id));

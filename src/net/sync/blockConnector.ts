@@ -1,28 +1,27 @@
 /**
  * Activates the best chain in the background while blocks arrive. Counts accepted blocks that are not connected yet. At most
- * one activation is running and one is queued. Errors are not reported here, because the chain reports them.
+ * one activation is running and one is queued. Errors need no handling in this module, because the chain reports them.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 
-/** Total size of accepted, unconnected blocks above which peers that send blocks must wait. */
+/** Total size in bytes of accepted blocks without connection above which peers that send blocks must wait. */
 const BACKLOG_LIMIT_BYTES = 32 << 20;
-/** Total size of unconnected blocks at which waiting peers may continue. */
+/** Total size in bytes of accepted blocks without connection at which waiting peers may continue. */
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class BlockConnector {
   private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;
-  /** Whether the current activation has started. It may then miss blocks that are accepted later. */
+  /** Whether the current activation has started. If so, it may miss blocks that are accepted during its course. */
   private started = false;
-  /** Sizes of accepted blocks that have not been tried as tip, by header id. */
+  /** Sizes in bytes of accepted blocks that were not connected yet, by header id. */
   private readonly ahead = new Map<number, number>();
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
   /**
-   * Tip after the last complete step, up to which all effects are complete. During an activation the chain may already be
-   * further.
+   * Tip after the last complete activation step, whose effects are all complete. During a step the chain may be further.
    */
   private standing: number = NO_HEADER;
   /** Callers that wait until a certain block is connected or found invalid. */
@@ -40,7 +39,7 @@ export class BlockConnector {
     };
   }
 
-  /** Resolves when all blocks that could be connected at the time of the call are connected; never rejects. */
+  /** Resolves when all blocks are connected that could be connected at the time of the call. Never rejects. */
   request(): Promise<void> {
     this.running ??= this.run();
     if (this.started) return (this.waiting ??= this.runAfter(this.running));
@@ -50,7 +49,7 @@ export class BlockConnector {
   private async run(): Promise<void> {
     await null;
     this.started = true;
-    // The error is ignored here: the chain has reported it, stops the node, and rejects all later calls.
+    // The error is ignored at this point: the chain has reported it, stops the node, and rejects all later calls.
     await this.chain.activateBestChain().catch(() => undefined);
     this.started = false;
     this.running = null;
@@ -74,8 +73,8 @@ export class BlockConnector {
   }
 
   /**
-   * Resolves when the complete branch with the most work at the time of the call is connected or found invalid. Returns null
-   * if that is already the case. Unlike `request` it does not wait for blocks that arrive later.
+   * Resolves when the branch with the most work among the complete ones at the time of the call is connected or found
+   * invalid. Returns null if there is nothing to wait for. Unlike `request`, does not wait for blocks that arrive later.
    */
   pending(): Promise<void> | null {
     if (this.running === null && this.waiting === null) return null;

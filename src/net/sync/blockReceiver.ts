@@ -1,6 +1,7 @@
 /**
- * Handles received blocks: parses and stores them at once, and connects them in the background. A peer that sends blocks
- * faster than they are connected must wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp `ProcessNewBlock`.
+ * Handles received blocks: parses and stores each block immediately, and connects it in the background. A peer that sends
+ * blocks faster than they are connected must wait. Source: Core net_processing.cpp `BLOCK`, validation.cpp
+ * `ProcessNewBlock`.
  */
 import { loadBlock, type LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { REJECT_CODE } from '../../consensus/reject.js';
@@ -22,7 +23,7 @@ export interface BlockReceiverDeps extends Pick<SyncDeps, 'chain' | 'log'> {
   readonly sources: BlockSources;
 }
 
-/** How a block was received. */
+/** Circumstances under which a block was received. */
 export interface Delivery {
   /** Whether this node requested the block. A requested block is stored even if it cannot become the tip. */
   requested: boolean;
@@ -67,7 +68,10 @@ export class BlockReceiver implements MessageHandler {
     this.awaited.delete(peer.id);
   }
 
-  /** Returns a promise that resolves when the peer's blocks are connected as far as possible; null if none are pending. */
+  /**
+   * Returns a promise that resolves when the peer's blocks are connected as far as possible; null if none waits for its
+   * connection.
+   */
   pendingEffect(peer: Peer): Promise<void> | null {
     if (!this.awaited.has(peer.id)) return null;
     const { connector, inFlight } = this.deps;

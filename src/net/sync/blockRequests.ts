@@ -1,8 +1,8 @@
 /**
  * Selects the peer for each block download. Blocks are downloaded from all suitable peers concurrently, within a window
- * above the last common block. A peer that stalls the window or exceeds the time limit of a block is disconnected. Stores
- * nothing on disk, because the chain knows its blocks. Source: Core net_processing.cpp `FindNextBlocksToDownload`,
- * `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
+ * above the last common block. A peer that stalls the window or exceeds the time limit of a block is disconnected. Nothing
+ * is stored on disk, because the chain stores which blocks are present. Source: Core net_processing.cpp
+ * `FindNextBlocksToDownload`, `SendMessages` (stalling, download timeout, getdata), `ProcessHeadersMessage` (direct fetch).
  */
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -12,24 +12,33 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { blockTypeFor, type SyncPeer } from './peerTable.js';
 import { isNearlyInStep, type SyncDeps } from './syncDeps.js';
 
-/** Maximum number of blocks requested from one peer at a time. */
+/** Maximum number of blocks that are requested from one peer and not received yet. */
 export const MAX_BLOCKS_IN_TRANSIT = 16;
 /** Source: `BLOCK_DOWNLOAD_WINDOW`. */
 const DOWNLOAD_WINDOW = 1024;
 /** Source: `BLOCK_STALLING_TIMEOUT`. */
 const STALLING_LIMIT_MS = 2000;
-/** Time limit for one block, in target spacings: a base, and an addition for each other peer with requested blocks. */
+/**
+ * Time limit for one block, as multiples of the target spacing: a base, and an addition for each other peer from which
+ * blocks are requested.
+ */
 const DOWNLOAD_LIMIT_SPACINGS = 1;
 const DOWNLOAD_LIMIT_SPACINGS_PER_PEER = 0.5;
 /**
  * Number of last blocks that a pruned peer (NODE_NETWORK_LIMITED) surely has, two fewer than it promises, to avoid races.
- * Older blocks are not requested from the peer. The reference requests them after half a day offline and is disconnected for
- * it.
+ * Older blocks are not requested from such a peer. The reference requests them after it was offline for half a day, and the
+ * peer then disconnects it.
  */
 const LIMITED_DEPTH = 288 - 2;
-/** Number of headers collected in one step of a branch walk. Steps are needed because headers only link to their parents. */
+/**
+ * Number of headers that are collected in one step of an iteration over a branch. Steps are needed because a header refers
+ * only to its parent.
+ */
 const WALK_BATCH = 128;
-/** If a peer has at most this many pending blocks, more are requested immediately instead of at its next tick. */
+/**
+ * If at most this number of requested blocks is pending at a peer, more blocks are requested immediately instead of at the
+ * next tick.
+ */
 const TOP_UP_BELOW = MAX_BLOCKS_IN_TRANSIT / 2;
 
 export interface BlockRequestsOptions {
@@ -41,7 +50,7 @@ export interface BlockRequestsOptions {
 
 export interface BlockRequestsDeps extends SyncDeps {
   readonly inFlight: BlocksInFlight;
-  /** Tells which peers send compact blocks in the version that we want. */
+  /** Returns which peers send compact blocks of the version that this node requests. */
   readonly compact: { supportsWanted(peer: Peer): boolean };
 }
 
@@ -96,7 +105,7 @@ export class BlockRequests implements MessageHandler {
     return `Timeout downloading block ${hashToHex(chain.index.headers.hash(first))} from peer=${peer.id}`;
   }
 
-  /** Requests the next blocks from the peer if only a few of its requests are pending. */
+  /** Requests the next blocks from the peer, if few of the requests to it are pending. */
   topUp(peer: Peer): void {
     if (!peer.isSendFull && this.deps.inFlight.countFrom(peer) <= TOP_UP_BELOW) this.askForMore(peer);
   }
@@ -147,8 +156,8 @@ export class BlockRequests implements MessageHandler {
   }
 
   /**
-   * Returns up to `count` blocks that the peer has and that are neither stored nor requested. Advances `lastCommon` as far
-   * as possible.
+   * Returns up to `count` blocks that the peer has and that are neither stored nor requested yet. Advances `lastCommon`, the
+   * last block that this node and the peer have in common, as far as possible.
    */
   private findNext(state: SyncPeer, count: number): NextBlocks {
     const found: NextBlocks = { wanted: [], staller: null };
@@ -158,7 +167,7 @@ export class BlockRequests implements MessageHandler {
     const best = state.bestKnown;
     if (best === NO_HEADER || headers.compareWork(best, chain.tip) < 0) return found;
     if (headers.work(best) < this.options.minimumChainWork) return found;
-    // The initial value may be too high or too low. The call of `headerChain.lastCommon` below corrects it.
+    // The initial value may be too high or too low. `headerChain.lastCommon` below corrects it.
     if (state.lastCommon === NO_HEADER)
       state.lastCommon = active.at(Math.min(headers.height(best), active.height));
     state.lastCommon = headerChain.lastCommon(state.lastCommon, best);
@@ -189,7 +198,7 @@ export class BlockRequests implements MessageHandler {
     return found;
   }
 
-  /** Returns up to `count` blocks below a snapshot that the peer has and that are neither stored nor requested. */
+  /** Returns up to `count` blocks below a snapshot that the peer has and that are neither stored nor requested yet. */
   private findBehind(state: SyncPeer, count: number): number[] {
     const { chain, inFlight } = this.deps;
     const { headers, active } = chain.index;

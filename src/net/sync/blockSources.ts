@@ -52,13 +52,16 @@ export class BlockSources {
     if (!source) return;
     const { chain, inFlight, compact } = this.deps;
     if (error) refuseBlock(source.peer, Buffer.from(hash), error, source.mayPunish);
-    // If no other block is in flight, this block is the best known one, even if it is not the tip yet.
+    // If no other block is in flight, this block is the best known block, even if it is not the tip yet.
     else if (!chain.isInitialDownload() && inFlight.size === (inFlight.has(id) ? 1 : 0))
       compact.noteUseful(source.peer);
   }
 }
 
-/** Rejects a peer's block: sends the reason and punishes the peer. An error without a BIP61 code is neither sent nor punished. */
+/**
+ * Rejects a peer's block: sends the reason and punishes the peer. For an error without a BIP61 code, no reason is sent and
+ * the peer is not punished.
+ */
 export function refuseBlock(peer: Peer, hash: Buffer, error: ValidationError, mayPunish: boolean): void {
   const { rejectCode, reason, dosScore } = error;
   if (peer.isGone || rejectCode === REJECT_CODE.NONE || rejectCode >= REJECT_CODE.HIGH_FEE) return;

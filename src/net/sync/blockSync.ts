@@ -1,6 +1,6 @@
 /**
- * Creates the message handlers for blocks in their calling order, and exposes their interface to other modules. Contains no
- * rules.
+ * Creates the message handlers for blocks in their calling order, and provides the interface to them for other modules.
+ * Contains no rules.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { NetworkParams } from '../../params/network.js';
@@ -110,7 +110,7 @@ export function makeBlockSync(options: BlockSyncOptions, deps: BlockSyncDeps): B
   const getData = new GetData();
   getData.addServer(blocks);
   return {
-    // The peer table must come first, because the other handlers use it. Announcements are sent before requests.
+    // The peer table must be the first handler, because the other handlers use it. Announcements are sent before requests.
     parts: [
       peers,
       headersSync,

@@ -18,9 +18,9 @@ interface Downloads<Partial> {
   readonly blocks: Map<number, BlockInFlight<Partial>>;
   /** Time in ms since which the peer's first pending block is expected. */
   sinceMs: number;
-  /** Time in ms since which other peers have waited for this peer; 0 if none waits. */
+  /** Time in ms since which other peers' blocks have waited for blocks of this peer; 0 if none wait. */
   stallingSinceMs: number;
-  /** Number of reasons for which the peer's time limits are suspended, because this node delays the peer's messages. */
+  /** Number of running tasks of this node that delay the peer's messages, during which the peer's time limits are suspended. */
   holds: number;
 }
 
@@ -54,7 +54,7 @@ export class BlocksInFlight<Partial = unknown> {
     return [...(this.byPeer.get(peer.id)?.blocks.keys() ?? [])];
   }
 
-  /** Number of peers with at least one requested block. */
+  /** Number of peers from which at least one block is requested. */
   get peerCount(): number {
     let count = 0;
     for (const { blocks } of this.byPeer.values()) if (blocks.size > 0) count++;
@@ -71,8 +71,8 @@ export class BlocksInFlight<Partial = unknown> {
   }
 
   /**
-   * Records that the block is requested from this peer only. Keeps an existing record of the same peer; replaces a record of
-   * another peer.
+   * Records that the block is requested from this peer only. An existing record of the same peer is kept; a record of
+   * another peer is replaced.
    */
   request(peer: Peer, id: number): BlockInFlight<Partial> {
     const known = this.byId.get(id);
@@ -86,7 +86,10 @@ export class BlocksInFlight<Partial = unknown> {
     return entry;
   }
 
-  /** Removes the record of a block that was received or is not expected any more. Returns whether it was requested. */
+  /**
+   * Removes the record of a block that was received or is not expected any more. Returns whether the block had been
+   * requested.
+   */
   receive(id: number): boolean {
     const entry = this.byId.get(id);
     if (!entry) return false;
@@ -99,7 +102,7 @@ export class BlocksInFlight<Partial = unknown> {
     return true;
   }
 
-  /** Removes a peer and its records, so that its blocks may be requested from other peers. */
+  /** Removes a peer and the records of its requests, so that the blocks may be requested from other peers. */
   dropPeer(peer: Peer): void {
     for (const id of this.idsFrom(peer)) this.byId.delete(id);
     this.byPeer.delete(peer.id);
@@ -135,7 +138,10 @@ export class BlocksInFlight<Partial = unknown> {
     }
   }
 
-  /** Runs a task that delays the peer's messages. The peer's time limits are suspended during the task and restart after it. */
+  /**
+   * Runs a task that delays the handling of the peer's messages. The peer's time limits are suspended during the task and
+   * start from zero after it.
+   */
   async holding(peer: Peer, task: () => Promise<void>): Promise<void> {
     const downloads = this.downloads(peer);
     downloads.holds++;

@@ -30,7 +30,7 @@ export interface FilterServingDeps {
   readonly log: Logger;
 }
 
-/** A valid request, resolved to the active chain. */
+/** A valid request, with its block ids looked up in the active chain. */
 interface Asked {
   readonly filters: NonNullable<FilterServingDeps['filters']>;
   /** Header id and height of the last requested block. */
@@ -85,7 +85,7 @@ export class FilterServing implements MessageHandler {
     if (asked === null) return;
     const { active, headers } = this.deps.chain.index;
     if (!active.contains(asked.id)) return;
-    // Reads block ids from the active chain as it is now. Blocks that were disconnected after the request are omitted.
+    // Reads block ids from the current active chain. Blocks that were disconnected after the request are omitted.
     const ids: number[] = [];
     for (let height = message.startHeight; height <= asked.height; height++) ids.push(active.at(height));
     let since = performance.now();

@@ -8,7 +8,7 @@ import { MAX_INV_ITEMS, type InvItem } from '../inventory.js';
 import type { Payload } from '../messages/table.js';
 import type { MessageHandler, Peer } from '../messageHandler.js';
 
-/** Serves requests for some inventory types. */
+/** Serves the requests for some inventory types. */
 export interface InventoryServer {
   /** Whether the server serves items of this inventory type. */
   handles(type: number): boolean;
@@ -23,7 +23,7 @@ export class GetData implements MessageHandler {
     // The items are packed into one buffer, because the list stays in memory while the peer does not read.
     getdata: (peer: Peer, { items }: Payload<'getdata'>) => this.onGetData(peer, items.length, pack(items)),
   };
-  /** Servers in the order in which they are queried. Items of other types are ignored. */
+  /** Servers in the order in which they are queried. Items of types without a server are ignored. */
   private readonly servers: InventoryServer[] = [];
 
   addServer(server: InventoryServer): void {
@@ -35,7 +35,7 @@ export class GetData implements MessageHandler {
       peer.punish(20, `message getdata size() = ${count}`);
       return;
     }
-    // Stores only positions of missing items. Lists of objects for peers that do not read would need too much memory.
+    // Stores only the positions of missing items. Lists of objects for peers that do not read would need too much memory.
     let missing: number[] = [];
     const tellMissing = (): void => {
       if (missing.length > 0 && !peer.isGone) peer.sendRaw('notfound', pick(packed, missing));

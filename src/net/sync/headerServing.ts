@@ -18,7 +18,7 @@ import type { SyncDeps } from './syncDeps.js';
 
 /** Maximum number of block ids in the response to getblocks. */
 const MAX_BLOCK_IDS = 500;
-/** Minimum time in seconds for which announced blocks must not be pruned. */
+/** Minimum number of seconds for which an announced block must not be pruned, so that the peer can request it. */
 const PRUNE_MARGIN_SEC = 60 * 60;
 
 export interface HeaderServingOptions {
@@ -61,8 +61,8 @@ export class HeaderServing implements MessageHandler {
     const first = this.firstHeader(locator, stopHash);
     if (first === null) return;
     const ids = this.idsFrom(first, stopHash);
-    // The last header sent, or the tip if the response is empty. An earlier, higher value is not kept, because the peer
-    // may lack headers that it did not request.
+    // Records the last header that was sent, or the tip if the response is empty. An earlier, higher value is not kept,
+    // because the peer may lack headers that it did not request.
     const bestSent = ids.at(-1) ?? chain.tip;
     const list: Buffer[] = [];
     let since = performance.now();
@@ -98,7 +98,7 @@ export class HeaderServing implements MessageHandler {
     const { chain, connector, headerChain, blocks } = this.deps;
     const { headers, active } = chain.index;
     if (this.refusesLocator(peer, 'getblocks', locator)) return;
-    // The peer may know a block that is still being connected, so its connection is awaited first.
+    // The peer may know a block that is still being connected, so the end of its connection is awaited first.
     if (!chain.isInitialDownload()) await connector.request();
     if (peer.isGone) return;
     const items: InvItem[] = [];

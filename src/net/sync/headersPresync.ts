@@ -4,7 +4,8 @@
  * sufficient, the second pass downloads the headers again and compares the bits. A header is released when 24 bits above it
  * match. A peer that sends a different chain in the second pass succeeds with a probability of 1 in 16 million. A state
  * machine without I/O. Source: Core 24 headerssync.cpp. lbrycrd does not have this check. Core only limits difficulty
- * changes; here both passes check the full difficulty rule, because it needs only the previous eleven headers.
+ * changes; this code checks the full difficulty rule in both passes, because the rule needs only the previous eleven
+ * headers.
  */
 import type { HeaderWalk } from '../../consensus/headerWalk.js';
 import { MAX_FUTURE_BLOCK_TIME_SEC } from '../../consensus/limits.js';
@@ -16,7 +17,7 @@ import { equalBytes } from '../../util/bytes.js';
 
 /** Number of headers per stored commitment bit. */
 export const COMMITMENT_PERIOD = 256;
-/** Number of commitment bits above a header that must match before the header is released. */
+/** Number of commitment bits after a header that must match before the header is released. */
 const COMMITMENT_DEPTH = 24;
 /** Number of headers of 112 bytes each that are held in memory in the second pass. */
 export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
@@ -28,19 +29,22 @@ export const HELD_HEADERS = COMMITMENT_PERIOD * COMMITMENT_DEPTH;
 const MAX_HEADERS_PER_SEC = 6;
 
 export interface PresyncOptions {
-  /** Creates a header walk that starts at the last known header of the peer's chain. Called once per pass. */
+  /** Creates a checker for the headers after the last known header of the peer's chain. Called once per pass. */
   readonly beginWalk: () => HeaderWalk;
   /** Id of the last known header of the peer's chain, in wire order. */
   readonly startHash: Buffer;
   /** Minimum total work of a chain whose headers are stored. */
   readonly requiredWork: bigint;
-  /** Unix time of the node's clock. */
+  /** Time of the node's clock, in seconds since 1970. */
   readonly nowSec: number;
   /** 32 random bytes that the peer does not know. They make the commitment bits unpredictable. */
   readonly salt: Buffer;
 }
 
-/** Reason why a sync fails: the chain breaks a rule, is longer than possible, or differs from the chain of the first pass. */
+/**
+ * Reason why the download fails: the chain breaks a rule, is longer than possible, or differs from the chain of the first
+ * pass.
+ */
 export type PresyncFault =
   { readonly kind: 'invalid'; readonly error: ValidationError } | { readonly kind: 'tooLong' | 'changed' };
 
@@ -51,7 +55,7 @@ export class HeadersPresync {
   private walk: HeaderWalk;
   private last: Buffer;
   private redownloading = false;
-  /** Set in the second pass when the work is sufficient. All held and following headers may then be released. */
+  /** Set in the second pass when the work is sufficient. After this, held and further headers may be released. */
   private isComplete = false;
   private readonly held = new HeaderQueue();
   private ended = false;
@@ -89,8 +93,8 @@ export class HeadersPresync {
   }
 
   /**
-   * Processes the header that follows `lastHash`. The caller must have checked its proof of work and its link to the parent.
-   * Returns a fault, which ends the sync, or null.
+   * Processes the header that follows `lastHash`. The caller must have checked the header's proof of work and its link to
+   * the parent. Returns a fault, which ends the sync, or null.
    */
   take(bytes: Buffer, hash: Buffer): PresyncFault | null {
     assert(!this.ended, 'this sync is over');
@@ -134,8 +138,8 @@ export class HeadersPresync {
   }
 
   /**
-   * Ends a headers message. `isFull` means that the peer may have more headers. Returns the headers that may be stored now,
-   * in order. Unless the phase is `done`, the caller must request the headers after `lastHash` from the peer.
+   * Ends a headers message. `isFull` means that the peer may have more headers. Returns the headers that may be stored after
+   * this message, in order. Unless the phase is `done`, the caller must request the headers after `lastHash` from the peer.
    */
   endMessage(isFull: boolean): Buffer[] {
     if (!this.redownloading) {
@@ -220,7 +224,7 @@ class HeaderQueue {
     this.count++;
   }
 
-  /** Removes and returns the first headers, until at most `keep` are left. */
+  /** Removes and returns the first headers of the queue, until at most `keep` headers are left. */
   take(keep: number): Buffer[] {
     const taken: Buffer[] = [];
     if (this.count <= keep) return taken;

@@ -1,9 +1,9 @@
 /**
  * Header sync: requests headers, from one peer at a time until the chain is nearly up to date, stores them, and punishes
  * peers for invalid headers. Headers of a chain with too little work are stored only after the chain has shown sufficient
- * work (`presyncs.ts`). Other modules are notified of new headers, to download blocks and to keep or disconnect peers.
- * Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout), `INV`;
- * later Core's `TryLowWorkHeadersSync`.
+ * work (`presyncs.ts`). Other modules are notified of new headers, so that they can download blocks, and keep or disconnect
+ * peers. Source: Core net_processing.cpp `ProcessHeadersMessage`, `SendMessages` (start of block sync, headers timeout),
+ * `INV`; later Core's `TryLowWorkHeadersSync`.
  */
 import { blockWork } from '../../primitives/compactTarget.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -55,7 +55,7 @@ interface WeakBranch {
 interface HeadersPeer {
   unconnecting: number;
   /**
-   * Whether we requested all headers from this peer because of a block announcement, although another peer is already
+   * Whether this node requested all headers from this peer because of a block announcement, although another peer is already
    * sending them.
    */
   askedForInv: boolean;
@@ -119,8 +119,8 @@ export class HeadersSync implements MessageHandler {
     state.syncStarted = true;
     const expected = Math.trunc(this.bestAgeSec / params.targetSpacingSec);
     own.deadlineMs = nowMs + DOWNLOAD_LIMIT_BASE_MS + DOWNLOAD_LIMIT_PER_HEADER_MS * expected;
-    // Starts at the parent of the best header. The response of a peer with the same chain is then not empty and shows the
-    // peer's best block.
+    // The request starts at the parent of the best header. So the response of a peer with the same chain is not empty, and
+    // shows the peer's best block.
     const { headers, bestHeader } = chain.index;
     const parent = headers.prev(bestHeader);
     const from = parent === NO_HEADER ? bestHeader : parent;
@@ -199,7 +199,7 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Processes received headers. With `refuseInvalidChain`, a peer whose headers build on an invalid block is disconnected.
+   * Processes received headers. With `refuseInvalidChain`, a peer is disconnected if its headers build on an invalid block.
    */
   async process(peer: Peer, headers: readonly Buffer[], refuseInvalidChain: boolean): Promise<void> {
     const { chain, peers } = this.deps;
@@ -227,8 +227,8 @@ export class HeadersSync implements MessageHandler {
     const weak = isContinuation ? null : this.findWeak(peer, all);
     if (weak && this.dropsWeak(state, own, all, weak)) return;
     const arrived = weak?.fresh ?? all;
-    // Proof of work is checked before headers are stored or their work is counted, if their parent is known. Otherwise a
-    // header that claims high work without proof could bring in the headers before it.
+    // Proof of work is checked before headers are stored or their work is counted, if their parent is known. Otherwise,
+    // because of a header that claims high work without proof, the headers before it would be stored too.
     const error = isKnownParent ? await this.checkWork(peer, arrived) : null;
     if (peer.isGone) return;
     if (error) {
@@ -256,7 +256,7 @@ export class HeadersSync implements MessageHandler {
     return null;
   }
 
-  /** Returns the unknown headers if their chain has too little work to be stored; otherwise null. */
+  /** Returns the unknown headers if the work of their chain is too low for storing them; otherwise null. */
   private findWeak(peer: Peer, { headers, hashes, isFull }: Arrived): WeakBranch | null {
     const { chain } = this.deps;
     const table = chain.index.headers;
@@ -273,8 +273,8 @@ export class HeadersSync implements MessageHandler {
   }
 
   /**
-   * Whether a weak branch is ignored. It is processed only if more headers may follow and the peer's two-pass sync does not
-   * already process them.
+   * Whether a branch with too little work is ignored. The branch is processed only if more headers may follow and the
+   * two-pass download from the peer does not process it already.
    */
   private dropsWeak(
     { peer, isPresyncing }: SyncPeer,
@@ -283,7 +283,7 @@ export class HeadersSync implements MessageHandler {
     { start, work, fresh }: WeakBranch,
   ): boolean {
     const { chain, log } = this.deps;
-    // The headers have a known parent, so the counter of unconnecting messages is reset.
+    // The parent of the headers is known, so the counter of messages with unknown parents is reset.
     own.unconnecting = 0;
     if (isPresyncing) return true;
     if (isFull) return false;
@@ -317,7 +317,7 @@ export class HeadersSync implements MessageHandler {
     peer.disconnect('headers chain has insufficient work');
   }
 
-  /** Stores headers whose proof of work was checked, and starts the next steps. */
+  /** Stores headers whose proof of work was checked, and then starts the download of their blocks. */
   private async keep(
     state: SyncPeer,
     own: HeadersPeer,
@@ -375,7 +375,7 @@ export class HeadersSync implements MessageHandler {
     return { error: null, firstInvalid: Buffer.alloc(0) };
   }
 
-  /** Starts the next steps after valid headers: requests more headers, downloads blocks, and updates eviction. */
+  /** Continues after valid headers: requests more headers, downloads blocks, and updates the data for evictions. */
   private follow(state: SyncPeer, last: number, hasNews: boolean, isFull: boolean): void {
     const { chain, clock, peers, requests, staleTips, log } = this.deps;
     const { headers } = chain.index;

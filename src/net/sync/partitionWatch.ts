@@ -1,7 +1,7 @@
 /**
  * Watches the rate of new blocks. Far too few blocks mean that the node may be cut off from the network; far too many may
- * mean an attack. Only warns the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which later versions and lbrycrd do
- * not have.
+ * mean an attack. The only effect is a warning to the operator. Source: Core 0.12 main.cpp `PartitionCheck`, which later
+ * versions and lbrycrd do not have.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -15,7 +15,7 @@ const WARN_EVERY_SEC = 24 * HOUR_SEC;
 
 export interface PartitionWatchOptions {
   readonly targetSpacingSec: number;
-  /** Whether blocks are mined on demand (regtest). No block rate is unusual then. */
+  /** Whether blocks are mined on demand (regtest). If so, no block rate counts as unusual. */
   readonly mineBlocksOnDemand: boolean;
 }
 
@@ -61,7 +61,7 @@ export class PartitionWatch {
     if (probability(count, expected) > RARE) return '';
     const what = `${count} blocks in the last ${SPAN_HOURS} hours, ${Math.round(expected)} expected`;
     if (count > expected) return `Warning: ${what}. Another party may be mining against the network.`;
-    // In the first hour after a start no warning is given, because the node has to fetch the blocks that it missed.
+    // In the first hour after a start no warning is given, because the node first downloads the blocks that it missed.
     if (now - this.startSec < HOUR_SEC) return '';
     return `Warning: only ${what}. Check the network connection: this node may be cut off from the others.`;
   }

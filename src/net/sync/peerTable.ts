@@ -21,17 +21,17 @@ export interface SyncPeer {
   readonly isPreferred: boolean;
   /** Header id of the best block that the peer announced, or `NO_HEADER`. */
   bestKnown: number;
-  /** Header id of the last block that the peer's chain and ours have in common, or `NO_HEADER`. */
+  /** Header id of the last common block of the peer's chain and the chain of this node, or `NO_HEADER`. */
   lastCommon: number;
-  /** Header id of the best header that we sent to the peer, or `NO_HEADER`. */
+  /** Header id of the best header that this node sent to the peer, or `NO_HEADER`. */
   bestSent: number;
   /** Hash of the last block that the peer announced and whose header is unknown, in wire order. */
   unknownHash: Buffer | null;
-  /** Unix time at which the peer last announced a new block with more work than our tip; 0 for never. */
+  /** Unix time at which the peer last announced a new block with more work than the tip of this node; 0 for never. */
   lastAnnouncementSec: number;
   /** Whether the initial header download from the peer was started. */
   syncStarted: boolean;
-  /** Whether a two-pass header sync with the peer is running. No other headers are requested from the peer during it. */
+  /** Whether a two-pass header sync with the peer is running. During the sync no other headers are requested from the peer. */
   isPresyncing: boolean;
 }
 
@@ -63,7 +63,7 @@ export class PeerTable implements MessageHandler {
     return this.peers.get(peer.id);
   }
 
-  /** Peers whose handshake is complete. */
+  /** Iterates over the peers whose handshake is complete. */
   *ready(): Generator<SyncPeer> {
     for (const state of this.peers.values()) if (state.peer.isReady && !state.peer.isGone) yield state;
   }
@@ -102,12 +102,12 @@ export class PeerTable implements MessageHandler {
     return { syncedHeaders: heightOf(state.bestKnown), syncedBlocks: heightOf(state.lastCommon) };
   }
 
-  /** Whether to download blocks from the peer: it is preferred, or no peer is preferred and this one serves blocks. */
+  /** Whether to download blocks from the peer: the peer is preferred, or no peer is preferred and this peer serves blocks. */
   mayFetchFrom({ isPreferred, isClient, peer }: SyncPeer): boolean {
     return isPreferred || (this.preferred === 0 && !isClient && peer.kind !== 'oneShot');
   }
 
-  /** Updates the peer's best block if the header of its last unknown announcement is known now. */
+  /** Updates the peer's best block if this node has received the header of the last unknown block that the peer announced. */
   refresh(state: SyncPeer): void {
     if (state.unknownHash === null) return;
     const id = this.index.headers.find(state.unknownHash);
@@ -129,7 +129,7 @@ export class PeerTable implements MessageHandler {
       state.bestKnown = id;
   }
 
-  /** Whether the peer has the header: it announced the header or a descendant, or received one of them from us. */
+  /** Whether the peer has the header: it announced the header or a descendant of it, or received one of these from this node. */
   hasHeader(state: SyncPeer, id: number): boolean {
     return [state.bestKnown, state.bestSent].some(
       (best) => best !== NO_HEADER && this.chain.isAncestor(id, best),

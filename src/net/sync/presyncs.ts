@@ -1,6 +1,6 @@
 /**
- * Two-pass header syncs in progress, at most one per peer. Requests the next headers and ends syncs without a response.
- * `headersPresync.ts` implements the passes. Stores no headers in the header table.
+ * Two-pass header syncs in progress, at most one per peer. Requests the next headers, and ends a sync whose peer does not
+ * respond. `headersPresync.ts` implements the passes. Stores no headers in the header table.
  */
 import { headerProgress } from '../../chain/progress.js';
 import type { ValidationError } from '../../consensus/reject.js';
@@ -12,14 +12,14 @@ import { HeadersPresync } from './headersPresync.js';
 import type { SyncPeer } from './peerTable.js';
 import { askForHeaders, type SyncDeps } from './syncDeps.js';
 
-/** Time in ms without a response after which a sync is aborted. Source: `HEADERS_RESPONSE_TIME`. */
+/** Milliseconds without a response after which a two-pass header sync is aborted. Source: `HEADERS_RESPONSE_TIME`. */
 const RESPONSE_LIMIT_MS = 2 * 60 * 1000;
 /** Number of headers processed between two yields to the event loop. */
 const SLICE_HEADERS = 250;
 /** Number of headers between two progress lines in the log. */
 const LOG_INTERVAL_HEADERS = 100_000;
 
-/** Consecutive headers of one message whose proof of work was checked. */
+/** Consecutive headers of one message. Their proof of work was checked. */
 export interface Arrived {
   readonly headers: readonly Buffer[];
   /** Their ids. */
@@ -33,7 +33,7 @@ export interface PresyncStep {
   readonly ready: readonly Buffer[];
   /** The rule that the peer's chain violates; null if none. */
   readonly error: ValidationError | null;
-  /** Total chain work if the peer's chain has ended with too little work; otherwise null. */
+  /** Total work of the peer's chain if that chain has ended with too little work; otherwise null. */
   readonly weakWork: bigint | null;
 }
 
@@ -42,9 +42,9 @@ const NOTHING: PresyncStep = { ready: [], error: null, weakWork: null };
 interface RunningSync {
   readonly state: SyncPeer;
   readonly sync: HeadersPresync;
-  /** Header in the header table after which the sync started. */
+  /** Header id, in the header table, after which the sync began. */
   readonly start: number;
-  /** Time of the last request in ms. */
+  /** Time of the last request for headers, in milliseconds. */
   askedMs: number;
   loggedHeight: number;
 }
@@ -52,7 +52,7 @@ interface RunningSync {
 export class Presyncs {
   private readonly deps: SyncDeps & { readonly random: RandomSource };
   private readonly running = new Map<number, RunningSync>();
-  /** Peers whose sync was restarted once, because they sent another chain in the second pass. */
+  /** Peers whose two-pass sync was restarted once, because they sent another chain in the second pass. */
   private readonly restarted = new WeakSet<SyncPeer>();
 
   constructor(deps: SyncDeps & { readonly random: RandomSource }) {
@@ -79,7 +79,7 @@ export class Presyncs {
     state.isPresyncing = true;
   }
 
-  /** Ends the sync with the peer, if one is in progress. */
+  /** Ends the two-pass sync with the peer, if one is in progress. */
   end(peer: Peer): void {
     const run = this.running.get(peer.id);
     if (!run) return;
@@ -88,7 +88,7 @@ export class Presyncs {
     if (this.running.size === 0) this.deps.chain.events.emit('progress', null);
   }
 
-  /** Whether headers after `parent` are the ones that the sync requested from the peer. */
+  /** Whether headers after `parent` are the headers that the sync has requested from the peer. */
   isAwaiting(peer: Peer, parent: Bytes): boolean {
     const run = this.running.get(peer.id);
     return run !== undefined && equalBytes(run.sync.lastHash, parent);
@@ -164,8 +164,8 @@ export class Presyncs {
   }
 
   /**
-   * Restarts the sync with a peer that sent another chain in the second pass. If only the peer's tip made the work
-   * sufficient, a reorg between the passes can cause this, but hardly twice.
+   * Restarts the sync with a peer that sent another chain in the second pass. A reorg of the peer between the passes can
+   * cause this, but hardly twice.
    */
   private restart(state: SyncPeer, start: number): void {
     this.restarted.add(state);

@@ -46,7 +46,7 @@ export class RecentBlocks {
     this.random = random;
   }
 
-  /** Adds a block to the cache and removes the oldest one. */
+  /** Adds a block to the cache. Removes the oldest block if the cache is full. */
   add({ id, raw, parsed, hash }: Pick<ConnectedBlock, 'id' | 'raw' | 'parsed' | 'hash'>): RecentBlock {
     let recent = this.blocks.get(id);
     if (!recent) {

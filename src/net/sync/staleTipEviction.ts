@@ -1,8 +1,8 @@
 /**
- * Disconnects outbound peers whose chain stays behind ours. If no block arrives for a long time, it requests one extra
- * outbound peer; later the surplus peer with the oldest block announcement is disconnected. The peer layer calls this class
- * and manages the connections. Source: Core net_processing.cpp `ConsiderEviction`, `CheckForStaleTipAndEvictPeers`,
- * `EvictExtraOutboundPeers`.
+ * Disconnects outbound peers whose chain stays behind the chain of this node. If no block arrives for a long time, it
+ * requests one extra outbound peer; later the surplus peer with the oldest block announcement is disconnected. The peer
+ * layer calls this class and manages the connections. Source: Core net_processing.cpp `ConsiderEviction`,
+ * `CheckForStaleTipAndEvictPeers`, `EvictExtraOutboundPeers`.
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { hashToHex } from '../../util/bytes.js';
@@ -11,9 +11,12 @@ import type { BlocksInFlight } from './blocksInFlight.js';
 import { isReplaceable, type SyncPeer } from './peerTable.js';
 import { sendGetHeaders, type SyncDeps } from './syncDeps.js';
 
-/** Maximum number of protected outbound peers. They have a chain with at least our work and are never evicted. */
+/**
+ * Maximum number of outbound peers that are protected from eviction, because their chain has at least as much work as that
+ * of this node.
+ */
 const MAX_PROTECTED = 4;
-/** Time for a peer to reach our chain work, and time to respond to a last getheaders. */
+/** Seconds within which a peer must reach the chain work of this node, and within which it must respond to a last getheaders. */
 const CHAIN_SYNC_LIMIT_SEC = 20 * 60;
 const HEADERS_RESPONSE_SEC = 2 * 60;
 /** Interval in seconds of checks whether the tip is stale. */
@@ -28,9 +31,9 @@ export interface StaleTipEvictionDeps extends SyncDeps {
 }
 
 interface WatchedPeer {
-  /** Time by which the peer must reach the work of `goal`; 0 if the peer is not behind. */
+  /** Time in seconds at which the peer must have reached the work of `goal`; 0 if the peer's chain has enough work. */
   deadlineSec: number;
-  /** Our tip when the deadline was set. The peer's chain must reach its work. */
+  /** Tip of this node when the deadline was set. The work of the peer's chain must reach the work of this block. */
   goal: number;
   asked: boolean;
   isProtected: boolean;
@@ -71,8 +74,8 @@ export class StaleTipEviction implements MessageHandler {
   }
 
   /**
-   * Protects the peer from eviction if its chain has at least our work and a protected slot is free. Called after valid
-   * headers.
+   * Protects the peer from eviction if its chain has at least as much work as that of this node and fewer than
+   * `MAX_PROTECTED` peers are protected. Called after valid headers.
    */
   considerProtecting({ peer, bestKnown }: SyncPeer): void {
     const own = this.own.get(peer.id);
@@ -147,7 +150,7 @@ export class StaleTipEviction implements MessageHandler {
 
   /**
    * Returns the peers to disconnect if there are `extra` surplus outbound peers: at most one. Must be called about every 45
-   * seconds. Afterwards no extra peer is requested until the tip is stale again.
+   * seconds. After a call with surplus peers, no extra peer is requested until the tip is stale again.
    */
   peersToEvict(extra: number): Peer[] {
     if (extra <= 0) return [];

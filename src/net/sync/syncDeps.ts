@@ -13,7 +13,7 @@ export interface Clock {
   nowMs(): number;
   /** Unix time of the node's clock, which a test may replace. */
   nowSec(): number;
-  /** Network-adjusted Unix time. */
+  /** Returns the network-adjusted time in seconds since 1970. */
   adjustedTimeSec(): number;
 }
 
@@ -41,8 +41,8 @@ export function isNearlyInStep({ chain, params, clock }: SyncDeps): boolean {
 }
 
 /**
- * Requests the headers after the locator of `id`, up to `stopHash`. Does nothing during a two-pass header sync with the
- * peer, because the responses could not be distinguished.
+ * Requests the headers after the locator of `id`, up to `stopHash`. Without effect during a two-pass header sync with the
+ * peer, because its responses could be confused with those of the sync.
  */
 export function sendGetHeaders(deps: SyncDeps, peer: Peer, id: number, stopHash: Bytes = NULL_HASH): void {
   if (deps.peers.get(peer)?.isPresyncing) return;

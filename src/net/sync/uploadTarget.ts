@@ -11,7 +11,7 @@ export interface UploadTargetOptions {
 
 /** Source: `MAX_UPLOAD_TIMEFRAME`. */
 const TIMEFRAME_SEC = 24 * 60 * 60;
-/** For each remaining period of this length, the size of one new block is reserved. */
+/** Length of a period in seconds. For each remaining period, upload for one new block is reserved. */
 const SECONDS_PER_RESERVED_BLOCK = 600;
 
 export class UploadTarget {
@@ -36,7 +36,7 @@ export class UploadTarget {
     this.sentBytes += bytes;
   }
 
-  /** Whether the upload limit is reached. `mempool` requests and filtered blocks are not served then. */
+  /** Whether the upload limit is reached. If so, `mempool` requests and requests for filtered blocks are not served. */
   get isReached(): boolean {
     return this.targetBytes > 0 && this.sentBytes >= this.targetBytes;
   }

@@ -10,13 +10,13 @@ const MAX_REPLY_BYTES = 100_000;
 const FIRST_EVENT_CODE = 600;
 
 export interface ControlReply {
-  /** Reply code; 250 means success. */
+  /** Code of the reply; 250 means success. */
   readonly code: number;
   /** Lines of the reply without the code, latin1. */
   readonly lines: readonly string[];
 }
 
-/** Thrown if the connection has ended or could not be opened. */
+/** Error: the connection to Tor has ended or could not be opened. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
@@ -59,7 +59,8 @@ export class ControlConnection {
         return;
       }
       const socket = connect({ host, port });
-      // The signal is not passed to `connect`, because Node 20 would keep its listener after the connection has ended.
+      // The signal is not passed to `connect`, because Node 20 would keep the listener on the signal after the end of the
+      // connection.
       const onAbort = (): void => void socket.destroy(new ControlError('interrupted'));
       const letGo = (): void => signal.removeEventListener('abort', onAbort);
       signal.addEventListener('abort', onAbort);

@@ -31,7 +31,7 @@ export function parseReplyArguments(text: string): Map<string, string> {
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 /**
- * Decodes C escapes: one to three octal digits (with three digits, the first is at most 3); any other escaped character
+ * Decodes C escapes: one to three octal digits (of three digits the first is at most 3). Any other escaped character
  * represents itself.
  */
 function unescape(text: string): string {

@@ -5,12 +5,12 @@
 import { inspect } from 'node:util';
 import { cutTo, printable, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
-/** The members of `process.stdout` that are used. */
+/** Members of `process.stdout` that the console uses. */
 export interface ConsoleStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** Whether colours are supported, according to NO_COLOR, TERM and similar variables. */
+  /** Whether the terminal supports colours, according to NO_COLOR, TERM and similar variables. */
   hasColors?(): boolean;
   on(event: 'resize', listener: () => void): unknown;
   off(event: 'resize', listener: () => void): unknown;
@@ -32,7 +32,7 @@ const ROOM_COLUMNS = 3;
 const LINE = /^(?<stamp>\d{4}-\d\d-\d\dT[\d:.]+Z )?(?<kind>Warning|Error)?/i;
 
 export class Console {
-  /** Whether a status line can be shown, i.e. the stream is a suitable terminal. */
+  /** Whether a status line can be shown, i.e. whether the stream is a terminal that can move the cursor. */
   readonly isLive: boolean;
   private readonly stream: ConsoleStream;
   private readonly paints: boolean;

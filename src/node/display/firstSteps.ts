@@ -2,13 +2,13 @@
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Bind addresses that accept connections to 127.0.0.1, the default host of the client command. */
+/** Bind addresses that accept connections to 127.0.0.1, the default host of the command line client. */
 const NEAR: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0', '::']);
 
 /** Environment variable with the path of the bundle's launcher that started this process (launcher/posix.c). */
 export const LAUNCHER = 'LBCNODE_PROGRAM';
 
-/** Address of an RPC server. */
+/** Address at which an RPC server listens. */
 export interface RpcPlace {
   readonly host: string;
   readonly port: number;
@@ -89,7 +89,7 @@ function cliArguments(
   ];
 }
 
-/** Quotes text for a shell. */
+/** Quotes text as one word for the shell of the operating system. */
 function quoted(text: string): string {
   if (process.platform === 'win32') return /^[\w.\\/:@+=,-]+$/.test(text) ? text : `"${text}"`;
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

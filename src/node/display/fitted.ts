@@ -1,7 +1,7 @@
 /** Formats text for the user. On a terminal, lines are wrapped at spaces. */
 import { mostColumns, ROW_INDENT, USUAL_COLUMNS, wrapTo } from './textWidth.js';
 
-/** Returns the lines of a text as written to the stream. Text for a file or a pipe is not changed. */
+/** Returns the lines of a text as they are written to the stream. Text for a file or a pipe stays unchanged. */
 export function fitted(
   text: string,
   stream: { readonly isTTY?: boolean; readonly columns?: number },

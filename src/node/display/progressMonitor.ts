@@ -11,17 +11,17 @@ import type { StatusLine } from './console.js';
 import { ProgressPace } from './progressPace.js';
 import { progressLine, progressStatus, type ProgressFigures } from './progressText.js';
 
-/** Interval in ms between two progress lines in the log. */
+/** Milliseconds between two progress lines in the log. */
 const LOG_MS = 10_000;
-/** Interval in ms between two updates of the status line. */
+/** Milliseconds between two updates of the status line. */
 const SHOW_MS = 200;
 /** Minimum duration in ms of an activity before its progress is reported. */
 const PATIENCE_MS = 500;
-/** Minimum size in bytes of a flush that is reported. Smaller flushes end before a user could read the report. */
+/** Minimum size in bytes of a flush that is reported, because a smaller flush ends before a user can read the report. */
 const LARGE_FLUSH_BYTES = 16 << 20;
 
 export interface ProgressOutput {
-  /** Shows the current status line; null when no long work is in progress. */
+  /** Shows a status line; null removes it because no long work is in progress. */
   show(status: StatusLine | null): void;
   /** Writes a progress line to the log. */
   log(line: string): void;
@@ -32,7 +32,7 @@ export interface ProgressOutput {
 export interface ProgressDeps {
   readonly params: Pick<NetworkParams, 'chainTxData' | 'targetSpacingSec'>;
   readonly nowSec: () => number;
-  /** Size in bytes of cached data that is not written to disk yet. */
+  /** Returns the size in bytes of the cached data that is not on disk yet. */
   readonly cacheBytes: () => number;
 }
 
@@ -49,7 +49,7 @@ class Track {
     return this.figures !== null;
   }
 
-  /** Figures to show; null until the activity has lasted `PATIENCE_MS`. */
+  /** Figures to show for the current activity; null until the activity has lasted `PATIENCE_MS`. */
   get figures(): ProgressFigures | null {
     if (this.current === null || performance.now() - this.current.beganMs < PATIENCE_MS) return null;
     const { progress, pace } = this.current;
@@ -97,7 +97,7 @@ export class ProgressMonitor {
       this.update({ activity: BLOCKS, ...this.shareOf(reader, id, figures.txCount), ...figures });
     });
     chain.events.on('tipChanged', ({ id, initialDownload }) => {
-      // The initial download has ended, or the tip is the best known header, so no more blocks need to be fetched.
+      // Nothing is left to download: the initial download has ended, or the tip is the best known header.
       const isThere = !initialDownload || id === chain.index.bestHeader;
       if (isThere && !chain.importing) this.end();
     });
@@ -146,7 +146,7 @@ export class ProgressMonitor {
     if (bytes !== null && bytes >= LARGE_FLUSH_BYTES)
       this.output.show(() => `Writing ${Math.round(bytes / (1 << 20))} MiB to disk`);
     else if (this.main.current === null) this.show();
-    // Makes the next report of a continuing activity visible without waiting for the interval.
+    // Sets the interval as elapsed, so that the next report of a continuing activity is shown immediately.
     this.shownMs = -Infinity;
   }
 

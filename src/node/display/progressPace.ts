@@ -1,4 +1,4 @@
-/** Computes the speed and the remaining time of work from occasional progress reports. */
+/** Computes the speed and the remaining time of a task from occasional progress reports. */
 
 export interface Sample {
   readonly done: number;
@@ -6,7 +6,7 @@ export interface Sample {
   readonly txCount: number;
 }
 
-/** Time in ms over which the speed is averaged. Arbitrary: long enough to be steady, short enough to follow changes. */
+/** Milliseconds over which the speed is averaged. Arbitrary: long enough to be steady, short enough to follow changes. */
 const WINDOW_MS = 60_000;
 /** Minimum distance in ms of two stored samples. A sample within this time replaces the previous one. */
 const STEP_MS = 1000;
@@ -27,7 +27,7 @@ export class ProgressPace {
     return this.rate(({ txCount }) => txCount);
   }
 
-  /** Seconds until completion at the current speed; null while unknown. */
+  /** Estimated seconds until completion at the current speed; null while unknown. */
   get leftSec(): number | null {
     const perSec = this.rate(({ done }) => done);
     if (this.newest === null || perSec === null || perSec <= 0) return null;

@@ -7,8 +7,8 @@ export const USUAL_COLUMNS = 80;
 export const ROW_INDENT = '    ';
 
 /**
- * Returns an upper bound of the columns that a text takes: a character outside ASCII counts two columns. Text may therefore
- * be cut too early, but never overflows.
+ * Returns an upper bound of the columns that a text takes: a character outside ASCII counts two columns. A text may
+ * therefore be cut although it fits, but never overflows.
  */
 export function mostColumns(text: string): number {
   let columns = 0;
@@ -21,7 +21,7 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
-/** Returns the text, cut with an ellipsis if it exceeds `columns`. */
+/** Returns the text. If it exceeds `columns` columns, it is cut and ends with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (mostColumns(text) <= columns) return text;
   let kept = '';

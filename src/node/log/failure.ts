@@ -18,7 +18,7 @@ export interface Failure {
   readonly isBug: boolean;
 }
 
-/** Describes an error that ends the program. `folder` is mentioned if the error names no file. */
+/** Describes an error that ends the program. If the error names no file, the message contains `folder`. */
 export function describeFailure(error: unknown, folder: string): Failure {
   if (error instanceof AggregateError) {
     const parts = error.errors.map((one: unknown) => describeFailure(one, folder));

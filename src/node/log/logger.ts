@@ -16,14 +16,14 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 /** Size in bytes to which a log that exceeds its limit is cut. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;
 
-/** Maximum size in bytes of lines that are buffered while the file cannot be written. */
+/** Maximum size in bytes of lines in memory while the file cannot be written. */
 const UNWRITTEN_LOG_BYTES = 1 << 20;
 
 export interface FileLogger {
   readonly logger: Logger & LogControl;
   /** Sets the status line on the console; null removes it. Has no effect without a terminal. */
   show(status: StatusLine | null): void;
-  /** Removes the status line and echoed input. */
+  /** Removes the status line, and characters that the user typed, from the terminal. */
   clear(): void;
   /** Writes a progress line to the file. The console shows it only if it has no status line. */
   logProgress(line: string): void;
@@ -37,7 +37,7 @@ export interface LineLoggerOptions {
   readonly categories: LogCategorySet;
   /** Unix time in milliseconds, with fractions. */
   readonly nowMs: () => number;
-  /** Writes a line. The text must include its line break. */
+  /** Writes a line to the log. The text must include its line break. */
   readonly write: (line: string) => void;
 }
 
@@ -152,7 +152,7 @@ export function createFileLogger(loaded: LoadedOptions, stream: ConsoleStream = 
       fileOpen = false;
       return new Promise((resolve) => {
         file.once('close', resolve);
-        // If the file cannot be written, the buffered lines are lost.
+        // If the file cannot be written, the lines in memory are lost.
         file.once('error', () => resolve());
         file.end();
       });
@@ -181,7 +181,7 @@ function openLog(
     file.write('\n\n\n\n\n');
     return file;
   } catch (error) {
-    // The text of the reference. If the folder is missing, no more details are added.
+    // Error text of the reference. If the folder is missing, the text of the system error would add nothing.
     const said = `Could not open debug log file ${path}`;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new OptionError(said + placeOf('debuglogfile'));

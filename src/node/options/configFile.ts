@@ -1,10 +1,10 @@
 /**
- * Parser of configuration files: `name=value` lines, `[section]` headings, `#` comments. Reads no files and does not know
- * which options exist. Source: `GetConfigOptions`.
+ * Parser of configuration files: `name=value` lines, `[section]` headings, `#` comments. The caller reads the files and
+ * checks whether the options exist. Source: `GetConfigOptions`.
  */
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** One setting of a configuration file. `section` is empty for settings above the first heading. */
+/** One setting in a configuration file. `section` is empty for settings above the first heading. */
 export interface ConfigEntry {
   readonly section: string;
   readonly name: string;

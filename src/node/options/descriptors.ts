@@ -7,17 +7,20 @@ import { OptionError } from './optionArgs.js';
 
 /** Number of descriptors reserved for files: blocks, database, logs. Source: `MIN_CORE_FILEDESCRIPTORS`. */
 const CORE_DESCRIPTORS = 150;
-/** Number of descriptors for `-addnode` connections, which do not count as normal peers. Source: `MAX_ADDNODE_CONNECTIONS`. */
+/**
+ * Number of descriptors for `-addnode` connections, which the limit of peers does not include. Source:
+ * `MAX_ADDNODE_CONNECTIONS`.
+ */
 const ADDNODE_DESCRIPTORS = 8;
 /** Number of database table files that are included in `CORE_DESCRIPTORS`. */
 const DATABASE_IN_CORE = 100;
 /**
- * Maximum number of table files that LevelDB keeps open. LevelDB also uses at most a fifth of the system limit
- * (env_posix.cc).
+ * Maximum number of table files that LevelDB keeps open. LevelDB itself uses at most a fifth of the limit of the operating
+ * system (env_posix.cc).
  */
 const DATABASE_DESCRIPTORS = 1010;
 const DATABASE_SHARE = 5;
-/** Minimum number of HTTP connections even with few descriptors. They may be taken from the reserve for files. */
+/** Minimum number of HTTP connections even with few descriptors. Their descriptors may be taken from the reserve for files. */
 const LEAST_HTTP_CONNECTIONS = 8;
 
 type Warn = (message: string) => void;
@@ -47,7 +50,7 @@ export function peerConnections(wanted: number, limit: number, warn: Warn): numb
   return Math.max(0, Math.min(wanted, room));
 }
 
-/** Requested numbers of client connections, which need descriptors besides files and peers. */
+/** Numbers of client connections that the options request. Each connection needs a descriptor. */
 export interface WantedConnections {
   /** Number of HTTP connections for each HTTP port. */
   readonly http: number;
@@ -65,8 +68,8 @@ export interface SharedConnections {
 }
 
 /**
- * Distributes the descriptors that files and `peers` leave: first to HTTP, then to WebSocket clients, then to the hub. If
- * WebSocket or hub clients are enabled, HTTP leaves up to half of the descriptors to them.
+ * Distributes the descriptors that remain after files and `peers`: first to HTTP, then to WebSocket clients, then to the
+ * hub. If WebSocket or hub clients are enabled, HTTP leaves up to half of the descriptors to them.
  */
 export function shareConnections(
   wanted: WantedConnections,

@@ -1,7 +1,7 @@
 /**
- * Converts command lines written for lbcd or older lbrycrd. Options of lbcd become our options if there is an equivalent;
- * options without meaning here are ignored with a warning. Options of lbrycrd 0.17 have the same names here. Source: lbcd
- * config.go. Its parser is go-flags: a value follows `=` or is the next word.
+ * Converts command lines written for lbcd or older lbrycrd. Options of lbcd are converted to this node's options if there is
+ * an equivalent; options without meaning for this node are ignored with a warning. Options of lbrycrd 0.17 have the same
+ * names as this node's. Source: lbcd config.go. Its parser is go-flags: a value follows `=` or is the next word.
  */
 import { explainedOption, fullName, lbcdEqual, refusedNetwork } from './foreignConfig.js';
 import { unquoted } from './lbcdConfig.js';
@@ -30,7 +30,7 @@ export interface TranslatedWords {
 }
 
 interface Given {
-  /** Full name of the option, also if the command line has its one-letter form. */
+  /** Full name of the option, even if the command line contains its one-letter form. */
   readonly name: string;
   readonly value: string | null;
 }
@@ -51,7 +51,7 @@ function optionIn(word: string, knows: (name: string) => boolean): Given | null 
   return { name, value: value ?? null };
 }
 
-/** Returns the word of the command line with the full option name. */
+/** Returns the word of the command line, with a one-letter option name replaced by the full name. */
 const inFull = (word: string, { name, value }: Given): string =>
   /^-?-[^=]+/.exec(word)![0].replace(/^--?/, '') === name
     ? word

@@ -32,8 +32,8 @@ function goSwitch(value: string): '0' | '1' {
 const asSwitch = (name: string): Equal => as(name, goSwitch);
 const without = (name: string): Equal => as(name, (value) => (goSwitch(value) === '1' ? '0' : '1'));
 /**
- * Creates a converter for a switch of lbcd: if the switch is on, our option gets the value `given`; if it is off, no option
- * is set.
+ * Creates a converter for a switch of lbcd. If the switch is on, this node's option `name` gets the value `given`; if it is
+ * off, no option is set.
  */
 const whenOn =
   (name: string, given: string): Equal =>
@@ -64,7 +64,7 @@ function rpcPlaces(value: string): readonly OwnSetting[] {
     : [...as('rpcbind')(value), ...portOnly];
 }
 
-/** Options of lbcd that have the same name and text values here. */
+/** Options of lbcd that have the same name and the same text values in this node. */
 const SAME = ['blockmaxweight', 'connect', 'externalip', 'maxorphantx', 'minrelaytxfee', 'onion', 'proxy', 'rpccert', 'rpckey', 'rpcuser', 'uacomment', 'whitelist']; // prettier-ignore
 const SAME_SWITCHES = ['blocksonly', 'regtest', 'testnet', 'txindex', 'upnp'];
 
@@ -121,7 +121,7 @@ const SHORT: Readonly<Record<string, string>> = {
 export const fullName = (letter: string): string | undefined =>
   Object.hasOwn(SHORT, letter) ? SHORT[letter] : undefined;
 
-/** Reasons why options of lbcd and of older lbrycrd have no equivalent here. */
+/** Reasons why options of lbcd and of older lbrycrd have no equivalent in this node. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   addcheckpoint: 'only the checkpoints of the network are used',
   agentblacklist: 'peers are not selected by their user agent',
@@ -172,21 +172,21 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   trickleinterval: 'the interval of transaction announcements is fixed',
 };
 
-/** Treatment of an option of another program: the name of our equivalent, or the reason why there is none. */
+/** Treatment of an option of another program: the name of the equivalent option of this node, or the reason why there is none. */
 export type ForeignOption =
   { readonly kind: 'renamed'; readonly name: string } | { readonly kind: 'none'; readonly why: string };
 
-/** Returns the converter for an lbcd option; undefined without an equivalent. */
+/** Returns the converter for an lbcd option; undefined if no option here corresponds to it. */
 export const lbcdEqual = (name: string): Equal | undefined =>
   Object.hasOwn(LBCD_EQUALS, name) ? LBCD_EQUALS[name] : undefined;
 
-/** Returns the reason why an option of lbcd or older lbrycrd has no equivalent; undefined for other names. */
+/** Returns the reason why an option of lbcd or older lbrycrd has no equivalent in this node; undefined for other names. */
 export const explainedOption = (name: string): string | undefined =>
   Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : undefined;
 
 /**
- * Returns the treatment of an option of another program. Returns null for unknown names and for options with the same
- * meaning here.
+ * Returns the treatment of an option of another program. Returns null for unknown names and for options that have the same
+ * meaning in this node.
  */
 export function foreignOption(name: string): ForeignOption | null {
   const why = explainedOption(name);

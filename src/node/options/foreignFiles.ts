@@ -1,11 +1,11 @@
 /**
- * Finds files of other programs of this chain in their default locations, which the operator may want this node to use.
- * Checks only for existence and reads no contents.
+ * Finds files of other LBRY nodes in their default locations, which the operator may want this node to use. Checks only
+ * whether they exist and does not read them.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Default file locations of the programs: `<home>/<folder>/<file>`. */
+/** Default locations of the configuration files of other programs: `<home>/<folder>/<file>`. */
 const PROGRAMS = [
   { program: 'lbrycrd', folder: '.lbrycrd', file: 'lbrycrd.conf', hasBlockFiles: true },
   { program: 'lbcd', folder: '.lbcd', file: 'lbcd.conf', hasBlockFiles: false },
@@ -16,13 +16,13 @@ export interface OwnFiles {
   /** Home folder of the user; null if unknown. */
   readonly home: string | null;
   readonly configFile: string;
-  /** Whether our configuration file exists. */
+  /** Whether this node's configuration file exists. */
   readonly configFound: boolean;
 }
 
 /**
- * Returns a line for each unused file or folder of another program. Always checks our data folder. Checks the user's home
- * folder only if our configuration file does not exist.
+ * Returns a line for each file or folder of another program that this node does not use. Always checks this node's data
+ * folder. Checks the user's home folder only if this node has no configuration file.
  */
 export function foreignHints({ dataDir, home, configFile, configFound }: OwnFiles): string[] {
   return PROGRAMS.flatMap(({ program, folder, file, hasBlockFiles }) => {

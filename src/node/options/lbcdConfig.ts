@@ -6,7 +6,7 @@ import type { ConfigEntry } from './configFile.js';
 import { explainedOption, fullName, lbcdEqual, refusedNetwork, type OwnSetting } from './foreignConfig.js';
 import { interpretBool, OptionError } from './optionArgs.js';
 
-/** Matches the heading above lbcd's own options. */
+/** Matches the heading above the options of lbcd. */
 const LBCD_HEADING = /^\s*\[\s*Application Options\s*\]\s*$/im;
 
 /** Whether a file has lbcd's format, judged by its heading or its name. */
@@ -157,8 +157,8 @@ function lastOfEach(entries: readonly ConfigEntry[], own: OwnOptions): ConfigEnt
 
 /**
  * Puts settings of lbcd's file into the section of the selected network. lbcd's file has no sections: its ports and
- * addresses apply to the network that the file or the command line selects. In our file, settings above the headings apply
- * to the main network only.
+ * addresses apply to the network that the file or the command line selects. In this node's file, settings above the headings
+ * apply to the main network only.
  */
 function inOwnSection(entries: readonly ConfigEntry[], network: 'main' | 'test' | 'regtest'): ConfigEntry[] {
   const isOn = (wanted: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Peer network settings from the options: the user agent, and the networks and proxies through which peers are reached.
- * Source: Core init.cpp (step 6), clientversion.cpp `FormatSubVersion`. An invalid option throws `OptionError`.
+ * Settings of the peer network from the options: the user agent, and the networks and proxies through which peers are
+ * reached. Throws `OptionError` for an invalid option. Source: Core init.cpp (step 6), clientversion.cpp `FormatSubVersion`.
  */
 import { isIP } from 'node:net';
 import type { Networks } from '../../net/networks.js';
@@ -58,7 +58,10 @@ export function reachableNetworks(args: OptionArgs, options: Options): Reachable
   });
 }
 
-/** Returns the current state of the networks. It differs from the options if Tor's own proxy was found since the start. */
+/**
+ * Returns the current state of the networks. `told` is the state according to the options; Tor's proxy may have been found
+ * since the start.
+ */
 export function presentNetworks(told: readonly ReachableNetwork[], networks: Networks): ReachableNetwork[] {
   return told.map(({ name }) => {
     const { isLimited, proxy } = networks.route(name as NetworkName);

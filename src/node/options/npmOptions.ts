@@ -6,13 +6,16 @@ import { nearestWord } from '../../util/nearest.js';
 import { OptionError } from './optionArgs.js';
 import { OPTION_ROWS } from './optionsTable.js';
 
-/** Options that npm also has. Their environment variables may come from npm's own configuration, so they are not checked. */
+/**
+ * Options of this node whose names npm uses too. Their environment variables may come from npm's own configuration, so they
+ * are not checked.
+ */
 const OF_NPM: ReadonlySet<string> = new Set(['?', 'color', 'h', 'help', 'proxy', 'version']);
 const PREFIX = 'npm_config_';
 /** Name of this package. The check applies only to its start script, which runs the node. */
 const OWN_PACKAGE = 'lbcnode';
 
-/** Throws an `OptionError` if our options were given to `npm start` without `--` before them. */
+/** Throws an `OptionError` if options of this node were given to `npm start` without `--` before them. */
 export function refuseSwallowed(env: Readonly<Record<string, string | undefined>>): void {
   if (env['npm_package_name'] !== OWN_PACKAGE || env['npm_lifecycle_event'] !== 'start') return;
   const names = OPTION_ROWS.map((row) => row.name as string).filter((name) => !OF_NPM.has(name));
@@ -31,8 +34,8 @@ export function refuseSwallowed(env: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Throws an `OptionError` if npm consumed a mistyped network option, because the node would use the main network. Other
- * words unknown to npm are ignored.
+ * Throws an `OptionError` if npm took a mistyped network option for its own, because the node would use the main network.
+ * Other words that npm does not know are ignored.
  */
 function refuseMistypedNetwork(env: Readonly<Record<string, string | undefined>>): void {
   for (const variable of Object.keys(env)) {

@@ -1,7 +1,7 @@
 /**
  * Options from the command line and configuration files, with the reference's precedence. The command line has priority,
- * with its last occurrence of an option. Then follow the network's section and the default section, each with its first
- * occurrence. The known option names are passed in. Source: `ArgsManager`.
+ * with its last occurrence of an option. The section of the network in the file comes next, and then the default section; of
+ * each the first occurrence counts. The caller passes the known option names. Source: `ArgsManager`.
  */
 import { suggestion } from '../../util/nearest.js';
 import type { ConfigEntry } from './configFile.js';
@@ -11,7 +11,7 @@ export type NetworkSection = 'main' | 'test' | 'regtest';
 /** Allowed section headings of a file. The empty name is the default section above the first heading. */
 const SECTIONS: readonly string[] = ['', 'main', 'test', 'regtest'];
 
-/** Thrown if the options cannot be used. The message is for the operator. */
+/** Error: the options cannot be used. The message is for the operator. */
 export class OptionError extends OperatorError {
   override readonly name = 'OptionError';
   /** Name and value of the invalid option, used to find where it was set. */
@@ -53,7 +53,10 @@ export interface GivenValue {
   readonly place: ConfigPlace | null;
 }
 
-/** Values given for one option. A negated option (`-nolisten`) has no values; the place of the negation is stored. */
+/**
+ * Values given for one option. A negated option (`-nolisten`) has no values; instead the position (file and line) of the
+ * negation is stored.
+ */
 interface Occurrences {
   values: GivenValue[];
   negatedAt: ConfigPlace | null;
@@ -105,7 +108,7 @@ export class OptionArgs {
   private readonly known: ReadonlyMap<string, KnownOption>;
   private readonly commandLine: Given = new Map();
   private readonly files = new Map<string, Given>();
-  /** First place of each section in the files, by section name. */
+  /** First position (file and line) of each section in the configuration files, by section name. */
   private readonly sectionPlaces = new Map<string, ConfigPlace>();
   private section: NetworkSection | null = null;
 
@@ -114,8 +117,8 @@ export class OptionArgs {
   }
 
   /**
-   * Parses options up to the first word that is neither an option nor a value of one. Returns the remaining words. Source:
-   * `ParseParameters`. Unlike the reference, a value may also be a separate word (`--datadir x`, `-server 0`).
+   * Parses options up to the first word that is neither an option nor the value of an option. Returns the remaining words.
+   * Source: `ParseParameters`. Unlike the reference, a value may also be a separate word (`--datadir x`, `-server 0`).
    */
   parseCommandLine(words: readonly string[]): string[] {
     for (let index = 0; index < words.length; index++) {
@@ -199,7 +202,7 @@ export class OptionArgs {
     return this.known.get(name)?.kind === 'list';
   }
 
-  /** Selects the network. From now on its section of the files is used. */
+  /** Selects the network. Later lookups use its section of the configuration files. */
   selectSection(section: NetworkSection): void {
     this.section = section;
   }
@@ -226,7 +229,7 @@ export class OptionArgs {
     return this.givenValues(name).map(({ text }) => text);
   }
 
-  /** All values of a repeatable option with their places. Values of the command line come first. */
+  /** All values of a repeatable option with their positions (file and line). Values of the command line come first. */
   givenValues(name: string): GivenValue[] {
     if (this.isNegated(name)) return [];
     return [this.commandLine, ...this.applicableFiles(name)].flatMap(
@@ -239,7 +242,7 @@ export class OptionArgs {
     return this.givenValue(name)?.text;
   }
 
-  /** Returns the effective value of an option with its place. */
+  /** Returns the effective value of an option with its position (file and line). */
   givenValue(name: string): GivenValue | undefined {
     const negation = this.negation(name);
     if (negation !== undefined) return { text: '0', place: negation.negatedAt };
@@ -252,7 +255,10 @@ export class OptionArgs {
     return undefined;
   }
 
-  /** Returns the place of an option, or of the given value of a repeatable option, in the format of `placeText`. */
+  /**
+   * Returns the position (file and line) of an option, or of the given value of a repeatable option, in the format of
+   * `placeText`.
+   */
   placeOf(name: string, value?: string): string {
     const found = this.givenValues(name).find(({ text }) => text === value);
     return placeText((found ?? this.givenValue(name))?.place);
@@ -287,8 +293,8 @@ export class OptionArgs {
   }
 
   /**
-   * Removes and returns the `includeconf` settings of the files read so far: first those of the default section, then those
-   * of the network's section.
+   * Removes and returns the `includeconf` settings of the files that were read so far. Settings of the default section come
+   * before those of the network's section.
    */
   takeIncludes(section: NetworkSection): GivenValue[] {
     if (this.commandLine.has('includeconf')) return [];
@@ -366,7 +372,7 @@ export class OptionArgs {
         `Invalid value -${name}=${value.text}, it must be 1 (on) or 0 (off)${placeText(value.place)}`,
         name,
       );
-    // A double negative (`-nolisten=0`) switches the option on.
+    // A double negative such as `-nolisten=0` switches the option on.
     if (interpretBool(value.text)) given.set(bare, { values: [], negatedAt: value.place });
     else append(given, bare, { ...value, text: '1' });
     return bare;

@@ -1,7 +1,7 @@
 /**
- * Interactions of options: some set others, some exclude others, and some values are derived from others. Source:
- * `InitParameterInteraction`, `AppInitParameterInteraction`. Creates no service; each service reads its own options from the
- * result.
+ * Interactions of options: some options set or exclude other options, and some values are derived from other options.
+ * Source: `InitParameterInteraction`, `AppInitParameterInteraction`. Creates no service; each service reads its own options
+ * from the result.
  */
 import { hasSqlite } from '../../sqlite/sqliteProvider.js';
 import { availableParallelism } from 'node:os';
@@ -35,9 +35,9 @@ export interface DerivedOptions {
   readonly prune: PruneMode;
   /** Whether compact block filters are indexed. */
   readonly keepsBlockFilters: boolean;
-  /** Number of latest blocks for which name proofs are available; Infinity for all blocks. */
+  /** Number of the latest blocks for which name proofs are available; Infinity for all blocks. */
   readonly claimProofWindowBlocks: number;
-  /** Id of the assumed-valid block in wire order. Null if all scripts are verified. */
+  /** Id of the block whose ancestors' scripts are assumed valid, in wire order. Null if all scripts are verified. */
   readonly assumeValid: Bytes | null;
   readonly minimumChainWork: bigint;
   readonly userAgent: string;
@@ -54,7 +54,10 @@ const HUB_NEEDS = ['txindex', 'addressindex', 'claimindex', 'claimsearch'] as co
 
 interface Interaction {
   readonly when: OptionName;
-  /** How the condition is tested: with `asSwitch`, the switch must have `value`; otherwise the option must be given. */
+  /**
+   * How the condition is tested. With `asSwitch`, the switch must have `value`; without it, the operator must have given the
+   * option.
+   */
   readonly asSwitch?: { readonly byDefault: boolean; readonly value: boolean };
   readonly set: readonly (readonly [OptionName, '0' | '1'])[];
 }
@@ -296,7 +299,10 @@ function checkEsplora(options: Options): void {
   }
 }
 
-/** Rejects retired options that the reference rejects because ignoring them would be harmful. Warns about the others. */
+/**
+ * Rejects retired options that the reference rejects because ignoring them would be harmful. Warns about other retired
+ * options.
+ */
 function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): void {
   if (options.rpcssl) throw new OptionError('SSL mode for RPC (-rpcssl) is no longer supported.', 'rpcssl');
   if (args.isSet('socks')) {
@@ -354,8 +360,8 @@ export function proofWindow(text: string): number {
 }
 
 /**
- * Returns the id of the assumed-valid block in wire order; null for zero. `text` must have the format `blockHash`; a short
- * id is padded with leading zeros. Source: `uint256S`.
+ * Parses the id of the assumed-valid block to wire order; null for zero. `text` must have the format `blockHash`; a short id
+ * is padded with leading zeros. Source: `uint256S`.
  */
 export function assumedBlock(text: string): Bytes | null {
   const digits = hexDigits(text);

@@ -10,7 +10,7 @@ import { isInteger, OptionError } from './optionArgs.js';
 import type { OptionFormat } from './optionRow.js';
 
 interface Format {
-  /** Description of the format. It completes the sentence "it must be …". */
+  /** Description of the format. The text completes the sentence "it must be …". */
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
   /** Error text of the reference, if the reference has one for this format. */
@@ -50,7 +50,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** Whether the text is an endpoint to which ZeroMQ can bind. */
+/** Whether ZeroMQ can bind to the endpoint in the text. */
 function isZmqAddress(text: string): boolean {
   const match = /^([a-z]+):\/\/(.+)$/.exec(text);
   if (match === null) return false;

@@ -27,9 +27,9 @@ export type OptionCategory = keyof typeof OPTION_CATEGORIES;
 export type OptionKind = 'bool' | 'int' | 'amount' | 'string' | 'list';
 
 /**
- * Format of the values of a `string` or `list` option, checked by `optionFormats.ts`. `override` is checked later with the
- * regtest rules, and `payoutAddress` with the network. An invalid `logCategory` only causes a warning when the log is
- * created. `command` and `text` allow any text.
+ * Format of the values of a `string` or `list` option, checked by `optionFormats.ts`. `override` is checked when the regtest
+ * rules are built, and `payoutAddress` when the network is known. An invalid `logCategory` causes only a warning, when the
+ * log is created. `command` and `text` allow any text.
  */
 export type OptionFormat =
   | 'address'
@@ -65,7 +65,7 @@ export type OptionFormat =
   | 'zmqAddress';
 
 export interface OptionRow {
-  /** Option name without the leading dash. */
+  /** Name of the option without the leading dash. */
   readonly name: string;
   readonly kind: OptionKind;
   /** Default value. Undefined if the default depends on the network or on other options; `help` then describes it. */
@@ -82,9 +82,12 @@ export interface OptionRow {
   readonly networkOnly?: boolean;
   /** Allowed values, if there are only a few. */
   readonly choices?: readonly string[];
-  /** Minimum and maximum. A value outside the range is clamped with a warning, as in the reference. */
+  /** Minimum and maximum. A value outside the range is replaced by the nearest limit with a warning, as in the reference. */
   readonly clamp?: readonly [min: number, max: number];
-  /** Minimum and maximum. A value outside the range is rejected. Every `int` option has either `range` or `clamp`. */
+  /**
+   * Minimum and maximum of the value, in the unit of the option. A value outside the range is rejected. Every `int` option
+   * has either `range` or `clamp`.
+   */
   readonly range?: readonly [min: number, max: number];
   /** Value of an `int` option that is given without a value. If absent, a value is required. */
   readonly bare?: number;
@@ -109,7 +112,7 @@ function split<S extends string>(spec: S): { name: NameOf<S>; valueName?: string
 }
 type NameOf<S extends string> = S extends `${infer Name}=${string}` ? Name : S;
 
-/** Creates a switch. A default of `undefined` is determined elsewhere. */
+/** Row of a switch. If the default is `undefined`, other code determines the value. */
 export function bool<S extends string, D extends boolean | undefined>(
   spec: S,
   byDefault: D,
@@ -128,7 +131,7 @@ export function int<S extends string, D extends number | undefined>(
   return { ...split(spec), kind: 'int' as const, default: byDefault, help, ...extra };
 }
 
-/** Creates an option for an amount. The text is in coins, the value in satoshis. */
+/** Row of an option for an amount. The text is in coins, the value in satoshis. */
 export function amount<S extends string, D extends bigint | undefined>(
   spec: S,
   byDefault: D,

@@ -19,8 +19,8 @@ import { OPTION_ROWS, type Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
 /**
- * Switches of the wallet, for which words have the reference's meaning. QUIRK: the reference reads a word as the number 0,
- * so `true` means off.
+ * Switches of the wallet for which the reference's reading of words applies. QUIRK: the reference reads a word as the number
+ * 0, so that `true` means off.
  */
 const WALLET_SWITCHES: ReadonlySet<string> = new Set(
   [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].filter(({ kind }) => kind === 'bool').map(({ name }) => name),
@@ -29,8 +29,8 @@ const WALLET_SWITCHES: ReadonlySet<string> = new Set(
 type OptionValue = boolean | number | bigint | string | string[] | undefined;
 
 /**
- * Reads all options of the table. Throws an `OptionError` with the place for a value of the wrong type. A value outside its
- * limits is clamped, with a warning in `warnings`.
+ * Reads all options of the table. Throws an `OptionError` with the position (file and line) for a value of the wrong type. A
+ * value outside its limits is clamped, with a warning in `warnings`.
  */
 export function readOptions(args: OptionArgs, warnings: string[] = []): Options {
   const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args, warnings)] as const);
@@ -96,7 +96,7 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
   }
 }
 
-/** Throws for an ambiguous value of a switch such as `true`, which the reference would read as off. */
+/** Throws for a switch with an ambiguous value such as `true`, which the reference would read as off. */
 export function checkSwitch(name: string, text: string): void {
   if (isSwitchValue(text)) return;
   throw new OptionError(`Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)`, name);
@@ -106,7 +106,7 @@ function readInteger({ name, range, bare }: OptionRow, text: string): number {
   if (text === '' && bare !== undefined) return bare;
   const value = leadingInteger(text);
   if (isInteger(text) && (range === undefined || (value >= range[0] && value <= range[1]))) return value;
-  // The full range of integers is not mentioned in the message.
+  // If the range is that of all integers, the message does not contain it.
   const bounds =
     range === undefined || range === INTEGER.range || range[1] > 0x7fffffff
       ? ''

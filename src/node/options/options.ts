@@ -31,7 +31,7 @@ export interface NodePaths {
   readonly rpcKey: string;
   readonly walletRpcCert: string;
   readonly walletRpcKey: string;
-  /** Path of the log file; null if no log file is written. */
+  /** Path of the log file; null to write no log file. */
   readonly logFile: string | null;
   readonly pidFile: string;
 }
@@ -42,9 +42,9 @@ export interface LoadedOptions {
   readonly network: NetworkSection;
   readonly params: NetworkParams;
   readonly paths: NodePaths;
-  /** Log lines about options that were set because of other options. */
+  /** Log lines about options that were set because other options imply them. */
   readonly notes: readonly string[];
-  /** Problems that the operator should fix. */
+  /** Warnings about settings that the operator should correct. */
   readonly warnings: readonly string[];
   /** Log lines that the data folder is new, and that unused files of other programs were found. */
   readonly hints: readonly string[];
@@ -57,7 +57,7 @@ export interface LoadedOptions {
   isSet(name: OptionName): boolean;
 }
 
-/** Result of parsing the command line. `help` and `version` are executed before any file is read. */
+/** Result of parsing the command line. The actions `help` and `version` are executed before any file is read. */
 export type CommandLine =
   | { readonly action: 'run'; readonly args: OptionArgs; readonly warnings: readonly string[] }
   | { readonly action: 'help'; readonly debug: boolean }
@@ -81,7 +81,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { action: 'run', args, warnings };
 }
 
-/** Returns a sentence that guesses the intention of an unexpected word. */
+/** Returns a sentence that suggests what the user meant by an unexpected word. */
 function methodHint(word: string): string {
   if (/^(true|false|yes|no|on|off)$/.test(word)) return ' A switch must be 1 or 0.';
   const name = word.split('=', 1)[0]!;
@@ -127,7 +127,7 @@ export function loadOptions(
   };
 }
 
-/** Runs `task`, and adds the place in the configuration file to an error about an option. */
+/** Runs `task`. If it throws an error about an option, adds the position in the configuration file to the text. */
 function atPlaceGiven<T>(args: OptionArgs, task: () => T): T {
   try {
     return task();
@@ -166,7 +166,7 @@ function nodePaths(
   };
 }
 
-/** The default JSON-RPC port of a network. */
+/** Default JSON-RPC port of the network. */
 export function defaultRpcPort(network: NetworkSection): number {
   return networkParams(network).rpcPort;
 }

@@ -1,7 +1,7 @@
 /**
  * Finds and reads the configuration files, and determines the network and the data folder. Shared by the node and the
  * command-line client, so it must not import the options table or the network parameters. Source: `ReadConfigFiles`,
- * `GetDataDir`. Reads files but creates none.
+ * `GetDataDir`. Creates no files.
  */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -16,7 +16,7 @@ import { noPath, OptionError, placeText, type NetworkSection, type OptionArgs } 
 export interface ConfigRules {
   /** Whether unknown options are ignored. The client sets it, because the file contains options of the node. */
   readonly ignoreUnknown: boolean;
-  /** Whether the folder of `-datadir` must exist already. The client requires it. */
+  /** Whether the folder of `-datadir` must already exist. The client sets it, because it never creates a data folder. */
   readonly needsDataDir: boolean;
 }
 
@@ -67,7 +67,7 @@ export function loadConfig(
     }
     const deeper = [...args.takeIncludes(network), ...args.takeIncludes(args.network())];
     for (const file of new Set(deeper.map(({ text }) => text))) {
-      // The text and case of the reference, which programs print unchanged.
+      // Text and case are those of the reference, because programs print the warning unchanged.
       warnings.push(
         `warning: -includeconf cannot be used from included files; ignoring -includeconf=${file}`,
       );
@@ -114,8 +114,8 @@ function inHome(path: string, home: string | null): string {
 }
 
 /**
- * Throws if the data folder is a broken link. The target is probably a disk that is not mounted; a new folder must not be
- * created instead.
+ * Throws if the data folder is a broken link. The target may be on a disk that is not mounted, in which case no new folder
+ * must be created.
  */
 function refuseLostLink(dataDir: string): void {
   if (statOf(dataDir) !== undefined) return;
@@ -156,7 +156,7 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   }
 }
 
-/** Converts the settings of lbcd's file. Only the node adds warnings about ignored settings. */
+/** Converts the settings of a configuration file in lbcd's format. Only the node adds warnings about ignored settings. */
 function takeOver(
   text: string,
   args: OptionArgs,
@@ -174,8 +174,8 @@ function takeOver(
 }
 
 /**
- * Filters the settings of a file in our format. Options of other programs without equivalent are removed with a warning;
- * options with another name here throw an error.
+ * Filters the settings of a file in the format of this node. Options of other programs that have no equivalent are removed
+ * with a warning. For options that this node has under another name an error is thrown.
  */
 function own(
   entries: readonly ConfigEntry[],

@@ -1,7 +1,8 @@
 /**
  * The options of the node. The command line, the configuration file, `-help`, the documentation and the `Options` type are
  * derived from this table. Names and defaults are those of lbrycrd 0.17.3.3 (`SetupServerArgs`); the last group of `options`
- * and of `chainparams` exists only in this node. Options of the peer network, relay, wallet and hub are in separate files.
+ * and of `chainparams` exists only in this node. The options of the peer network, relay, wallet and hub are in separate
+ * files of this folder.
  */
 import { SEARCH_TIMEOUT_MS } from '../../search/searchBackend.js';
 import { LOG_CATEGORIES } from '../../util/logging.js';
@@ -25,8 +26,8 @@ import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 /** Limits of `-dbcache` and `-claimtriecache` in MiB. Source: `nMinDbCache`, `nMaxDbCache`. */
 const CACHE_BOUNDS = [4, 16_384] as const;
 /**
- * Default of `-claimtriecache` in MiB: enough for half of the trie nodes of five million names. The reference uses the
- * default of `-dbcache`.
+ * Default of `-claimtriecache` in MiB: enough for half of the nodes of a claim trie with five million names. The reference
+ * uses the default of `-dbcache`.
  */
 const CLAIM_TRIE_CACHE_MIB = 224;
 /** Maximum of `-maxsigcachesize` in MiB. Source: `MAX_MAX_SIG_CACHE_SIZE`. */
@@ -182,7 +183,8 @@ const RPC_OPTIONS = [
 const HIDDEN_OPTIONS = [
   bool('h', false, ''),
   bool('help', false, ''),
-  // Retired options. They are defined so that old configurations cause the reference's messages (`optionChecks.ts`).
+  // Options of earlier versions. They are defined so that old configurations cause the reference's messages
+  // (`optionChecks.ts`).
   bool('rpcssl', false, ''),
   bool('benchmark', false, ''),
   text('socks', undefined, '', { format: 'text' }),
@@ -195,7 +197,7 @@ const HIDDEN_OPTIONS = [
   text('blockminsize', undefined, '', { format: 'text' }),
   int('dbcrashratio', 0, '', COUNT),
   bool('usehd', false, ''),
-  // Options of the reference's GUI, which its daemon accepts and ignores.
+  // Options of the reference's GUI. The reference's daemon accepts and ignores them.
   text('allowselfsignedrootcertificates', undefined, '', { format: 'text' }),
   text('choosedatadir', undefined, '', { format: 'text' }),
   text('lang=<lang>', undefined, '', { format: 'text' }),

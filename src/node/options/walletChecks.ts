@@ -1,6 +1,7 @@
 /**
- * Interactions of wallet options with each other and with options of the node: some are rejected, some set others, and some
- * have no effect here. Source: lbrycrd wallet/init.cpp `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
+ * Interactions of wallet options with each other and with options of the node: some combinations are rejected, some options
+ * set others, and some options have no effect in this node. Source: lbrycrd wallet/init.cpp
+ * `WalletInit::ParameterInteraction`, `WalletInit::Verify`.
  */
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -8,7 +9,7 @@ import { interpretBool, OptionError, type OptionArgs } from './optionArgs.js';
 import type { Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
 
-/** Whether an option is on. A number counts as a switch. */
+/** Whether an option is on. A number is read as a switch. */
 function isOn(
   args: OptionArgs,
   name: 'blocksonly' | 'disablewallet' | 'salvagewallet' | 'zapwallettxes',

@@ -1,4 +1,4 @@
-/** The address index for the RPC methods: index rows of the chain, and changes by mempool transactions. */
+/** Address index for the RPC methods: rows of the index for blocks, and changes by mempool transactions. */
 import { AddressQueries } from '../../index/addressQueries.js';
 import { MempoolAddresses } from '../../index/mempoolAddresses.js';
 import type { Mempool } from '../../mempool/mempool.js';
@@ -9,8 +9,8 @@ import type { RowReader } from '../../store/rows/rows.js';
 import { Reader } from '../../util/reader.js';
 
 /**
- * Creates the service. It follows the mempool from the first transaction on. `rows` must only be called after the chain is
- * open.
+ * Creates the service, which follows the mempool from its first transaction on. `rows` must be called only after the chain
+ * is open.
  */
 export function addressService(mempool: Mempool, rows: () => RowReader): AddressService {
   const unconfirmed = new MempoolAddresses();

@@ -26,13 +26,13 @@ import type { Logger } from '../../util/logging.js';
 
 /** Name of the index file in the network's folder. The file may be deleted while the node is stopped; it is then rebuilt. */
 const FILE_NAME = 'claimsearch.sqlite';
-/** Number of search threads. Arbitrary: searches take milliseconds. */
+/** Number of search threads. Arbitrary: most searches take milliseconds. */
 const READERS = 2;
-/** Polling interval in ms while the claim index is being filled. The claim index sends no notifications in this phase. */
+/** Milliseconds between checks of the claim index while it is built, during which it sends no notifications. */
 const LOOK_MS = 1000;
 /**
- * Interval in ms between two steps of checking the index file for corruption. Each step reads 4 MiB, so 1 GiB (some million
- * claims) takes about four minutes. Arbitrary.
+ * Milliseconds between two steps in which the index file is checked for corruption. Each step reads 4 MiB, so that 1 GiB
+ * (some million claims) takes about four minutes. Arbitrary.
  */
 const SCRUB_MS = 1000;
 
@@ -45,19 +45,19 @@ export interface ClaimSearchInput {
   readonly lists: CensorLists;
   /** PostgreSQL settings; null for an SQLite file. */
   readonly postgres: PostgresOptions | null;
-  /** Option that enabled claim search, as the operator typed it. Used in error messages. */
+  /** Option that enabled the claim search, in the form in which the operator typed it. Used in error messages. */
   readonly wantedBy: string;
   /** Time limit of one search in ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  /** Claims in the mempool; null if they are not searched. */
+  /** Claims in the mempool; null if the search does not include them. */
   readonly waiting: WaitingClaims | null;
 }
 
 /** Values of `-claimsearchurl` and related options. */
 export interface PostgresOptions {
   readonly url: string;
-  /** Name of the PostgreSQL schema; if empty, derived from the chain. */
+  /** Name of the PostgreSQL schema; if empty, a name derived from the chain is used. */
   readonly schema: string;
   readonly connections: number;
 }
@@ -101,7 +101,7 @@ export function followedChain({ chain, headers }: ChainReader): MirroredChain {
   };
 }
 
-/** Opens the search backend, and the component that updates its index. */
+/** Opens the backend of the claim search, and the component that updates its index. */
 async function openBackend(input: ClaimSearchInput): Promise<{
   readonly backend: SearchBackend;
   readonly follower: ClaimFollower;
@@ -141,7 +141,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
-  // Loaded dynamically, so that a node with an index file does not load the PostgreSQL client.
+  // Loaded dynamically, so that a node with an SQLite file does not load the PostgreSQL client.
   const { PostgresBackend } = await import('../../search/postgres/postgresBackend.js');
   const { backend, away } = await PostgresBackend.open({
     ...postgres,
@@ -156,7 +156,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
 }
 
-/** Creates the components that search claims in the mempool; null if there are none. */
+/** Creates the components that search mempool claims. Null if the search does not include the mempool. */
 function waitingParts({ waiting, index, reader, lists, params }: ClaimSearchInput): WaitingParts | null {
   if (waiting === null) return null;
   const { headers } = reader;

@@ -12,7 +12,7 @@ import { joinHostPort } from '../../util/network/hostPort.js';
 import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Difference between the explorer's default port and the JSON-RPC port. */
+/** Number that is added to the JSON-RPC port to get the explorer's default port. */
 const PORT_OFFSET = 3;
 
 /** Options that add content to the explorer's pages. */

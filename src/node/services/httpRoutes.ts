@@ -1,6 +1,6 @@
 /**
- * HTTP routes of the RPC server besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. Each is loaded
- * only when enabled.
+ * HTTP routes of the RPC server besides JSON-RPC: health always, REST with `-rest`, metrics with `-metrics`. The code of
+ * each route is loaded only if the route is enabled.
  */
 import type { RpcDispatcher, RpcDispatcherDeps } from '../../rpc/call/dispatch.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -58,11 +58,11 @@ export async function makeEsplora(
 export interface HttpRoutesInput extends Pick<RpcDispatcherDeps, 'services' | 'table' | 'onException'> {
   readonly dispatcher: RpcDispatcher;
   readonly metrics: NodeMetrics | null;
-  /** The chain; null before it is open. */
+  /** The chain, for health checks; null before the chain is open. */
   readonly chain: HealthDeps['chain'];
   /** The hub; null without `-hub` or before the hub is open. */
   readonly hub: HealthDeps['hub'];
-  /** The explorer; null without `-explorer` or before it is open. */
+  /** The explorer, for health checks; null without `-explorer` or before it is open. */
   readonly explorer: HealthDeps['explorer'];
   readonly indexes: HealthDeps['indexes'];
   /** See `HealthDeps`. */

@@ -13,11 +13,11 @@ import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
 export interface HubInput extends HubDeps {
-  /** Maximum number of concurrent clients. */
+  /** Maximum number of concurrent clients of the hub. */
   readonly maxSessions: number;
 }
 
-/** Checks the hub's options before anything is opened, as far as possible. Throws `OptionError`. */
+/** Checks those options of the hub that can be checked before anything is opened. Throws `OptionError`. */
 export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => void): void {
   countryNumber(loaded.options.hubcountry);
   const banner = bannerFile(loaded);
@@ -26,7 +26,7 @@ export function checkHubOptions(loaded: LoadedOptions, warn: (text: string) => v
     refuseSpecialFile(banner);
     accessSync(banner, constants.R_OK);
   } catch (error) {
-    // Only a warning, because the file may exist later, when a client requests the banner.
+    // The problem causes only a warning, because the file may exist when a client requests the banner.
     warn(`The hub's banner cannot be read: ${(error as Error).message}`);
   }
 }

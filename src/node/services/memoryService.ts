@@ -19,11 +19,11 @@ export interface MemoryServiceDeps {
   /** Returns the open chain and store; null until they are open. */
   readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
   readonly answers: () => AnswerCache | null;
-  /** Null without `-esplora`. */
+  /** Size of Esplora's cache; null without `-esplora`. */
   readonly esplora: () => CacheSize | null;
 }
 
-/** A cache with a bound. */
+/** Current and maximum size of a cache in bytes. */
 export interface CacheSize {
   readonly sizeBytes: number;
   readonly maxBytes: number;
@@ -74,7 +74,10 @@ async function caches({
   return rows;
 }
 
-/** Estimates the bytes of pages that were written at least once, if `insertions` entries were written at random positions. */
+/**
+ * Estimates how many bytes of the memory pages have been written at least once, if `insertions` entries were written at
+ * random positions.
+ */
 export function touchedBytes({ maxBytes, insertions }: { maxBytes: number; insertions: number }): number {
   const pages = maxBytes / PAGE_BYTES;
   return pages === 0 ? 0 : Math.round(maxBytes * (1 - Math.exp(-insertions / pages)));

@@ -4,7 +4,7 @@ import type { MempoolOptions } from '../../mempool/mempoolOptions.js';
 import { interpretBool } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Maximum of `-checkmempool`, which checks the mempool once per this many changes on average. */
+/** Maximum of `-checkmempool`. On average the mempool is checked once per this number of changes. */
 const MAX_CHECK_EVERY = 1_000_000;
 
 /** Whether `-mempoolreplacement` allows replacement: the value is a switch that is on, or a list of modes that contains `fee`. */

@@ -1,4 +1,4 @@
-/** Creates the ZeroMQ and WebSocket notifiers from the options. Loaded only when used. */
+/** Creates the ZeroMQ and WebSocket notifiers from the options. Loaded only if a notifier is enabled. */
 import { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import type { NotificationSource } from '../../server/notifications/stream.js';
@@ -12,7 +12,7 @@ import type { Logger } from '../../util/logging.js';
 import type { Wallets } from '../../wallet/wallets.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Notification types: those of the reference in its order, then ours. */
+/** Notification types: those of the reference in its order, then those that only this node has. */
 const ZMQ_TYPES: readonly ZmqType[] = ['pubhashblock', 'pubhashtx', 'pubrawblock', 'pubrawtx', 'pubclaim'];
 
 const MIB = 1 << 20;
@@ -71,7 +71,10 @@ export async function startNotifications(
 /** Default maximum number of WebSocket clients of lbcd's protocol. Source: lbcd config.go `defaultMaxRPCWebsockets`. */
 const LBCD_MAX_CLIENTS = 25;
 
-/** Whether lbcd's WebSocket protocol is served: at `/ws` in the lbcd profile, otherwise at `/lbcd/ws` with `-ws`. */
+/**
+ * Whether lbcd's WebSocket protocol is served. In the lbcd profile its path is `/ws`; otherwise it is `/lbcd/ws` and
+ * requires `-ws`.
+ */
 export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return options.server && (options.ws || options.compat === 'lbcd');
 }

@@ -32,7 +32,7 @@ export function runCommand(command: string, logger: Logger, ended: () => void = 
   }
 }
 
-/** Runs `command` for each new tip, with `%s` replaced by the block hash. Not during the initial download. */
+/** Runs `command` for each new tip, with `%s` replaced by the block hash, except during the initial download. */
 export function notifyBlocks(chain: Chain, command: string, logger: Logger): void {
   if (command === '') return;
   chain.events.on('tipChanged', ({ hash, initialDownload }) => {

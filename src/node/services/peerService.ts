@@ -1,4 +1,4 @@
-/** Peer network for the RPC methods: returns numbers and strings instead of session and address objects. */
+/** Peer network for the RPC methods: converts sessions and addresses to numbers and strings. */
 import { parseBanTarget } from '../../net/banList.js';
 import {
   formatHost,

@@ -1,6 +1,6 @@
 /**
- * Creates the peer network's settings from the options. Source: Core init.cpp (steps 2, 3, 6 and 12). An invalid option
- * throws `OptionError`.
+ * Creates the settings of the peer network from the options. Throws `OptionError` for an invalid option. Source: Core
+ * init.cpp (steps 2, 3, 6 and 12).
  */
 import { lookUpAddress, ONION_NAME, systemLookUp, type LookUp } from '../../net/lookup.js';
 import type { NetworkName, NetworkRoute, Proxy } from '../../net/networks.js';
@@ -46,7 +46,7 @@ export async function peerSettings(
   }
   for (const name of ['proxy', 'onion'] as const) await checkProxyName(name, loaded, lookUp);
   const nameProxy = derived.networks.find((network) => network.name === 'ipv4')?.proxy ?? '';
-  // If a proxy resolves names, it also resolves the names of peers, so they are not checked here.
+  // If a proxy resolves host names, it also resolves the names of peers, so the names are not checked at the start.
   if (nameProxy === '') warnOfNames(options, lookUp, warn);
   return {
     params,
@@ -141,7 +141,7 @@ function networksOf(reachable: readonly ReachableNetwork[]): Networks {
     isLimited: reachable.find((network) => network.name === name)?.limited ?? false,
     proxy: proxies.get(name) ?? null,
   });
-  // The proxy of `-proxy` applies to every network, so the proxy of IPv4 also resolves host names.
+  // A proxy set by `-proxy` applies to every network, so the proxy for IPv4 also resolves host names.
   const nameProxy = proxies.get('ipv4') ?? null;
   return new Networks({ ipv4: route('ipv4'), ipv6: route('ipv6'), onion: route('onion') }, nameProxy);
 }
@@ -176,7 +176,7 @@ function binding(
   isWhitelisted: boolean,
   placeOf: LoadedOptions['placeOf'],
 ): Binding {
-  // Cannot be null, because the text was checked to have the format `address`.
+  // The result is not null, because the text was checked before to have the format `address`.
   const address = parseNetAddress(text, defaultPort)!;
   if (address.port === 0)
     throw new OptionError(`Need to specify a port with -${name}: '${text}'${placeOf(name, text)}`);

@@ -9,18 +9,21 @@ import type { WantedConnections } from '../options/descriptors.js';
 import { wantedWebSockets } from './notifications.js';
 import type { LoadedOptions } from '../options/options.js';
 
-/** Difference between the node's RPC port and the default port of lbcwallet. Source: lbcwallet params.go. */
+/** Number that is added to the node's RPC port to get the default port of lbcwallet. Source: lbcwallet params.go. */
 const WALLET_PORT_OFFSET = 1;
 /** Value of `-walletrpcport` that selects the default port of lbcwallet. */
 const OWN_WALLET_PORT = 1;
 
-/** Starts the RPC server of the node's port. Rejects with `ServerStartError`, or with `EnvironmentError` for its certificate. */
+/**
+ * Starts the RPC server on the RPC port of the node. Rejects with `ServerStartError`, or with `EnvironmentError` for its
+ * certificate.
+ */
 export async function startServer(
   loaded: LoadedOptions,
   maxConnections: number,
   deps: HttpServerDeps,
 ): Promise<RpcHttpServer> {
-  // Loaded dynamically, because loading the HTTP stack takes a third of the startup time.
+  // Loaded dynamically, because loading the HTTP modules takes a third of the startup time.
   const { RpcHttpServer } = await import('../../server/httpServer.js');
   const { options, paths } = loaded;
   const usesTls = options.tls ?? options.compat === 'lbcd';
@@ -35,7 +38,7 @@ export async function startServer(
   return server;
 }
 
-/** Reads the certificate and key files, or creates them if they are missing. */
+/** Reads the files of the TLS certificate and its key. Creates the files if they are missing. */
 async function certificateOf(
   certFile: string,
   keyFile: string,
@@ -63,7 +66,10 @@ function hasWalletPort({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return isWanted && !options.disablewallet;
 }
 
-/** Returns the port and addresses of the wallet server. `endpoints` null means the addresses of the node's RPC server. */
+/**
+ * Returns the port and addresses of the wallet server. If `endpoints` is null, the addresses are those of the node's RPC
+ * server.
+ */
 function walletPlaces({ options, params }: LoadedOptions): { port: number; endpoints: HostPort[] | null } {
   const { walletrpcport = OWN_WALLET_PORT, walletrpclisten } = options;
   const port = walletrpcport === OWN_WALLET_PORT ? params.rpcPort - WALLET_PORT_OFFSET : walletrpcport;
@@ -97,7 +103,7 @@ export async function startWalletServer(
       ...serverOptions(loaded),
       port,
       portOption: 'walletrpcport',
-      // A port in an `-rpcbind` entry belongs to the node's RPC server, so only the host is used.
+      // A port in an entry of `-rpcbind` is for the node's RPC server, so only the host is used here.
       binds: options.rpcbind.map((bind) => splitHostPort(bind, port).host),
       profile: 'lbcd',
       maxConnections,

@@ -1,4 +1,4 @@
-/** Implements the services of the RPC methods with the components of the node that are open. */
+/** Provides the services of the RPC methods from those components of the node that are open. */
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import type { BackgroundValidation } from '../../chain/snapshot/backgroundValidation.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -59,7 +59,7 @@ export interface ServicesInput {
   peerOptions: PeerNetworkOptions;
   zmqNotifiers: RpcServices['zmqNotifiers'];
   threads: ThreadMemory;
-  /** Shows the operator a warning and logs it. */
+  /** Shows a warning to the operator and writes it to the log. */
   warn: (message: string) => void;
   deps: { logger: Logger & LogControl; requestStop: () => void; signal: AbortSignal };
 }
@@ -90,7 +90,7 @@ export class NodeParts {
   validation: BackgroundValidation | null = null;
   peers: { readonly net: PeerNetwork; readonly service: PeerService } | null = null;
 
-  /** Components of the open chain. Must not be read before the chain is open. */
+  /** Components of the open chain. Throws before the chain is open. */
   get now(): Attached {
     assert(this.attached, 'a method requested the chain before it was open');
     return this.attached;
@@ -121,7 +121,7 @@ export class NodeRpcServices implements RpcServices {
     const { warnings, peers } = this.parts;
     return warnings?.text() || peers?.net.warning() || '';
   };
-  // An arrow function, because methods extract it from the object, as they do with `warnings`.
+  // This is an arrow function, because methods extract it from the object without `this`, as they do with `warnings`.
   readonly indexes = (): readonly IndexStatus[] => this.parts.now.indexes.statuses();
   private readonly parts: NodeParts;
   private readonly hasClaimIndex: boolean;

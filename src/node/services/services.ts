@@ -36,7 +36,7 @@ export interface NodeServices {
   readonly services: RpcServices;
   /** Sets the result cache that `getmemoryinfo` and metrics report. */
   showAnswers(answers: AnswerCache | null): void;
-  /** The memory of `-esplora`, for `getmemoryinfo`. */
+  /** Sets the cache of `-esplora`, whose memory use `getmemoryinfo` shows; null if it has none. */
   showEsplora(recent: CacheSize | null): void;
   /** Warning that no peer can be reached, with a suggested fix. Empty while a peer is connected. */
   outage(): string;
@@ -169,7 +169,7 @@ class Services implements NodeServices {
         );
       });
     chain.events.on('tipChanged', ({ initialDownload }) => {
-      // The names are read after all other work that the new block causes.
+      // The names are read after all other work that the new block causes, so that this work is not delayed.
       if (!initialDownload) setImmediate(refresh);
     });
     return reader;

@@ -1,4 +1,4 @@
-/** Summaries of the mempool for RPC methods: statistics, claim operations, and the mempool state of claims. */
+/** Summaries of the mempool for RPC methods: statistics, claim operations, and the claims as changed by mempool transactions. */
 import { WaitingFeed } from '../../index/waiting/waitingFeed.js';
 import type { Mempool } from '../../mempool/mempool.js';
 import { MempoolClaims } from '../../mempool/mempoolClaims.js';
@@ -8,14 +8,14 @@ import { parseTransaction } from '../../primitives/transaction.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import { Reader } from '../../util/reader.js';
 
-/** Needed to show the mempool state of claims. Available only with a claim index. */
+/** Data that is needed to format claims as changed by the mempool. Available only with a claim index. */
 export interface ShownWaiting {
   readonly params: NetworkParams;
   readonly maxBytes: number;
   readonly warn: (text: string) => void;
 }
 
-/** Creates the summaries. They follow the mempool from the first transaction on. */
+/** Creates the summaries, which follow the mempool from its first transaction on. */
 export function waitingService(
   mempool: Pick<Mempool, 'listen'>,
   shown: ShownWaiting | null,

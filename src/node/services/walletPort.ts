@@ -1,6 +1,6 @@
 /**
- * The node's interface for wallets: implements `wallet/port.ts` with the chain, the mempool and the services. Contains no
- * rules.
+ * Interface of the node for wallets: implements `wallet/port.ts` with the chain, the mempool and the services. Rules of the
+ * wallet are in `wallet/`.
  */
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -147,8 +147,8 @@ function chainPort({ services, reader, mempool }: WalletPortDeps): NodePort['cha
 }
 
 /**
- * Returns the heights of blocks that touch the scripts, from the address index. Null if the index does not cover the whole
- * chain.
+ * Returns the heights of the blocks with payments to or from the scripts, according to the address index. Null if the index
+ * does not cover the whole chain.
  */
 async function blocksTouching(
   { addresses, indexes }: RpcServices,

@@ -33,7 +33,7 @@ export class Answering {
   readonly metrics: NodeMetrics | null;
   readonly notifications: Notifications;
   server: RpcHttpServer | null = null;
-  /** Set during the stop. Errors of calls that find the database closed are then expected. */
+  /** Whether the node is stopping. During the stop, calls may find the database closed, and their errors are expected. */
   isStopping = false;
   private readonly input: AnsweringInput;
   private walletServer: RpcHttpServer | null = null;
@@ -129,7 +129,7 @@ export class Answering {
     else deps.logger.warn(`${method} failed: ${failedCall(error, loaded.paths.networkDir)}`);
   }
 
-  /** Subscribes to the chain before its first block is connected. */
+  /** Subscribes to the chain. Must be called before the first block is connected. */
   follow(reader: ChainReader, mempool: Mempool & RpcServices['mempool']): void {
     const { chain } = reader;
     this.notifications.follow({ chain, mempool });
@@ -138,7 +138,7 @@ export class Answering {
     this.chainReader = reader;
     this.explorer?.follow(reader);
     chain.events.on('tipChanged', ({ initialDownload }) => {
-      // Everything else that a block brings about comes first.
+      // Results are precomputed after all other work that a new block causes.
       if (!initialDownload) setImmediate(() => void this.dispatcher.readAhead());
     });
   }

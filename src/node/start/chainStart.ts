@@ -44,8 +44,8 @@ function indexesOf(loaded: LoadedOptions, tipHeight: () => number): TrackedIndex
   const { options, params, derived } = loaded;
   const { supportDelay, proofWindow } = claimRules(loaded);
   return [
-    // The claim index comes first, because it reads ranges of rows. Rows written before by other indexes would have to be
-    // sorted for each range.
+    // The claim index comes first, because it reads ranges of rows. If other indexes wrote rows before it, these rows
+    // would have to be sorted for each range.
     ...(options.claimindex
       ? [
           claimIndex({

@@ -10,8 +10,8 @@ export class CloseStack {
   }
 
   /**
-   * Closes all resources in reverse order of opening. Rejects at the end if any failed: with the single error, or with an
-   * `AggregateError` whose message combines them.
+   * Closes all resources in reverse order of opening. After all are closed, it rejects if closing failed: with the single
+   * error, or with an `AggregateError` whose message combines all errors.
    */
   async close(): Promise<void> {
     const errors: unknown[] = [];
@@ -28,7 +28,7 @@ export class CloseStack {
   }
 }
 
-/** Returns the message of any thrown value. */
+/** Returns the message of a thrown value of any type. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

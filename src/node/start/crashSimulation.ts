@@ -1,6 +1,6 @@
 /**
- * Implements `-dbcrashratio`: kills the process at random points of flushes, to test the recovery from a crash. Source:
- * `CCoinsViewDB::BatchWrite`.
+ * Implements `-dbcrashratio`: kills the process at random points of flushes, in order to test the recovery from a crash.
+ * Source: `CCoinsViewDB::BatchWrite`.
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from '../../util/logging.js';
@@ -12,13 +12,13 @@ export interface CrashDeps {
   log: Logger;
   /** Returns an integer from 0 up to but not including `bound`; default: the system's random numbers. */
   random?: (bound: number) => number;
-  /** Ends the process immediately, without cleanup. Replaced in tests. */
+  /** Ends the process immediately, without cleanup. Tests pass another function. */
   die?: () => void;
 }
 
 /**
- * Returns a handler for named points of the code. At flush points it kills the process with probability 1/`ratio`. Undefined
- * if disabled.
+ * Returns a handler for named points of the code. At each flush point it kills the process with probability 1/`ratio`.
+ * Undefined if crashes are disabled.
  */
 export function simulatedCrashes(
   ratio: number,

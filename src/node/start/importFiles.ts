@@ -1,5 +1,5 @@
 /**
- * Imports blocks from files while calls are answered: our own block files (`-reindex`), files of `-loadblock`, and
+ * Imports blocks from files while calls are answered: the node's own block files (`-reindex`), files of `-loadblock`, and
  * `bootstrap.dat` in the data folder, which is renamed after a complete import. Blocks of an interrupted import are kept;
  * the next start reads the file again and skips known blocks. Source: `ThreadImport`.
  */
@@ -19,7 +19,7 @@ export const IMPORT_BEGINS = 'Importing blocks; RPC calls are answered meanwhile
 export const IMPORT_ENDED = 'All blocks are imported';
 
 /**
- * Starts the import. Returns null without a file to import. The promise resolves when all files are read or `signal`
+ * Starts the import. Returns null if there is no file to import. The promise resolves when all files are read or `signal`
  * aborts. Until then no blocks are requested from peers.
  */
 export function importBlocks(

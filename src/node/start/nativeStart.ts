@@ -12,12 +12,18 @@ import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
-/** Environment variable; `0` prevents an installed package from building the addon at startup. */
+/**
+ * Name of the environment variable with which an installed package is prevented from building the addon at startup (value
+ * `0`).
+ */
 const BUILD_SWITCH = 'LBCNODE_NATIVE_BUILD';
 /** Name of a file that marks a failed build although compilers exist. The next start does not repeat such a build. */
 const FAILURE_MARK = 'build-failed';
 
-/** Selects the addon or the fallback implementations, and logs the choice. Resolves to the addon; null for the fallbacks. */
+/**
+ * Selects the native addon or the JavaScript implementations, and logs the choice. Resolves to the addon; null for
+ * JavaScript.
+ */
 export async function startNative(
   loaded: LoadedOptions,
   logger: Logger,
@@ -45,8 +51,8 @@ export async function startNative(
 }
 
 /**
- * Builds the addon for an installed package that has no prebuilt one for this machine. Resolves to null if that is not
- * possible. Never rejects.
+ * Builds the addon for an installed package that contains no prebuilt addon for this machine. Resolves to null if the build
+ * is not possible. Never rejects.
  */
 async function buildMissingAddon(logger: Logger, signal: AbortSignal): Promise<NativeAddon | null> {
   if (process.env['LBCNODE_NATIVE'] === '0' || process.env[BUILD_SWITCH] === '0') return null;
@@ -91,6 +97,6 @@ function leaveMark(mark: string, output: string): void {
     makeFolder(join(mark, '..'));
     writeFileSync(mark, `${output}\n`);
   } catch {
-    // The mark could not be written, so the next start repeats the build.
+    // The error is ignored: without the mark, the next start repeats the build.
   }
 }

@@ -1,4 +1,4 @@
-/** File with the process id (`-pid`), for supervisors. Source: `CreatePidFile`. */
+/** File with the process id (`-pid`), for process supervisors. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { failureReason } from '../../util/text/environmentError.js';
 import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';

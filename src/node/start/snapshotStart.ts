@@ -9,7 +9,7 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** Share of the caches that the background validation gets. The rest is for the chain, which is near the tip. */
+/** Share of the caches that the background validation gets. The remaining share is for the chain, which is near the tip. */
 const CACHE_SHARE = 0.5;
 
 /** Returns the snapshot file to start from; null without `-loadsnapshot`. */
@@ -37,7 +37,7 @@ export async function openValidation(
   const { chain, flusher, claims, snapshot } = opened;
   if (snapshot === null) return null;
   const { rules, proofWindow } = claims;
-  // Without the claim index, its section of the snapshot is neither used nor compared.
+  // The snapshot's section of the claim index is used and compared only if the claim index is enabled.
   const sections = snapshotSections(() => [
     { name: CLAIM_INDEX_NAME, synced: true, height: chain.height, failure: null },
   ]).filter(({ name }) => options.claimindex || name !== CLAIM_INDEX_NAME);

@@ -7,7 +7,7 @@ import type { NodeServices } from '../services/services.js';
 import type { CloseStack } from './closeStack.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
-/** Problem that the operator must fix before the node can start. Printed as `Error: …`. */
+/** Error: the operator must fix a problem before the node can start. Printed as `Error: …`. */
 export class StartError extends OperatorError {
   override readonly name = 'StartError';
 }
@@ -18,15 +18,18 @@ export interface NodeDeps {
   requestStop: () => void;
   /** Called for a bug or a broken environment. The program must report it and stop. */
   onFatal: (error: unknown) => void;
-  /** Aborts if the program is stopped during the start. */
+  /** Signal that aborts if the program is stopped during the start. */
   signal: AbortSignal;
-  /** Shows the operator a warning, in addition to the log. The program has already shown the warnings of `LoadedOptions`. */
+  /**
+   * Shows a warning to the operator, in addition to the log. Not called for the warnings of `LoadedOptions`, which the
+   * program has already shown.
+   */
   showWarning?: (message: string) => void;
   /** Shows the progress of long work in the status line; null removes it. */
   show?: (status: StatusLine | null) => void;
   /** Writes a progress line to the log. */
   logProgress?: (line: string) => void;
-  /** Called with the name of each flush point. Tests kill the process there. */
+  /** Called with the name of each flush point. Tests kill the process at these points. */
   onPoint?: (name: string) => void;
 }
 
@@ -36,8 +39,8 @@ export interface StartContext {
   readonly closers: CloseStack;
   readonly clock: AdjustedClock;
   readonly parts: NodeServices;
-  /** Shows the operator a warning and logs it. */
+  /** Shows a warning to the operator and writes it to the log. */
   readonly warn: (message: string) => void;
-  /** Aborts when the program stops, and when the node abandons an import. */
+  /** Signal that aborts when the program stops, and when the node abandons an import. */
   readonly signal: AbortSignal;
 }

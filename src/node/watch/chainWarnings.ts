@@ -1,6 +1,6 @@
 /**
  * Warnings about the chain for the log, for RPC results and for `-alertnotify`: unknown rules, and an invalid branch with
- * much work. Does not affect validity. Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`,
+ * much work. The warnings have no effect on the validity of blocks. Source: lbrycrd validation.cpp `UpdateTip`, `DoWarning`,
  * `CheckForkWarningConditions`; warnings.cpp `GetWarnings`.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -24,7 +24,7 @@ const INVALID_BRANCH =
 export interface ChainWarningsDeps {
   readonly chain: Chain;
   readonly log: Logger;
-  /** Called with messages that the operator should see immediately. */
+  /** Called with messages that the operator must see immediately. */
   readonly alert: (message: string) => void;
 }
 
@@ -33,7 +33,7 @@ export class ChainWarnings {
   /** Warning about unknown rules. Not removed once it is set. */
   private misc = '';
   private hasInvalidBranch = false;
-  /** Latest tip that waits to be checked while an earlier tip is being checked. */
+  /** Latest tip, which waits for its check while an earlier tip is checked. */
   private waiting: number = NO_HEADER;
   private running: Promise<void> | null = null;
   /** Height up to which the block versions have been checked. */
@@ -48,7 +48,7 @@ export class ChainWarnings {
     });
   }
 
-  /** The most important warning; empty if there is none. */
+  /** Returns the most important warning; empty if there is none. */
   text(): string {
     return this.hasInvalidBranch ? INVALID_BRANCH : this.misc;
   }
@@ -93,7 +93,7 @@ export class ChainWarnings {
   }
 
   /**
-   * Processes the version-bits windows below a tip one at a time, with yields between them. The states are cached.
+   * Processes the version-bits windows below a tip one at a time, with yields between them, so that their states are cached.
    * Processing all windows at once after the initial download would block the node.
    */
   private async prepare(tip: number): Promise<void> {
@@ -124,7 +124,10 @@ export class ChainWarnings {
     if (remarks.length > 0) this.deps.log.info(`UpdateTip: warning='${remarks.join(', ')}'`);
   }
 
-  /** Sets a warning. The operator is notified only of the first one, because the warning repeats with every block. */
+  /**
+   * Sets a warning. The operator is notified only of the first warning, because the same warning occurs again with every
+   * block.
+   */
   private warn(message: string): void {
     const isFirst = this.misc === '';
     this.misc = message;

@@ -8,7 +8,7 @@ import type { LoadedOptions } from '../options/options.js';
 
 /**
  * Checks the consistency of the block index (`-checkblockindex`) after each disconnected block, and when the index has grown
- * by 1/32 since the last check. The average cost per block therefore does not depend on the chain's length.
+ * by 1/32 since the last check. The average time per block therefore does not depend on the chain's length.
  */
 export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions, logger: Logger): void {
   const prunes = derived.prune.kind !== 'off';
@@ -18,7 +18,7 @@ export function watchBlockIndex(chain: Chain, { params, derived }: LoadedOptions
     const { count } = index.headers;
     const { disconnects } = index.active;
     if (disconnects === checked.disconnects && count <= checked.headers + (checked.headers >> 5)) return;
-    // Skips the check during a reorg, while the tip may have less work than before.
+    // During a reorg the tip may have less work than before, so the check is skipped.
     if (index.candidates.best() !== chain.tip) return;
     checkBlockIndex(index, {
       genesisHash: params.genesisHash,

@@ -5,9 +5,12 @@
  */
 import type { NativeAddon } from '../../native/binding.js';
 
-/** Interval in ms of checks. Arbitrary: a trim takes some milliseconds on another thread. */
+/** Milliseconds between the checks of memory. Arbitrary: a trim takes some milliseconds on another thread. */
 const LOOK_MS = 30_000;
-/** Minimum growth of free memory in bytes that causes a trim. Less is left to the C library, which will reuse it. Arbitrary. */
+/**
+ * Minimum growth of free memory in bytes that causes a trim. Smaller amounts are left to the C library, which will reuse
+ * them. Arbitrary.
+ */
 const KEPT_FREE_BYTES = 8 << 20;
 
 type Heap = Pick<NativeAddon, 'heapUsage' | 'trimHeap'>;

@@ -1,8 +1,8 @@
-/** Adds buttons that copy a text to the clipboard. Called after each change of the page. */
+/** Adds buttons that copy a text to the clipboard. Called after each update of the page. */
 const DONE_MS = 1500;
 
 export function addCopyButtons(): void {
-  // Browsers provide the clipboard only on secure pages (HTTPS or localhost).
+  // Browsers make the clipboard available only on secure pages (HTTPS or localhost).
   if (!navigator.clipboard) return;
   for (const place of document.querySelectorAll<HTMLElement>('[data-copy]')) {
     if (place.childElementCount > 0) continue;

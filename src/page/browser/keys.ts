@@ -16,7 +16,7 @@ function isOn(): boolean {
 /** Whether the key is enabled. Without browser storage the choice applies to this page only. */
 let isFollowed = isOn();
 
-/** Adds a button to the footer that turns the key `/` on and off. Called after each change of the page. */
+/** Adds a button to the footer that turns the key `/` on and off. Called after each update of the page. */
 export function addKeySwitch(): void {
   const place = document.querySelector('#switches');
   if (place === null || place.childElementCount > 0) return;
@@ -33,7 +33,7 @@ export function addKeySwitch(): void {
     try {
       localStorage.setItem(STORED, isFollowed ? 'on' : 'off');
     } catch {
-      // Browser storage is not available, so the choice is not stored.
+      // The error is ignored: without browser storage the choice is not stored.
     }
   });
   place.append(button);

@@ -9,7 +9,10 @@ const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
 /** Maximum random delay in ms before a reload, so that the visitors of a page do not load it at the same time. */
 const SPREAD_MS = 1500;
-/** Delay in ms after a response that is not the page: rate limit exceeded, node busy, starting or stopping. */
+/**
+ * Milliseconds before the next request after a response that is not the page, because the rate limit is exceeded or the node
+ * is busy, starting or stopping.
+ */
 const AGAIN_MS = 3000;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
@@ -21,7 +24,7 @@ interface Hint {
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
 let isPaused = false;
-/** Whether an announced change is not shown yet. */
+/** Whether a change was announced that the page does not show yet. */
 let isDue = false;
 let isBusy = false;
 let timer = 0;
@@ -30,7 +33,7 @@ let after: () => void = () => undefined;
 const topics = (): string[] =>
   (document.body.dataset['topics'] ?? '').split(' ').filter((topic) => topic !== '');
 
-/** Shows whether live updates work, beside the block height, as a dot and as text. */
+/** Shows beside the block height whether live updates work, as a dot and as text. */
 function show(): void {
   const dot = document.querySelector<HTMLElement>('#live');
   const words = document.querySelector('#live-words');
@@ -40,13 +43,13 @@ function show(): void {
 
 interface Loaded {
   readonly document: Document;
-  /** Whether the response is the page itself, not an error or startup page. */
+  /** Whether the response is the requested page, not an error page or startup page. */
   readonly isPage: boolean;
 }
 
 /**
- * Loads the page from the server; null without a response. The browser parses the response itself, as Trusted Types
- * require.
+ * Loads the page from the server; null if there is no response. The browser parses the response itself, because Trusted
+ * Types forbid parsing a string.
  */
 function load(): Promise<Loaded | null> {
   return new Promise((resolve) => {
@@ -84,7 +87,7 @@ function put(next: Document): void {
 
 async function refresh(): Promise<void> {
   isDue = true;
-  // When a running load, a pause or the hidden state ends, another load is triggered.
+  // Another load is triggered when the running load, the pause or the hidden state ends.
   if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
@@ -148,7 +151,7 @@ function addPause(): void {
 
 const againMs = (): number => Number(document.body.dataset['again'] ?? 0) * 1000;
 
-/** Loads again until the page itself is available. Until then the node's startup status is shown. */
+/** Repeats loading until the page itself is available. Until then the startup status of the node is shown. */
 async function lookAgain(): Promise<void> {
   while (againMs() > 0) {
     await new Promise((resolve) => setTimeout(resolve, againMs()));
@@ -157,7 +160,7 @@ async function lookAgain(): Promise<void> {
   }
 }
 
-/** Starts live updates of the page. `refreshed` is called after each change of the page. */
+/** Starts live updates of the page. `refreshed` is called after each update. */
 export async function keepLive(refreshed: () => void): Promise<void> {
   after = refreshed;
   await lookAgain();

@@ -1,6 +1,6 @@
 /**
- * Script of all pages: updates them, shows times in the visitor's time zone, copies texts, and verifies proofs. Pages are
- * complete without the script.
+ * Script of all pages: updates them, shows times in the visitor's time zone, copies texts, and verifies proofs. Without the
+ * script the pages are complete, too.
  */
 import { checkProof } from './checkProof.js';
 import { addCopyButtons } from './copy.js';

@@ -1,8 +1,8 @@
 /**
- * Cache of RPC results as text. A method declares what its results depend on (`MethodDecl.follows`); without this
- * declaration they are not cached. All results are dropped when that data changes. A result is cached only if chain and
- * mempool did not change during the call, so that it describes one state. The size is limited; the least recently used
- * results are evicted first.
+ * Cache of RPC results as text. A method declares the data on which its results depend (`MethodDecl.follows`); results of
+ * methods without this declaration are not cached. When the data changes, all results that depend on it are dropped. A
+ * result is cached only if chain and mempool did not change during the call, so that it describes one state. The size is
+ * limited; the least recently used results are evicted first.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
@@ -14,13 +14,13 @@ import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
 export interface StateMarks {
   readonly tip: number;
   readonly disconnects: number;
-  /** Number of changes of headers: new headers, and new facts about known headers. */
+  /** Number of changes of headers so far: new headers, and new data about known headers. */
   readonly headerChanges: number;
   /** Number of transactions that were added to or removed from the mempool. */
   readonly mempoolChanges: number;
 }
 
-/** Maximum length in characters of a cached result. For longer ones serialization takes longer than computing the result. */
+/** Maximum length in characters of a cached result. For longer results the serialization takes longer than the computation. */
 const MAX_ANSWER_CHARS = 32_768;
 /** Maximum length in characters of a cached result of a method with `keepsLong`: a page of 1,000 entries. */
 const MAX_LONG_ANSWER_CHARS = 262_144;
@@ -28,14 +28,14 @@ const MAX_KEY_CHARS = 1024;
 /** Memory in bytes of a cached result besides its characters, which take up to two bytes each. Measured: about 100. */
 const ENTRY_BYTES = 128;
 
-/** Cached results of one source, in a newer and an older half. When the newer half is full, the older half is dropped. */
+/** Cached results of one source, in a newer and an older map. When the newer map is full, the older one is deleted. */
 class Answers {
   private young = new Map<string, string>();
   private old = new Map<string, string>();
   private youngBytes = 0;
   private oldBytes = 0;
   private readonly halfBytes: number;
-  /** State of chain and mempool to which all cached results belong; null if the cache is empty. */
+  /** State of chain and mempool for which all cached results are valid; null if the cache is empty. */
   private marks: StateMarks | null = null;
   private readonly countsMempool: boolean;
 
@@ -82,7 +82,7 @@ class Answers {
       this.young = new Map();
       this.youngBytes = 0;
     }
-    // Another call may have cached the same result meanwhile; its size must not be counted twice.
+    // Another call may have cached the same result during this call. The size of the result must not be counted twice.
     if (!this.young.has(key)) this.youngBytes += sizeBytes;
     this.young.set(key, text);
   }
@@ -132,7 +132,10 @@ export class AnswerCache {
     return this.found;
   }
 
-  /** Returns the identification of a call, which must be created before the call runs. Null if the result must not be cached. */
+  /**
+   * Returns the key under which a call's result can be cached; null if the result must not be cached. Must be called before
+   * the call runs, because the key contains the state of the chain.
+   */
   callOf(
     { name, follows, keepsLong }: RpcMethod,
     profile: Profile,
@@ -156,7 +159,7 @@ export class AnswerCache {
     return text;
   }
 
-  /** Whether the result of such a call is cached; does not count as a use. */
+  /** Whether the result of a call is cached. The query does not count as a use of the result. */
   has({ source, key, marks }: CacheableCall): boolean {
     return this.bySource[source].find(key, marks) !== undefined;
   }

@@ -1,4 +1,4 @@
-/** Runs a declared method after the chain and the wallets that it uses have reached a consistent state. */
+/** Runs a declared method when the chain and the wallets that it uses are in a consistent state. */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { RpcContext, RpcMethod } from '../declare/method.js';

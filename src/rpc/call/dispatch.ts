@@ -47,11 +47,14 @@ export interface RpcOrigin {
   readonly user: string;
   /** Address of the client; undefined if logs must not contain addresses (`-logips`). */
   readonly peer?: string;
-  /** Aborts when the client disconnects. The remaining elements of a batch are not run then. */
+  /** Aborted when the client disconnects. The remaining elements of a batch are then not run. */
   readonly gone: AbortSignal;
-  /** Aborts when the client disconnects or the node stops. Methods that wait return immediately then. */
+  /** Aborted when the client disconnects or the node stops. Methods that wait must then return immediately. */
   readonly signal: AbortSignal;
-  /** Runs a long wait without occupying a call slot (see `RpcContext`). If absent, a waiting call keeps its slot. */
+  /**
+   * Runs a long wait during which the call does not occupy a call slot (see `RpcContext`). If absent, a waiting call
+   * occupies its slot.
+   */
   readonly outOfTurn?: RpcContext['outOfTurn'];
   /** Lets queued calls use this call's slot for a short time. Returns null if no calls are queued. */
   giveWay?(): Promise<void> | null;
@@ -60,7 +63,7 @@ export interface RpcOrigin {
 export interface RpcReply {
   /** HTTP status code. A response with 204 has no body. */
   readonly status: number;
-  /** Whole response body if it is complete; null if it is still being generated. */
+  /** Whole response body if it is already complete; null if it is still being created. */
   readonly text: string | null;
   /**
    * Response body in chunks. Iteration throws if a result fails after its first chunk; the connection must then be aborted,
@@ -91,7 +94,7 @@ export interface RpcDispatcherDeps {
   readonly leader?: Pick<RpcDispatcher, 'warmup'>;
 }
 
-/** Maximum length in characters up to which the response to a single call is completed before it is sent. */
+/** Maximum length in characters of a single call's response that is serialized completely before it is sent. */
 const WHOLE_CHARS = 1 << 20;
 
 class WholeReply implements RpcReply {
@@ -106,7 +109,7 @@ class WholeReply implements RpcReply {
   }
 }
 
-/** Context passed to a method. The abort signal is created only when the method reads it, because few methods do. */
+/** Context passed to a method. The abort signal is created when the method first reads it, because few methods do. */
 class CallContext implements RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
@@ -233,7 +236,7 @@ export class RpcDispatcher {
     const answers = this.batchAnswers(scanner, origin);
     const first = await answers.next();
     if (first.done === true) return new WholeReply(204, '');
-    // If the first chunk ends with a line break, it is also the last one.
+    // If the first chunk ends with a line break, it is the whole response.
     if (first.value.endsWith('\n')) return new WholeReply(200, first.value);
     return { status: 200, text: null, chunks: resume(first.value, answers) };
   }
@@ -276,7 +279,7 @@ export class RpcDispatcher {
 
   /**
    * Runs a request and serializes the start of its response. If a streamed result fails in this part, a proper error
-   * response is still possible.
+   * response can still be sent.
    */
   private startAnswer(
     value: JsonValue,
@@ -355,8 +358,8 @@ export class RpcDispatcher {
   }
 
   /**
-   * Makes recent calls again after a block, so that their results are cached. Never rejects; a run that is under way goes on with
-   * the state that it finds.
+   * Repeats recent calls after a block, so that their results are cached. Never rejects. If a new block arrives while the
+   * calls are being repeated, the remaining calls use the new state.
    */
   readAhead(): Promise<void> {
     this.readingAhead ??= this.callAgain().finally(() => (this.readingAhead = null));
@@ -374,15 +377,15 @@ export class RpcDispatcher {
       try {
         keepAnswer(answers, known, await callMethod(method, ctx, params));
       } catch {
-        // The next caller gets the error.
+        // The error is ignored and the call is not repeated any more. The next caller gets the error.
         this.recent.forget(key);
       }
     }
   }
 
   /**
-   * Converts an exception to an RPC error. The reference returns -1 with the text of any exception; here a bug gives an
-   * internal error instead.
+   * Converts an exception to an RPC error. The reference returns -1 with the text of any exception. This function returns an
+   * internal error for exceptions that are bugs.
    */
   private toRpcError(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error;
@@ -396,7 +399,7 @@ export class RpcDispatcher {
 
 const NEVER = new AbortController().signal;
 
-/** The origin of a call that no client made. */
+/** Origin of a call that the node itself makes, not a client. */
 function backgroundOrigin(profile: Profile): RpcOrigin {
   return { profile, walletName: undefined, user: '', gone: NEVER, signal: NEVER };
 }

@@ -35,8 +35,8 @@ interface Members {
 }
 
 /**
- * Returns the members of a request that JSON-RPC uses. Of duplicate members the first counts. All are found in one pass,
- * because a request may contain two million other members.
+ * Returns the members of a request that JSON-RPC uses. If a member occurs several times, the first one counts. All members
+ * are found in one pass, because a request may contain two million other members.
  */
 function membersOf({ entries }: JsonObject): Members {
   const found: Members = {};

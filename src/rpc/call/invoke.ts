@@ -18,14 +18,14 @@ import {
 } from '../declare/method.js';
 import { PARAM_TYPES } from '../declare/paramTypes.js';
 
-/** Data for calls of a method, computed once from its declaration. */
+/** Data about a method that each call needs, computed once from the declaration of the method. */
 interface CallPlan {
   readonly required: number;
   readonly most: number;
   /** Like `most`, in the lbcd profile: lbcd ignores no arguments. */
   readonly mostInLbcd: number;
   readonly params: readonly ParamPlan[];
-  /** Parameters whose JSON type is checked before any parameter is parsed. */
+  /** Parameters whose JSON type is checked before the first parameter is parsed. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
 }
 
@@ -78,8 +78,8 @@ export function invoke(
 export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] {
   const known = new Set(method.params.flatMap(paramNames));
   const given = new Map<string, JsonValue>();
-  // Entries are checked one by one without building a map of all, because the first of a million names may already be
-  // unknown.
+  // The entries are checked one by one, without building a map of all entries, because the first of a million names may
+  // already be unknown.
   for (const [name, value] of named.entries) {
     if (!known.has(name)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${name}`);
     given.set(name, value);
@@ -96,7 +96,7 @@ export function toPositional(method: RpcMethod, named: JsonObject): JsonValue[] 
     positional.push(given.get(name) ?? null);
     given.delete(name);
   }
-  // A remaining entry is an alternative name of a parameter that was already given.
+  // A remaining entry is an alternative name of a parameter that the caller has already given.
   for (const unknown of given.keys()) {
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown named parameter ${unknown}`);
   }
@@ -167,7 +167,7 @@ function asLbcdTypeError(
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** Parses all arguments in order. In the lbcd profile, `at` receives the index of the parameter that is being parsed. */
+/** Parses all arguments in order. In the lbcd profile, `at` is called with the index of each parameter before it is parsed. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];

@@ -1,5 +1,5 @@
 /**
- * Runs calls that read chain and mempool so that their results never reflect the middle of a reorg
+ * Runs calls that read chain and mempool so that their results never show the state during a reorg
  * (`chain/reorganisation.ts`), however many blocks it replaces. Source: lbrycrd's code that holds `cs_main`.
  */
 import type { Reorganisation } from '../../chain/reorganisation.js';
@@ -11,8 +11,8 @@ type Seen = Pick<Reorganisation, 'isWhole' | 'over' | 'count'>;
 type Caller = Pick<RpcContext, 'signal' | 'outOfTurn'>;
 
 /**
- * Runs a call when tip and mempool are consistent. The call may change or start something and must not be repeated, so it
- * waits for the end of a reorg before it runs.
+ * Runs a call when tip and mempool are consistent. The call may change or start something, so it must not be repeated.
+ * Therefore it waits for the end of a reorg before it runs.
  */
 export function onChain<T>(
   reorganisation: Seen,
@@ -47,8 +47,7 @@ export function readingChain<T>(
 }
 
 /**
- * Resolves when tip and mempool are consistent. Rejects if a failed node can never become consistent, or if the client
- * disconnects or the node stops before.
+ * Resolves when tip and mempool are consistent. Rejects if the node failed, if the client disconnects, or if the node stops.
  */
 export async function whenWhole(reorganisation: Seen, { signal, outOfTurn }: Caller): Promise<void> {
   while (!reorganisation.isWhole) {

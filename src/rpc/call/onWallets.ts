@@ -7,7 +7,10 @@ import type { Wallets } from '../../wallet/wallets.js';
 
 export type WalletsInUse = Pick<Wallets, 'caughtUp' | 'enter' | 'finish' | 'isBetween'>;
 
-/** Runs a call after the wallets have processed all events so far. While the call runs, no event is partly processed. */
+/**
+ * Runs a call after the wallets have processed all events that happened before. While the call runs, no event is partly
+ * processed.
+ */
 export function onWallets(
   wallets: WalletsInUse,
   call: () => JsonOut | Promise<JsonOut>,
@@ -25,7 +28,7 @@ export function onWallets(
   };
   const behind = wallets.caughtUp();
   if (behind === null) return run();
-  // While the call waited, the wallets may have started to process a later event.
+  // During the wait the wallets may have begun to process a later event.
   const runWhenWhole = async (): Promise<JsonOut> => {
     while (wallets.isBetween) await wallets.caughtUp();
     return run();
@@ -34,8 +37,8 @@ export function onWallets(
 }
 
 /**
- * Wraps streamed results so that each item is read from a consistent wallet state. A stream reads the wallet while it is
- * sent.
+ * Wraps streamed results, which read the wallet while they are sent, so that each item is read from a consistent wallet
+ * state.
  */
 function ofWholeStates(answer: JsonOut, wallets: Pick<WalletsInUse, 'finish'>): JsonOut {
   if (answer instanceof JsonArrayStream) return new JsonArrayStream(wholeItems(answer, wallets));

@@ -1,18 +1,18 @@
 /**
- * The calls with cached results (`answerCache.ts`) that took long and were made lately. After a block they are made again in
- * the background, so that a caller who asks after each block finds the result in the cache. It changes the speed of results
- * only. Limited in number and in time.
+ * Recent calls with cached results (`answerCache.ts`) that took long. After a block these calls are repeated in the
+ * background, so that a caller who repeats the call after each block finds the result in the cache. Results do not change by
+ * this, only their speed. The number of calls and the total time are limited.
  */
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import type { Profile, RpcMethod } from '../declare/method.js';
 
-/** Maximum number of calls. Arbitrary. */
+/** Maximum number of calls that are repeated after a block. Arbitrary. */
 const MOST_CALLS = 64;
-/** Faster calls are not made again: a caller does not notice them. Arbitrary. */
+/** Minimum duration in ms of a call that is repeated. For faster calls a caller would not notice the difference. Arbitrary. */
 const LEAST_MS = 0.1;
-/** Maximum time of the calls after a block, as they took before. Arbitrary. */
+/** Maximum total duration in ms of the repeated calls after a block, computed from their previous durations. Arbitrary. */
 const MOST_MS = 100;
-/** A call that was not made during so many blocks is forgotten. Arbitrary. */
+/** Number of blocks after which a call that was not repeated is removed from the list. Arbitrary. */
 const RECENT_BLOCKS = 2;
 
 export interface RecentCall {
@@ -24,12 +24,12 @@ export interface RecentCall {
 interface Entry {
   readonly call: RecentCall;
   tookMs: number;
-  /** Number of the block after which it was made. */
+  /** Number of the block after which the call was last made by a client. */
   round: number;
 }
 
 export class RecentCalls {
-  /** By cache key, in order of the latest call. */
+  /** Recent calls by cache key, sorted by the time of the last call. */
   private readonly calls = new Map<string, Entry>();
   private round = 0;
 
@@ -37,7 +37,7 @@ export class RecentCalls {
     return this.calls.size;
   }
 
-  /** Notes a call whose result was not cached. */
+  /** Records a call whose result was not in the cache. `tookMs` is its duration. */
   note(key: string, call: RecentCall, tookMs: number): void {
     this.calls.delete(key);
     if (tookMs < LEAST_MS) return;
@@ -48,7 +48,7 @@ export class RecentCalls {
     }
   }
 
-  /** Notes a call whose result was cached. */
+  /** Records a call whose result was in the cache. */
   touch(key: string): void {
     const entry = this.calls.size === 0 ? undefined : this.calls.get(key);
     if (entry !== undefined) entry.round = this.round;
@@ -58,7 +58,7 @@ export class RecentCalls {
     this.calls.delete(key);
   }
 
-  /** Begins the next block. Returns the calls to be made again, the latest noted first. */
+  /** Starts the list for the next block. Returns the calls to be repeated, the most recent first. */
   nextBlock(): [key: string, call: RecentCall][] {
     this.round++;
     const found: [string, RecentCall][] = [];

@@ -7,10 +7,10 @@ import { JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 
-/** Maximum size in bytes of a body that is parsed synchronously, which takes a few milliseconds. */
+/** Maximum size in bytes of a request body that is parsed synchronously. Parsing this size takes a few milliseconds. */
 export const AT_ONCE_BYTES = 1 << 18;
 
-/** Reads the next value and the following white space, in slices. */
+/** Parses the next value and the white space after it, in slices. */
 export function* readWhole(scanner: JsonScanner): Slices<JsonValue> {
   const value = yield* scanner.readValueInSlices();
   yield* scanner.skipSpaceInSlices();
@@ -39,7 +39,7 @@ function* skipBatch(scanner: JsonScanner): Slices<void> {
   if (!scanner.atEnd()) scanner.fail();
 }
 
-/** Reads the next element of a batch whose syntax was checked. An element with too many values is read as null. */
+/** Parses the next element of a batch whose syntax was checked before. An element with too many values is parsed as null. */
 export function readElement(scanner: JsonScanner): JsonValue | Promise<JsonValue> {
   if (scanner.text.length > AT_ONCE_BYTES) return readElementInSlices(scanner);
   const start = scanner.offset;

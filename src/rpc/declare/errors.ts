@@ -45,7 +45,7 @@ export const RPC_ERROR = {
 
 export type RpcErrorName = keyof typeof RPC_ERROR;
 
-/** Meaning of each error code, for the documentation. The messages of single errors are more specific. */
+/** Meaning of each error code, for the documentation. Error messages are more specific. */
 export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
   INVALID_REQUEST: 'The request is not a JSON-RPC request',
   METHOD_NOT_FOUND: 'The method does not exist in this profile',

@@ -1,6 +1,6 @@
 /**
- * Methods that the web explorer may call (`MethodDecl.explorer`). This is an allow-list: a method is not allowed unless its
- * declaration allows it.
+ * Methods that the web explorer may call (`MethodDecl.explorer`). A method is forbidden unless its declaration allows the
+ * call.
  */
 import type { RpcMethod } from './method.js';
 

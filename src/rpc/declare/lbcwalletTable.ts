@@ -93,8 +93,8 @@ export const LBCWALLET_METHODS: readonly RpcMethod[] = [
 ];
 
 /**
- * Creates the table of the wallet port. `methods` are the node's methods. In profiles other than lbcd they behave as on the
- * node's port.
+ * Creates the table of the wallet port. `methods` are the node's methods. In profiles other than lbcd these methods behave
+ * as on the node's port.
  */
 export function lbcwalletTable(methods: readonly RpcMethod[]): MethodTable {
   const replaced = new Set(LBCWALLET_METHODS.map(({ name }) => name));

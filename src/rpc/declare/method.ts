@@ -78,11 +78,11 @@ export interface ParamDecl {
   readonly required?: boolean;
   /** Value in `args` if the parameter is absent, already of the parsed type. Shown in help. */
   readonly default?: unknown;
-  /** Text shown in help instead of `default` if the default is computed, such as `the tip`. */
+  /** Text that the help shows instead of `default` if the default is computed, such as `the tip`. */
   readonly defaultText?: string;
   /** Allowed range of a number, both ends included. A value outside gives error -8 with the message `error`. */
   readonly range?: { readonly min: number; readonly max: number; readonly error?: string };
-  /** Name of the parameter in error messages, if it differs from the reference's parameter name. */
+  /** Name of the parameter in error messages, if that differs from the name of the parameter in the reference. */
   readonly label?: string;
   /**
    * Checks the JSON type before any parameter is parsed. A wrong type gives error -3 `Expected type string, got number`
@@ -92,11 +92,11 @@ export interface ParamDecl {
   /** Whether null is passed to the parser of the type, which mostly rejects it, instead of counting as absent. */
   readonly nullIsValue?: boolean;
   /**
-   * Whether `args` has a function that parses the value or rejects it, instead of the value. Needed by methods that must
-   * check something else first.
+   * If true, `args` contains a function that parses the value or throws, instead of the value. Needed by methods that must
+   * check something else before.
    */
   readonly late?: boolean;
-  /** Overrides how the command line client converts the word to a JSON value. */
+  /** Conversion of the command-line word to a JSON value, if it differs from that of the type. */
   readonly cli?: CliConversion;
 }
 
@@ -129,7 +129,7 @@ export interface DeclaredMethods {
 export interface RpcContext {
   readonly profile: Profile;
   readonly services: RpcServices;
-  /** Aborts when the client disconnects or the node stops. Long waits must end then. */
+  /** Aborted when the client disconnects or the node stops. Long waits must then end. */
   readonly signal: AbortSignal;
   /** Runs a wait that may take long, without occupying a call slot (`-rpcthreads`). */
   outOfTurn<T>(wait: () => Promise<T>): Promise<T>;
@@ -171,11 +171,11 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   /** Whether invalid parameters give error -32600 `Invalid request` in the lbcd profile, as in lbcwallet. */
   readonly refusesBriefly?: boolean;
   /**
-   * The method does not exist if the node runs without wallets (`-disablewallet`). With `one`, a call that selects no loaded
-   * wallet is rejected before its arguments are counted.
+   * If present, the method does not exist on a node without wallets (`-disablewallet`). With `one`, a call that selects no
+   * loaded wallet is rejected before its arguments are counted.
    */
   readonly needsWallet?: 'one' | 'any';
-  /** Whether the method may also be called during the warm-up. None of the reference's methods may. */
+  /** Whether the method may be called during the warm-up. No method of the reference may. */
   readonly duringWarmup?: boolean;
   /** Data on which the result depends besides arguments and options. If set, the result may be cached (`answerCache.ts`). */
   readonly follows?: AnswerSource;
@@ -188,17 +188,17 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
    */
   readonly explorer?: 'page' | 'console';
   /**
-   * How the method uses chain and mempool; decides what happens during a reorg (`onChain.ts`). `reads`: the method only
-   * reads them, and is repeated if a reorg begins before it has its result. `none`: the method does not use them, and runs
-   * during a reorg. Default: `reads` for a method with `follows`; any other method waits for the end of the reorg and runs
-   * once.
+   * How the method uses chain and mempool. This determines how a call behaves during a reorg (`onChain.ts`). `reads`: the
+   * method only reads them, and is repeated if a reorg begins before it has its result. `none`: the method does not use
+   * them, and runs during a reorg. Default: `reads` for a method with `follows`; any other method waits for the end of the
+   * reorg and runs once.
    */
   readonly chainUse?: 'reads' | 'none';
   /** Runs the method. `positional` are the arguments as sent, unparsed. */
   run(ctx: RpcContext, args: ArgsOf<Params>, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
 
-/** A declared method without the types of its parameters, as stored in tables. */
+/** A declared method without the types of its parameters, in the form that method tables contain. */
 export interface RpcMethod extends Omit<MethodDecl<readonly ParamDecl[]>, 'run'> {
   run(ctx: RpcContext, args: ParsedArgs, positional: readonly JsonValue[]): JsonOut | Promise<JsonOut>;
 }
@@ -207,7 +207,7 @@ export function defineMethod<const Params extends readonly ParamDecl[]>(decl: Me
   return decl as unknown as RpcMethod;
 }
 
-/** Returns all names of a parameter. The first one is the key in `args`. */
+/** Returns all names of a parameter. The first name is the key in `args`. */
 export function paramNames(param: ParamDecl): string[] {
   return param.name.split('|');
 }

@@ -1,4 +1,4 @@
-/** All RPC methods of the node, by category. A method is available only if it is listed here. */
+/** All RPC methods of the node, by category. A method exists only if this list contains it. */
 import { createWallet } from '../methods/wallet/wallets/createWallet.js';
 import { loadWallet } from '../methods/wallet/wallets/loadWallet.js';
 import { unloadWallet } from '../methods/wallet/wallets/unloadWallet.js';

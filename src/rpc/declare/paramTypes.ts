@@ -36,7 +36,7 @@ interface ParamType<T> {
   /** JSON Schema of the type for the OpenRPC document. */
   readonly schema: Readonly<Record<string, unknown>>;
   parse(value: JsonValue, label: string): T;
-  /** Parser for the lbcd profile; absent if it does not differ. */
+  /** Parser for the lbcd profile. Absent if the parser is the same in all profiles. */
   parseInLbcd?(value: JsonValue): T;
 }
 
@@ -62,7 +62,7 @@ const LONGEST_INTEGER = 20;
 function integerText(value: JsonValue): string {
   if (!isJsonNumber(value)) throw misc('JSON value is not an integer as expected');
   const text = numberText(value);
-  // A longer text exceeds 64 bits and is not parsed.
+  // A longer text cannot be a 64-bit integer and is not parsed.
   if (text.length > LONGEST_INTEGER || !/^-?[0-9]+$/.test(text)) throw misc('JSON integer out of range');
   return text;
 }
@@ -108,7 +108,7 @@ export function parseHexParam(value: JsonValue, label: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-/** Like `parseHexParam`, in slices, for values that may be long. */
+/** Like `parseHexParam`, but yields to the event loop during the conversion of long values. */
 export async function readHexParam(text: string, label: string): Promise<Buffer> {
   if (text.length <= AT_ONCE_SIZE) return parseHexParam(text, label);
   const bytes = await inSlices(decodeHexInSlices(text));
@@ -155,7 +155,10 @@ function notLbcdHex(text: string): RpcError {
   return rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
 }
 
-/** Bytes from hex digits, in slices; an odd number of digits gets a zero in front. Source: lbcd `handleDecodeScript`. */
+/**
+ * Converts hex digits to bytes, and yields to the event loop during the conversion. An odd number of digits is padded with a
+ * zero in front. Source: lbcd `handleDecodeScript`.
+ */
 export async function readLbcdHex(text: string): Promise<Buffer> {
   const bytes = await inSlices(decodeHexInSlices(text.length % 2 === 0 ? text : `0${text}`));
   if (bytes === null) throw notLbcdHex(text);
@@ -165,8 +168,9 @@ export async function readLbcdHex(text: string): Promise<Buffer> {
 const CLAIM_ID_DIGITS = 40;
 
 /**
- * Parses a claim id or a prefix of one in display order. Returns up to 40 hex digits in lower case. A leading `0x` counts as
- * two of the 40 characters; the rest is a complete id only if it has 40 digits itself. Source: `ParseClaimtrieId`.
+ * Parses a claim id in display order, or the beginning of one. Returns up to 40 hex digits in lower case. A leading `0x`
+ * counts as two of the 40 characters; the text after `0x` is a complete id only if it has 40 digits itself. Source:
+ * `ParseClaimtrieId`.
  */
 export function parseClaimIdDigits(value: JsonValue, label: string): string {
   const text = typeof value === 'string' ? value : '';
@@ -237,7 +241,7 @@ export const PARAM_TYPES = {
     parse: parseLooseHash,
     parseInLbcd: parseLbcdHash,
   }),
-  /** A claim id or a prefix of one; parsed to hex digits in lower case. */
+  /** A claim id in display order, or the beginning of one. Parsed to hex digits in lower case. */
   claimIdDigits: define({
     help: 'string',
     json: 'string',
@@ -324,7 +328,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: getArray,
   }),
-  /** A string or number that the method itself parses, because the reference parses it after other checks. */
+  /** A string or number that the method itself parses, because the reference parses it only after other checks. */
   unreadString: define({
     help: 'string',
     json: 'string',
@@ -341,7 +345,7 @@ export const PARAM_TYPES = {
     schema: { type: 'integer' },
     parse: (value: JsonValue): JsonValue => value,
   }),
-  /** A list, unparsed. Null is passed on, for methods that reject it with their own message. */
+  /** A list that the method itself parses. Null is passed to the method, for methods that reject it with their own message. */
   arrayOrNull: define({
     help: 'json array',
     json: 'array',
@@ -350,7 +354,7 @@ export const PARAM_TYPES = {
     schema: { type: 'array' },
     parse: (value: JsonValue): JsonValue[] | null => (value === null ? null : getArray(value)),
   }),
-  /** A list or an object, unparsed. */
+  /** A list or an object that the method itself parses. */
   arrayOrObject: define({
     help: 'json array or object',
     json: null,

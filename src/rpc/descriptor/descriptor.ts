@@ -9,7 +9,7 @@ import { fromHex, isHex, type Bytes } from '../../util/bytes.js';
 import { parseKeyExpression, parseUint32, type KeyExpression } from './keyExpression.js';
 
 export interface Descriptor {
-  /** Whether the descriptor ends in a range, so that its scripts depend on a position. */
+  /** Whether the descriptor ends in a range, so that its scripts depend on an index. */
   readonly isRange: boolean;
   /** Returns the scripts at a position in the range. Null if they can only be derived with a private key. */
   scriptsAt(position: number): Buffer[] | null;
@@ -24,11 +24,14 @@ type Place = 'top' | 'sh' | 'wsh';
 const MAX_MULTISIG_KEYS = 16;
 /** Maximum number of keys of a multisig at the top level. Nodes do not relay outputs with more keys. */
 const MAX_BARE_MULTISIG_KEYS = 3;
-/** Maximum size in bytes of a redeem script (the limit of a stack element), and size of a multisig script without its keys. */
+/**
+ * Maximum size of a redeem script in bytes, which is the limit of a stack element; and size in bytes of a multisig script
+ * without its keys.
+ */
 const MAX_REDEEM_SCRIPT_SIZE = 520;
 const MULTISIG_OVERHEAD = 3;
 const COMPRESSED_SIZE = 33;
-/** Upper bound of the characters that all keys of a multisig can take with the longest paths. */
+/** Maximum number of characters that all keys of a multisig can take with the longest paths. */
 const MAX_KEYS_CHARS = 1 << 17;
 
 /** Splits off the first expression of a text. It ends at a comma or closing parenthesis outside nested parentheses. */
@@ -96,7 +99,7 @@ class Parser {
     this.prefixes = prefixes;
   }
 
-  /** Parses the whole text as one descriptor; null if it is invalid. */
+  /** Parses the whole text as one descriptor. Returns null if the text is not a valid descriptor. */
   whole(text: string, place: Place): Descriptor | null {
     const [expression, rest] = splitExpression(text);
     return rest === '' ? this.expression(expression, place) : null;
@@ -144,7 +147,7 @@ class Parser {
     const keys: KeyExpression[] = [];
     const most = place === 'top' ? MAX_BARE_MULTISIG_KEYS : MAX_MULTISIG_KEYS;
     for (let rest = tail; rest !== '';) {
-      // Parsing stops at the first key above the maximum, because the expression is invalid then.
+      // Parsing stops at the first key above the maximum, because the expression is then invalid.
       if (keys.length === most || !rest.startsWith(',')) return null;
       const [expression, after] = splitExpression(rest.slice(1));
       const key = this.key(expression, place !== 'wsh');
@@ -166,8 +169,8 @@ class Parser {
 }
 
 /**
- * Parses a descriptor; null if the text is not a descriptor of this network. A text longer than any descriptor with keys is
- * parsed only as a raw script, because repeated searches in it would be slow.
+ * Parses a descriptor; null if the text is not a descriptor of this network. A text that is longer than any descriptor with
+ * keys is parsed only as a raw script, because repeated searches in a long text would be slow.
  */
 export function parseDescriptor(text: string, prefixes: AddressPrefixes): Descriptor | null {
   if (text.length > MAX_KEYS_CHARS) {

@@ -18,7 +18,7 @@ const PREFIX_SIZE = 4;
 const MAX_ELEMENTS = 257;
 
 export interface KeyExpression {
-  /** Whether the key ends in a range, so that it depends on a position. */
+  /** Whether the key ends in a range, so that it depends on an index. */
   readonly isRange: boolean;
   /** Size of a public key of this expression in bytes. */
   readonly size: number;
@@ -26,7 +26,10 @@ export interface KeyExpression {
   keyAt(position: number): Bytes | null;
 }
 
-/** Parses decimal digits with an optional plus sign, up to 2^32 − 1. Returns null for other text. Source: `ParseUInt32`. */
+/**
+ * Parses decimal digits with an optional plus sign; the value is at most 2^32 − 1. Returns null for other text. Source:
+ * `ParseUInt32`.
+ */
 export function parseUint32(text: string): number | null {
   if (!/^\+?[0-9]{1,20}$/.test(text)) return null;
   const value = Number(text);

@@ -2,7 +2,7 @@
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 
-/** Address prefixes by network parameters, cached. */
+/** Cache of the address prefixes by network parameters. */
 const known = new WeakMap<object, AddressPrefixes>();
 
 /** Returns the network's address prefixes in the form that `script/address.ts` needs. */

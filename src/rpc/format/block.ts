@@ -144,7 +144,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);
-  // The object is written field by field, because spreading objects takes longer than computing all fields.
+  // The object is created field by field, because object spread takes longer than the computation of all fields.
   return {
     hash: hashToHex(headers.hash(id)),
     confirmations: confirmationsOf(reader, id),
@@ -160,7 +160,7 @@ export function headerAnswer(reader: ChainReader, id: number, header: BlockHeade
     difficulty: difficultyAnswer(header.bits, view),
     chainwork: workAnswer(headers.workHex(id), view),
     nTx: headers.txCount(id),
-    // In the lbcd profile the genesis block also has this field, with a zero hash.
+    // In the lbcd profile the genesis block also has the field `previousblockhash`, with a hash of zeros.
     previousblockhash:
       headers.prev(id) === NO_HEADER && view?.profile !== 'lbcd' ? undefined : hashToHex(header.prevHash),
     nextblockhash: next === NO_HEADER ? undefined : hashToHex(headers.hash(next)),
@@ -176,12 +176,12 @@ export interface BlockAnswerOptions {
   readonly texts: BlockTextCache | null;
 }
 
-/** Returns the cache for the serialized transactions of a block. Null if their text may change later, or without a cache. */
+/** Returns the cache of the block's serialized transactions; null if the cache is disabled or the text may change later. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
   return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
 }
 
-/** Returns the result for a block whose transactions are cached as text; null for other blocks. */
+/** Returns the result for a block if the cache has the text of its transactions; null for other blocks. */
 export function keptBlockAnswer(
   reader: ChainReader,
   id: number,
@@ -244,8 +244,8 @@ function placeInBlock(reader: ChainReader, id: number, { timeSec }: BlockHeader)
 }
 
 /**
- * Yields each transaction as text. Small transactions are serialized at once, and the writer yields to the event loop
- * between them. Text that cannot change is cached after it was written completely.
+ * Yields each transaction as text. Each small transaction is serialized in one step, and the writer yields to the event loop
+ * between two transactions. Text that cannot change is cached after it was written completely.
  */
 function* transactionsOf(
   id: number,
@@ -255,7 +255,7 @@ function* transactionsOf(
 ): Generator<JsonOut> {
   const { parsed, header } = block;
   const texts = textsFor(options);
-  /** Text written so far, to be cached at the end; null if it must not be cached. */
+  /** Text written so far, which is cached when it is complete; null if it must not be cached. */
   let written: string[] | null = texts ? [] : null;
   let chars = 0;
   for (let n = 0; n < parsed.txCount; n++) {

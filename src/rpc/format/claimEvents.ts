@@ -127,17 +127,17 @@ function claimFields(event: ClaimEvent): Fields {
   };
 }
 
-/** Finds the values of the outputs that a block's events refer to. */
+/** Finds the values of the outputs to which the events of a block refer. */
 class ShownValues {
   private readonly values: ClaimValues;
-  /** Position of each transaction in the block, by txid as a latin1 string. Created on first use. */
+  /** Position of each transaction in the block, by txid as a latin1 string. Filled when it is first needed. */
   private places: Map<string, number> | null = null;
 
   constructor(values: ClaimValues) {
     this.values = values;
   }
 
-  /** Returns the metadata for an event that creates an output; an empty object for other events. */
+  /** Returns the decoded metadata for an event that creates an output; an empty object for other events. */
   of({ type, txid, n }: ClaimEvent): Fields {
     if (type !== 'claim' && type !== 'update' && type !== 'support') return {};
     const { block, metadata } = this.values;

@@ -1,7 +1,8 @@
 /**
  * Decoded values of claims and supports, which results contain in addition to the value bytes (`-claimmetadata`). Values are
- * decoded one at a time while the result is written, with yields to the event loop. Neither blocking time nor memory
- * therefore grows with their number. A signature is included as stored; it is not verified with the channel's key.
+ * decoded one at a time while the result is written, with yields to the event loop. So neither the time for which the event
+ * loop is blocked nor the memory grows with the number of values. A signature is included as stored; it is not verified with
+ * the channel's key.
  */
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
@@ -60,14 +61,14 @@ interface Decoded {
 /** Formats the decoded values for one RPC result. */
 export class ClaimMetadata {
   private readonly prefixes: AddressPrefixes;
-  /** Time in ms of the last yield to the event loop. */
+  /** Time of the last yield to the event loop, in milliseconds. */
   private sinceMs = performance.now();
 
   constructor(prefixes: AddressPrefixes) {
     this.prefixes = prefixes;
   }
 
-  /** Creates the formatter; null without `-claimmetadata`. */
+  /** Creates the formatter; null if `-claimmetadata` is off. */
   static of({ options, params }: MetadataDeps): ClaimMetadata | null {
     return options.claimMetadata ? new ClaimMetadata(addressPrefixes(params)) : null;
   }
@@ -127,7 +128,7 @@ export interface MetadataDeps {
   readonly options: Pick<RpcNodeOptions, 'claimMetadata'>;
 }
 
-/** Returns the purchase in an OP_RETURN output; undefined if its data is not a purchase. */
+/** Formats the purchase in an OP_RETURN output; undefined if the data of the output is not a purchase. */
 function purchaseIn(script: Bytes): JsonOut | undefined {
   if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
     return undefined;

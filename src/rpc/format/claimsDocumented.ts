@@ -36,7 +36,7 @@ const BLOCK_HASH = t.hash('the hash of the block that contains the output');
 const BID = t.int('position in the order of effective amounts; 0 is the highest amount');
 const SEQUENCE = t.int('position in the order of age; 0 is the oldest claim');
 
-/** Names of the fields whose spelling differs between methods. */
+/** Names of those fields whose spelling differs between methods. */
 interface Naming {
   readonly height: string;
   readonly validAtHeight: string;
@@ -190,8 +190,8 @@ interface OutputFacts {
 }
 
 /**
- * Formats the items of one result. Objects are written field by field, once for each format, because spreading objects with
- * computed names takes several times as long.
+ * Formats the items of one result. Objects are created field by field, separately for each format, because object spread
+ * with computed names takes several times as long.
  */
 class Shaper {
   private readonly rules: ClaimRules;
@@ -360,7 +360,7 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
   return items.concat(supportsWithoutClaim);
 }
 
-/** Returns one entry of the result of `getclaimsintrie`. */
+/** Formats one entry of the result of `getclaimsintrie` for the documented profile. */
 export async function documentedEntry(deps: DocumentedDeps, info: NameInfo): Promise<JsonOut> {
   const claims = info.claims.filter((claim) => claim.active);
   const shaper = new Shaper(deps, await readOutputs(deps, claims), claims, SPACED);

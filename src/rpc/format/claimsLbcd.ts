@@ -57,7 +57,7 @@ export const LBCD_NAME_SCHEMA = t.object({
   ]),
 });
 
-/** A claim with its rank in lbcd's order. lbcd lists pending claims among the active ones. */
+/** A claim with its rank in lbcd's order. lbcd ranks pending claims together with the active ones. */
 export interface RankedClaim {
   readonly claim: ClaimInfo;
   readonly bid: number;
@@ -121,7 +121,7 @@ function* answersOf<T>(items: Iterable<T>, answer: (item: T) => JsonOut): Genera
 export interface ChosenClaims {
   /** Claims to format, without duplicates. */
   readonly claims: readonly RankedClaim[];
-  /** Claims in output order, possibly repeated. Default: `claims`. */
+  /** Claims in the order of the output, in which a claim may occur more than once. Default: `claims`. */
   readonly shown?: Iterable<RankedClaim>;
   /** Maximum number of claims taken from `shown`. */
   readonly shownCount?: number;

@@ -91,9 +91,9 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
 interface Sources {
   readonly outputs: ClaimOutputs;
   readonly txids: TxidTexts;
-  /** Names of claims by claim id. */
+  /** Names of the supported claims, by claim id. */
   readonly names: ReadonlyMap<string, Bytes>;
-  /** Items of the trie whose output is spent. */
+  /** Claims and supports in the claim trie whose output is spent. The reference contains such items by a bug. */
   readonly spent: ReadonlySet<OutputInfo>;
 }
 
@@ -124,7 +124,7 @@ function aliveNames(deps: OrphanDeps, claims: readonly OutputInfo[]): MaybePromi
   });
 }
 
-/** Names of all claims of a `NameInfo`. The same object may be used for several results while the tip does not change. */
+/** Names of all claims of a `NameInfo`. Several results may be computed from one object while the tip does not change. */
 const namesOfInfo = new WeakMap<NameInfo, Map<string, Bytes>>();
 
 async function aliveNamesOf(deps: OrphanDeps, info: NameInfo): Promise<Map<string, Bytes>> {
@@ -167,7 +167,7 @@ function plainClaimAnswer(claim: OutputInfo, sources: Sources): Answer {
   };
 }
 
-/** The object is written field by field, because spreading objects is several times slower. */
+/** The object is created field by field, because object spread is several times slower. */
 function claimAnswer(claim: ClaimInfo, sources: Sources): Answer {
   const { outputs, spent, txids } = sources;
   const name = sources.names.get(toLatin1(claim.claimId));
@@ -212,7 +212,7 @@ export function lbrycrdClaim(
   });
 }
 
-/** Returns the result of `getclaimsforname`. */
+/** Formats the result of `getclaimsforname` for the lbrycrd profile. */
 export async function lbrycrdName(deps: OrphanDeps, info: NameInfo, height: number): Promise<JsonOut> {
   const { claims, supportsWithoutClaim } = info;
   const items = [...claims.flatMap((claim) => [claim, ...claim.supports]), ...supportsWithoutClaim];

@@ -84,9 +84,12 @@ interface OutputFacts {
   readonly isPruned: boolean;
 }
 
-/** Maximum number of outputs whose data is cached, about 500 bytes each. Arbitrary: the pages of a few names with many claims. */
+/**
+ * Maximum number of outputs whose data is cached, about 500 bytes each. Arbitrary: enough for the pages of a few names with
+ * many claims.
+ */
 const KEPT_OUTPUTS = 4096;
-/** Cached data of outputs, by node. An output never changes, so its data stays valid after new blocks. */
+/** Cached data of outputs, by node object. An output never changes, so the data stays valid after new blocks. */
 const kept = new WeakMap<object, Lru<string, OutputFacts>>();
 
 function keptBy({ claims }: DocumentedDeps): Lru<string, OutputFacts> {

@@ -1,8 +1,8 @@
 /**
  * Claims and supports that are in the trie although their output is spent. The reference returns them without value and
  * address, because it reads both from the unspent outputs. QUIRK: near the normalization fork, the reference looks for a
- * spent item under the normalized name while the item is queued under the raw name, or the reverse. It does not find the
- * item, which still enters the trie. Source: lbrycrd claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
+ * spent item under the normalized name while the item is queued under the raw name, or the reverse. So it does not find the
+ * item, and the item still enters the trie. Source: lbrycrd claimtrie.cpp `remove`, `adjustNameForValidHeight`. Test:
  * test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
@@ -25,8 +25,8 @@ export interface OrphanDeps extends OutputDeps {
 }
 
 /**
- * Whether the reference may have missed the spend of an item. The comparison of names is cached, because most items of a
- * name have the same raw name.
+ * Whether the reference may have missed that an item's output was spent, since the item was created near the fork.
+ * Comparisons of names are cached, because most items of a name have the same raw name.
  */
 class NearFork {
   private readonly fork: number;
@@ -49,7 +49,7 @@ class NearFork {
 
 const pointOf = ({ txid, n }: OutputInfo): string => pointKey(txid, n);
 
-/** Returns the outpoints of all items in the trie under a name. */
+/** Returns the outpoints of all claims and supports in the claim trie under a name. */
 function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   const points = new Set(supportsWithoutClaim.map(pointOf));
   for (const claim of claims) {
@@ -59,7 +59,7 @@ function filedPoints({ claims, supportsWithoutClaim }: NameInfo): Set<string> {
   return points;
 }
 
-/** Returns the items whose output is spent in a block up to height `to`. Only blocks on disk are searched; each is read once. */
+/** Returns the items whose output is spent in a block up to height `to`. Only blocks on disk are searched, each once. */
 async function spentWithin(
   { chain }: OrphanDeps,
   items: readonly OutputInfo[],
@@ -108,7 +108,7 @@ export function spentItems(
   return near.length === 0 ? spent : addSpent(deps, name, near, height, spent);
 }
 
-/** Adds the items near the fork whose output was spent at `height` to `spent`. */
+/** Adds to `spent` those items created near the fork whose output was spent at `height`. */
 async function addSpent(
   deps: OrphanDeps,
   name: Bytes,
@@ -121,7 +121,7 @@ async function addSpent(
   for (const item of near) if (!(await isCoinNow(deps, item))) missed.push(item);
   if (missed.length === 0) return spent;
   const fork = claims.rules.normalizationForkHeight;
-  // An item that is still in the trie although its output is spent was missed by the reference.
+  // An item that is in the trie although its output is spent is one that the reference failed to remove.
   const now = height >= fork ? await claims.nameAt({ name, height: chain.chain.height, exact: true }) : null;
   const filed = now === null ? new Set<string>() : filedPoints(now);
   const others: OutputInfo[] = [];

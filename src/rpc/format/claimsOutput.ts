@@ -39,7 +39,7 @@ export function showScript(params: MetadataDeps['params'], script: Bytes): Shown
 export class ClaimOutputs {
   private readonly deps: MetadataDeps;
   private readonly scripts: ReadonlyMap<OutputInfo, Bytes>;
-  /** Addresses by the part of the script after the claim prefix. */
+  /** Addresses by the part of the output script after the claim prefix, so that equal scripts are encoded once. */
   private readonly addresses = new Map<string, string | undefined>();
   private readonly metadata: ClaimMetadata | null;
 
@@ -50,7 +50,10 @@ export class ClaimOutputs {
     this.metadata = ClaimMetadata.of(deps);
   }
 
-  /** Returns the output fields of an item. They are computed at each call and not stored, to keep large results out of memory. */
+  /**
+   * Returns the output fields of an item. They are computed at each call and not stored, so that large results use little
+   * memory.
+   */
   of(item: OutputInfo): ShownOutput {
     const script = this.scripts.get(item);
     return script === undefined ? PRUNED : this.shownOf(script);
@@ -68,7 +71,7 @@ export class ClaimOutputs {
     return script && this.metadata?.ofScript(script);
   }
 
-  /** Like `showScript`, with a cache of addresses, because many outputs pay to the same few addresses. */
+  /** Like `showScript`, but caches addresses, because many outputs pay to the same few addresses. */
   private shownOf(script: Bytes): ShownOutput {
     const claim = decodeClaimScript(script);
     const payment = toLatin1(script.subarray(claim?.prefixLength ?? 0));
@@ -92,7 +95,7 @@ export class ClaimOutputs {
   }
 }
 
-/** Formats txids of one result. Consecutive items often have the same txid, which is formatted once. */
+/** Formats the txids of one result. Consecutive items often have the same txid, so the last text is cached. */
 export class TxidTexts {
   private latest: Bytes | null = null;
   private text = '';
@@ -112,8 +115,8 @@ interface HashDeps {
 }
 
 /**
- * Hashes of the active blocks that contain the outputs of a result, formatted. They are read at creation, because the whole
- * result must describe one state although it is written later.
+ * Hashes of the active blocks that contain the outputs of a result, formatted. The hashes are read when the object is
+ * created, because the whole result must describe one state although it is written later.
  */
 export class BlockHashTexts {
   private readonly byHeight = new Map<number, string>();
@@ -131,8 +134,8 @@ export class BlockHashTexts {
 }
 
 /**
- * Number of items up to which a list is formatted at once. Arbitrary: the objects of more items would fill the heap before
- * they are written.
+ * Maximum number of items of a list that is formatted in one step. Arbitrary: the objects of more items would fill the heap
+ * before they are written.
  */
 const SHAPED_AT_ONCE = 64;
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 
-/** Escape sequences of bytes for which JSON has a short one. */
+/** Escape sequences of those bytes for which JSON has a short form. */
 const SHORT_ESCAPES: Readonly<Record<number, string>> = {
   0x08: '\\b',
   0x09: '\\t',
@@ -15,8 +15,8 @@ const SHORT_ESCAPES: Readonly<Record<number, string>> = {
 
 /**
  * Formats a name for RPC results. QUIRK: bytes that are not well-formed UTF-8 are escaped one by one. The escape is part of
- * the text: JSON escapes its backslash again, so a client reads `\u00ff`, six characters. A vertical tab is not escaped.
- * Source: lbrycrd rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
+ * the text: JSON escapes the backslash once more, so a client reads the six characters `\u00ff`. A vertical tab is not
+ * escaped. Source: lbrycrd rpc/claimtrie.cpp `escapeNonUtf8`. Test: test/unit/rpc/claimtrie/claimsText.test.ts.
  */
 export function nameText(name: Bytes): string {
   if (isUtf8(name)) return asBuffer(name).toString('utf8');

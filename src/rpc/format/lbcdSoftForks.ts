@@ -1,14 +1,14 @@
 /**
- * Formats version-bits deployments as in lbcd's `getblockchaininfo`. Includes the dummy and taproot, each with its bit and
- * the height from which lbcd treats it as active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`, chaincfg/params.go,
- * blockchain/thresholdstate.go `deploymentState`.
+ * Formats version-bits deployments as in lbcd's `getblockchaininfo`, including the deployments "dummy" and "taproot". Each
+ * has its bit and the height from which lbcd treats it as active. Source: lbcd rpcserver.go `handleGetBlockChainInfo`,
+ * chaincfg/params.go, blockchain/thresholdstate.go `deploymentState`.
  */
 import type { BlockIndex } from '../../chain/index/blockIndex.js';
 import type { Deployment, DeploymentId, NetworkParams } from '../../params/network.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 interface LbcdDeployment extends Deployment {
-  /** Deployment of this node with the same signalling; null if there is none. */
+  /** Deployment of this node that is signalled in the same way; null if there is none. */
   readonly sameAs: DeploymentId | null;
   /** Height from which lbcd treats the deployment as active; 0 if only version bits count. */
   readonly forceActiveHeight: number;
@@ -32,7 +32,8 @@ const UNDEFINED: LbcdDeployment = {
 function deploymentsOf({ name, deployments }: NetworkParams): Map<string, LbcdDeployment> {
   const heights = FORCE_ACTIVE_HEIGHTS[name] ?? { csv: 0, segwit: 0 };
   const { testdummy, csv, segwit } = deployments;
-  // lbcd has no always-active deployments. The always-active deployments of our regtest start at 0 in lbcd.
+  // lbcd has no deployments that are always active. The deployments of regtest that are always active here have the start
+  // time 0 in lbcd.
   const startOf = ({ startTimeSec }: Deployment): bigint => (startTimeSec < 0n ? 0n : startTimeSec);
   const shown = (sameAs: DeploymentId, own: Deployment, forceActiveHeight: number): LbcdDeployment => ({
     ...own,
@@ -57,7 +58,7 @@ function statusOf(index: BlockIndex, tip: number, params: NetworkParams, deploym
     const state = index.versionBits.state(sameAs, tip);
     return state === 'locked_in' ? 'lockedin' : state;
   }
-  // Deployments without signalling in this node: the state depends only on the first window and the timeout.
+  // Deployments for which this node never signals: the state depends only on the first window and the timeout.
   if (next < params.minerConfirmationWindow) return 'defined';
   return timeoutSec === 0n ? 'failed' : 'started';
 }

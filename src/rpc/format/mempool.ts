@@ -59,7 +59,7 @@ export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = true', schema: t.map('txid', MEMPOOL_ENTRY_SCHEMA) },
 ]);
 
-/** Profile for which an entry is formatted, and the mempool that contains it. */
+/** Data for formatting a mempool entry: the profile of the result, and the mempool that contains the entry. */
 export interface EntryView {
   readonly profile: Profile;
   readonly mempool: MempoolReader;
@@ -117,8 +117,8 @@ export function mempoolListAnswer(
 }
 
 /**
- * Yields the fields of each transaction. They are read when the transaction is written, but never during a reorg. A
- * transaction that has left the mempool by then is omitted.
+ * Yields the fields of each transaction. The fields of a transaction are read when it is written, but never during a reorg.
+ * A transaction that has left the mempool in the meantime is omitted.
  */
 export async function* mempoolMembers(
   { mempool, chain: { chain } }: Pick<RpcServices, 'mempool' | 'chain'>,

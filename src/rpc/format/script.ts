@@ -69,7 +69,7 @@ export interface ScriptAnswer {
   readonly subtype: string | undefined;
   readonly type: string;
   readonly addresses: string[] | undefined;
-  // Index signature that makes the interface assignable to a JSON object.
+  // Index signature with which the interface is assignable to a JSON object.
   readonly [name: string]: string | number | boolean | string[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import { addressPrefixes } from './addresses.js';
 import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
 import type { ScriptContext } from './script.js';
 
-/** Creates the script context for one RPC result. */
+/** Creates the context with which the scripts of one RPC result are formatted. */
 export function scriptContextOf(deps: MetadataDeps, profile: Profile): ScriptContext {
   return { prefixes: addressPrefixes(deps.params), profile, metadata: ClaimMetadata.of(deps) };
 }

@@ -58,8 +58,8 @@ export function softForksAnswer(height: number, params: NetworkParams): JsonOut 
 }
 
 /**
- * Returns the states of the deployments for the block after the tip. The dummy and deployments with a timeout of 0, which
- * are disabled, are omitted.
+ * Returns the states of the deployments for the block after the tip. Omits the test dummy and the deployments with a timeout
+ * of 0, which are disabled.
  */
 export function bip9SoftForksAnswer(index: BlockIndex, tip: number, params: NetworkParams): JsonOut {
   const shown = DEPLOYMENT_IDS.filter((id) => id !== 'testdummy' && params.deployments[id].timeoutSec > 0n);

@@ -72,7 +72,7 @@ const INPUT_SCHEMA = t.named(
   ]),
 );
 
-/** Schema of a decoded transaction, without fields about its block. */
+/** Schema of a decoded transaction, without the fields about its block. */
 export const TRANSACTION_FIELDS: SchemaFields = {
   txid: t.hash('the transaction id'),
   hash: t.hash(
@@ -100,7 +100,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
 
 export const TRANSACTION_SCHEMA = t.named('Transaction', t.object(TRANSACTION_FIELDS));
 
-/** Maximum number of inputs, outputs or witness items of a result that is created synchronously. */
+/** Maximum number of inputs, outputs or witness items of a result that is formatted without yielding to the event loop. */
 const PARTS_AT_ONCE = 1000;
 
 function* witnessAnswer({ witness }: TxInput): Slices<JsonOut> {
@@ -190,12 +190,12 @@ export function shownTransaction(tx: Transaction): ShownTransaction {
   return { tx, txid: txid(tx), wtxid: wtxid(tx), sizeBytes, weight: weightOf(stripped, sizeBytes) };
 }
 
-/** Returns a transaction as stored in a block. Its ids are known and not computed again. */
+/** Converts a stored transaction for formatting. Its ids are known, so they are not computed again. */
 export function shownStored({ tx, txid, wtxid, bytes }: StoredTransaction): ShownTransaction {
   return { tx, txid, wtxid, sizeBytes: bytes.length, weight: weightOf(strippedSize(tx), bytes.length) };
 }
 
-/** Like `shownTransaction`, in slices, for a transaction that may be larger than any block. */
+/** Like `shownTransaction`, but yields to the event loop, because the transaction may be larger than any block. */
 export function* shownTransactionInSlices(tx: Transaction): Slices<ShownTransaction> {
   const stripped = yield* formatTransactionInSlices(tx, false);
   const txid = yield* sha256dInSlices(stripped);
@@ -208,7 +208,7 @@ export function* shownTransactionInSlices(tx: Transaction): Slices<ShownTransact
   return { tx, txid, wtxid: yield* sha256dInSlices(whole), sizeBytes: whole.length, weight };
 }
 
-/** Returns transaction `n` of a block. Its ids are known and not computed again. */
+/** Converts transaction `n` of a block for formatting. Its ids are known, so they are not computed again. */
 export function shownTransactionAt({ raw, parsed }: LoadedBlock, n: number): ShownTransaction {
   return {
     tx: transactionAt(raw, parsed, n),

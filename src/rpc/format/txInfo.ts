@@ -136,11 +136,11 @@ export const TX_INFO_SCHEMA = t.named(
 export interface TxInfoContext {
   readonly prefixes: AddressPrefixes;
   readonly rules: ClaimRules;
-  /** Height whose rules decide whether names are normalized. */
+  /** Block height whose rules decide whether names are normalized. */
   readonly height: number;
 }
 
-/** The script behind a claim operation. */
+/** Formats the script that follows the claim operation of an output. */
 export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
   const payment = stripClaimPrefix(script);
   const { type, destinations } = extractDestinations(payment);
@@ -152,7 +152,7 @@ export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
   };
 }
 
-/** Formats an input. `coin` is the coin that the input spends; null if unknown. */
+/** Formats an input. `coin` is the output that the input spends; null if unknown. */
 export function inputInfo(
   { prevout, scriptSig, sequence }: TxInput,
   n: number,

@@ -1,6 +1,7 @@
 /**
- * The outputs of `gettxinfo` as JSON text. What the script of an output says never changes, so its text is cached by transaction;
- * the state of its claim and its spender are added at each call. The cache is limited in size.
+ * The outputs of `gettxinfo` as JSON text. The data that comes from the script of an output never changes, so its text is
+ * cached by transaction. The state of the output's claim and the spender are added at each call. The cache is limited in
+ * size.
  */
 import { expirationHeight, filesNormalized } from '../../claimtrie/rules.js';
 import { REMOVAL } from '../../claimtrie/item.js';
@@ -16,23 +17,23 @@ import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { outputClaim } from './claimsBrief.js';
 import { scriptShown, type TxInfoContext } from './txInfo.js';
 
-/** Limit of the cached texts in characters, of one or two bytes. */
+/** Maximum number of characters of the cached texts. A character takes one or two bytes. */
 const MOST_CHARS = 4 << 20;
-/** Characters that count for an entry besides its texts. */
+/** Number of characters that each entry counts in addition to its texts, for the memory of its objects. */
 const ENTRY_CHARS = 64;
 
-/** The part of an output that never changes. */
+/** JSON text of the part of an output that never changes. */
 export interface OutputText {
-  /** Its object up to the claim, without the closing brace. */
+  /** JSON text of the output's object before its claim, without the closing brace. */
   readonly start: string;
-  /** The claim's object, likewise; null without a claim operation. */
+  /** JSON text of the claim's object without the closing brace; null if the output has no claim operation. */
   readonly claim: string | null;
-  /** The name of the claim operation. */
+  /** Name in the claim operation of the output; null if it has no claim operation. */
   readonly name: Bytes | null;
   readonly isUnspendable: boolean;
 }
 
-/** State of an output now: whether it is spent, and the state of its claim. */
+/** Current state of an output: whether it is spent, and the state of its claim. */
 export interface OutputFate {
   readonly isSpent: boolean;
   readonly spender: {
@@ -48,7 +49,7 @@ export interface OutputFate {
   readonly state: OutputState | null | undefined;
 }
 
-/** The text of an object without its closing brace. */
+/** Returns the JSON text of an object without its closing brace, so that members can be appended. */
 const opened = (value: JsonOut): string => stringifyJson(value).slice(0, -1);
 
 function textOf({ value, script }: TxOutput, n: number, txid: Bytes, context: TxInfoContext): OutputText {
@@ -61,7 +62,7 @@ function textOf({ value, script }: TxOutput, n: number, txid: Bytes, context: Tx
   };
 }
 
-/** Cached texts of one transaction by output number. */
+/** Cached texts of the outputs of one transaction, by output number. */
 interface Entry {
   readonly texts: Map<number, OutputText>;
   chars: number;
@@ -70,14 +71,14 @@ interface Entry {
 export class OutputTexts {
   private readonly transactions = new BoundedMap<string, Entry>(MOST_CHARS);
 
-  /** The texts of the outputs from `from` to before `end`. */
+  /** Returns the texts of the outputs from `from` (inclusive) to `end` (exclusive). */
   of(
     outputs: readonly TxOutput[],
     { from, end }: { readonly from: number; readonly end: number },
     txid: Bytes,
     context: TxInfoContext,
   ): OutputText[] {
-    // Before the normalization fork names have another form.
+    // Before the normalization fork names are not normalized, so the key of the cache contains the state of the fork.
     const key = `${filesNormalized(context.rules, context.height) ? 'n' : 'r'}${toLatin1(txid)}`;
     const entry = this.transactions.get(key) ?? { texts: new Map(), chars: 0 };
     const found: OutputText[] = [];
@@ -94,7 +95,7 @@ export class OutputTexts {
   }
 }
 
-/** The text of an output with its later state. */
+/** Returns the text of an output: its cached part, followed by its current state. */
 export function outputText(
   { start, claim }: OutputText,
   { isSpent, spender, state }: OutputFate,
@@ -114,7 +115,7 @@ function spenderText({ txid, n, height, blockHash }: NonNullable<OutputFate['spe
   return `,"spentBy":${stringifyJson(spentBy)}`;
 }
 
-/** The members that tell the state of a claim. */
+/** JSON text of the members with the state of a claim. */
 function stateText(state: OutputState | null | undefined, rules: ClaimRules): string {
   if (state === undefined) return '"state":"waiting"';
   if (state === null) return '"state":"refused"';

@@ -1,30 +1,30 @@
 /**
- * What callers asked of names with many claims lately. After a block that changed such a name it is read again in the
- * background, so that the first answer after the block finds it in the cache. It changes the speed of answers only. Limited:
- * the names that were not asked for longest are forgotten first.
+ * Records which data of names with many claims callers requested recently. After a block that changed such a name, the data
+ * is read again in the background, so that the next call finds it in the cache. Results do not change by this, only their
+ * speed. The size is limited: the names that were not requested for the longest time are removed first.
  */
 import type { ClaimChoice } from '../../store/claims/query/oneClaim.js';
 import type { OutputStatesQuery } from '../../store/claims/query/outputStates.js';
 import type { Form } from './keptNames.js';
 
-/** Maximum number of names. Arbitrary. */
+/** Maximum number of recorded names. Arbitrary. */
 const MOST_NAMES = 64;
-/** Maximum number of single claims of a name. Arbitrary. */
+/** Maximum number of cached single claims per name. Arbitrary. */
 const MOST_CHOICES = 16;
-/** The same of the states of outputs. */
+/** Maximum number of recorded requests for states of outputs. Arbitrary. */
 const MOST_STATES = 32;
-/** A name that was not asked for during so many blocks is not read again. Arbitrary: half an hour or so. */
+/** Number of blocks without a request after which a name is not read again. Arbitrary: about half an hour. */
 const RECENT_BLOCKS = 16;
 /** Maximum number of names that are read again after a block. Arbitrary. */
 const MOST_READ_AGAIN = 8;
 
-/** What was asked of a name. */
+/** The data of one name that callers requested. */
 export interface Asked {
-  /** All its claims, in these forms. */
+  /** Forms in which all claims of the name were requested. */
   readonly whole: Set<Form>;
-  /** Single claims, by the text of their choice. */
+  /** Requested single claims, by the text of the query that selects the claim. */
   readonly choices: Map<string, { readonly form: Form; readonly choice: ClaimChoice }>;
-  /** The beginning of its row. */
+  /** Whether the beginning of the name's row (the controlling claim) was requested. */
   head: boolean;
   /** Its proof. */
   proof: boolean;
@@ -32,22 +32,25 @@ export interface Asked {
   forecast: boolean;
   /** Its latest events from that height on, so many. */
   history: { readonly from: number; readonly count: number } | null;
-  /** States of outputs, by the text that names the outputs. */
+  /** States of outputs, by the text that lists the outputs. */
   readonly states: Map<string, OutputStatesQuery>;
 }
 
 interface Entry extends Asked {
-  /** The height of the tip at the latest request. */
+  /** Height of the tip at the last request. */
   height: number;
-  /** Whether a block has changed the name since it was read. */
+  /** Whether a block has changed the name since its data was last read. */
   isChanged: boolean;
 }
 
 export class AskedNames {
-  /** In order of the latest request. */
+  /** Recorded names in the order of their latest request. */
   private readonly names = new Map<string, Entry>();
 
-  /** Notes a request at that height of the tip; the caller adds what was asked. */
+  /**
+   * Records a request for a name while the tip is at `height`. Returns the record, to which the caller adds what was
+   * requested.
+   */
   note(name: string, height: number): Asked {
     const entry = this.names.get(name) ?? {
       whole: new Set(),
@@ -79,7 +82,7 @@ export class AskedNames {
     putLast(this.note(name, height).states, key, query, MOST_STATES);
   }
 
-  /** Notes the names that blocks changed. */
+  /** Marks the recorded names that blocks changed. */
   change(names: Iterable<string>): void {
     if (this.names.size === 0) return;
     for (const name of names) {
@@ -88,7 +91,10 @@ export class AskedNames {
     }
   }
 
-  /** The changed names to be read again at that height of the tip, the latest requested first. They then count as unchanged. */
+  /**
+   * Returns the changed names whose data must be read again while the tip is at `height`, the latest requested first. The
+   * names are then marked as unchanged.
+   */
   takeChanged(height: number): [name: string, asked: Asked][] {
     const found: [string, Asked][] = [];
     for (const [name, entry] of [...this.names].reverse()) {
@@ -101,7 +107,7 @@ export class AskedNames {
   }
 }
 
-/** Adds an entry as the last one, and removes the first ones beyond the limit. */
+/** Moves or adds an entry to the end of a map, and removes the first entries above the limit. */
 function putLast<T>(entries: Map<string, T>, key: string, value: T, most: number): void {
   entries.delete(key);
   entries.set(key, value);

@@ -35,7 +35,7 @@ function noData({ chain, pruner }: RpcServices, id: number): RpcError {
   );
 }
 
-/** Whether an error means that stored data could not be read from disk. Such an error concerns one read, not the whole node. */
+/** Whether the error says that stored data could not be read from disk. Such an error affects one result, not the whole node. */
 function isUnreadable(error: unknown): error is Error {
   return error instanceof BlockFileError || error instanceof ReadError;
 }
@@ -49,7 +49,7 @@ async function orNull<T>(
   try {
     return await read();
   } catch (error) {
-    // The block was pruned while it was being read.
+    // The error means that the block was pruned while it was being read.
     if (!chain.hasData(id)) return null;
     if (!isUnreadable(error)) throw error;
     log.error(
@@ -100,7 +100,7 @@ async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Bu
 export interface FoundTransaction {
   readonly tx: Transaction;
   readonly block: number;
-  /** The transaction with position and ids as stored in its block; null for a mempool transaction. */
+  /** The transaction with its position and ids as stored in its block; null for a mempool transaction. */
   readonly stored: StoredTransaction | null;
 }
 
@@ -138,7 +138,7 @@ export function findByIndex(services: RpcServices, wanted: Bytes): MaybePromise<
   return whenResolved(services.txIndex?.find(wanted) ?? [], (places) => findAt(services, wanted, places, 0));
 }
 
-/** Searches the transaction at the given positions, starting with position number `first`. Null if none of them has it. */
+/** Searches the transaction at the given positions, starting with position number `first`. Null if it is at none of them. */
 function findAt(
   services: RpcServices,
   wanted: Bytes,
@@ -157,7 +157,7 @@ function findAt(
         read === null ? findAt(services, wanted, places, n + 1) : new TransactionInBlock(block, read),
       (error: unknown) => {
         if (chain.hasData(block)) throw error;
-        // The block was pruned while it was being read.
+        // The error means that the block was pruned while it was being read.
         return findAt(services, wanted, places, n + 1);
       },
     );
@@ -194,7 +194,10 @@ export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }
 
-/** Returns the block that contains the first of the transactions with an unspent output; otherwise `NO_HEADER`. */
+/**
+ * Returns the block that contains the first of the transactions that has an unspent output. If none has one, returns
+ * `NO_HEADER`.
+ */
 export async function blockOfFirstCoin(services: RpcServices, wanted: Iterable<Bytes>): Promise<number> {
   const coin = await services.chain.anyCoinOfAny(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);

@@ -5,12 +5,12 @@
  */
 import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
-/** Minimum number of blocks that the cache must be able to hold. A text so large that fewer would fit is not cached. */
+/** Minimum number of blocks for which the cache must have room. A larger text is not cached. */
 const MIN_KEPT = 2;
 
 export class BlockTexts implements BlockTextCache {
   readonly maxBytes: number;
-  /** Texts by header id. The most recently used one is last. */
+  /** Texts by header id. The most recently used text is last. */
   private readonly texts = new Map<number, BlockText>();
   private bytes = 0;
 

@@ -36,8 +36,8 @@ import {
 
 import type { ClaimReader } from '../../interfaces/claimReader.js';
 /**
- * Converts the items stored under a name to the form that the forecast needs. Pending items get the height for which they
- * are queued.
+ * Converts the items stored under a name to the form that the forecast of takeovers needs. Items that wait for activation
+ * get the height for which they are queued.
  */
 function itemsOf({ name, claims, supportsWithoutClaim }: NameInfo): Item[] {
   const filed = toLatin1(name);
@@ -87,7 +87,7 @@ function outputs(claims: PresentClaims): Outputs {
     aliveNames: (claimIds) =>
       readAtHand(rows, (atHand) => {
         const found = atHand.getMany(claimIds.map((id) => claimIdKey(toLatin1(id))));
-        // Missing rows are holes in the array. They are converted to null, because `map` would skip holes.
+        // Missing rows are holes in the array. They are converted to null here, because `map` would skip holes.
         return claimIds.map((_, i) => found[i] ?? null);
       }),
   };

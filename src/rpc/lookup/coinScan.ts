@@ -24,7 +24,7 @@ export class CoinScan implements CoinScanner {
     return this.percent;
   }
 
-  /** Reserves the slot for the only scan. Returns false if a scan is running. `run` and `release` free the slot. */
+  /** Reserves the only slot for scans. Returns false if a scan is running. `run` and `release` free the slot. */
   reserve(): boolean {
     if (this.percent !== null) return false;
     this.percent = 0;

@@ -1,8 +1,9 @@
 /**
- * Cache of names with many claims and supports, as of the latest block. It holds whole names, their items, single claims,
- * the beginning of the name's row, the positions of its claims, and its latest events. It avoids reading a whole name, which
- * takes milliseconds. A new block removes the names that it changed; the items of these names stay, with a list of those
- * that changed. A disconnected block clears the cache. The size is limited.
+ * Cache of names with many claims and supports, as of the latest block. It contains whole names, their items (claims and
+ * supports), single claims, the beginning of a name's row, the positions of its claims, and its latest events. Without the
+ * cache a whole name would be read, which takes milliseconds. A new block removes the names that it changed from the cache;
+ * the items of these names are kept, with a list of the changed items. A disconnected block clears the cache. The size is
+ * limited.
  */
 import { BoundedMap } from '../../util/boundedMap.js';
 import type { ClaimOfName } from '../../store/claims/query/oneClaim.js';
@@ -15,19 +16,22 @@ import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
-/** Minimum number of items of a name that is cached. The rows of smaller names are in memory anyway. Arbitrary. */
+/**
+ * Minimum number of claims and supports of a name that is cached. The rows of smaller names are in the cache of rows.
+ * Arbitrary.
+ */
 const LEAST_ITEMS = 64;
-/** Maximum number of cached claims and supports in total. One takes about 250 bytes. */
+/** Maximum number of cached claims and supports of all names. Each uses about 250 bytes. */
 const MOST_ITEMS = 65_536;
 /** Maximum number of cached claims and supports of names as they were before later blocks changed them. */
 const MOST_PAST_ITEMS = 32_768;
 /** Maximum number of states of one name that are cached from before later blocks. Arbitrary: visitors turn the pages of a few. */
 const MOST_PAST_STATES = 4;
-/** Maximum number of cached claims and supports as read from rows. They stay in the cache when a block changes their name. */
+/** Maximum number of cached claims and supports in the form of rows. They stay in the cache when a block changes their name. */
 const MOST_ROWS = 32_768;
-/** If more than one in this many items of a name have changed, all items of the name are read again. Arbitrary. */
+/** If more than this share (1/n) of the items of a name has changed, all items of the name are read again. Arbitrary. */
 const CHANGED_SHARE = 8;
-/** Maximum number of names whose head (the beginning of the row) is cached. Arbitrary. */
+/** Maximum number of names whose head (the beginning of the stored row) is cached. Arbitrary: bounds the memory. */
 const MOST_HEADS = 1024;
 /** Maximum total size in bytes of the rows whose item positions are cached. The positions take another fifth of this size. */
 const MOST_PLACES_BYTES = 4 << 20;
@@ -37,15 +41,15 @@ const MOST_PLACES_BYTES = 4 << 20;
  */
 const MOST_CLAIM_ITEMS = 16_384;
 const MOST_CLAIM_ITEMS_OF_NAME = 4096;
-/** Maximum number of events in cached histories, of all names and of one name. One takes about 500 bytes. */
+/** Maximum number of events in the cached histories of all names, and of one name. Each event uses about 500 bytes. */
 const MOST_EVENTS = 16_384;
 const MOST_EVENTS_OF_NAME = 2048;
 /** Maximum number of cached states of outputs, of all names and of one name. Arbitrary. */
 const MOST_STATES = 16_384;
 const MOST_STATES_OF_NAME = 8192;
 /**
- * If the tip has advanced by more than this number of blocks since the last call, the cache is cleared. Arbitrary: most
- * calls come while the node is at the tip, where blocks arrive one by one.
+ * Maximum number of blocks by which the tip may advance between two calls. If it advances further, the cache is cleared.
+ * Arbitrary: most calls come while the node is at the tip, where blocks arrive one by one.
  */
 const MOST_BLOCKS = 64;
 
@@ -69,7 +73,7 @@ export type Form = 'documented' | 'reference';
 
 const keyOf = (form: Form, name: string): string => form + name;
 
-/** A cached name, and the height since which no block has changed it. */
+/** A cached name, and the height since which no block has changed the name. */
 interface KeptInfo {
   readonly info: NameInfo;
   readonly since: number;
@@ -187,7 +191,10 @@ export class KeptNames {
     return true;
   }
 
-  /** Returns the cached items of a name, with those that blocks have changed since they were read; undefined if not cached. */
+  /**
+   * Returns the cached items (claims and supports) of a name, and the list of the items that blocks have changed since they
+   * were read. Undefined if the name is not cached.
+   */
   findItems(name: string, marks: TipMarks): DescribedItems | undefined {
     return this.isOf(marks) ? this.items.get(name) : undefined;
   }

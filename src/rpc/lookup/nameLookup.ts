@@ -9,7 +9,7 @@ import {
 import { beginsWith, type ClaimChoice } from '../../store/claims/query/oneClaim.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 
-/** Wraps a function so that its result is computed once per `NameInfo` and cached as long as that object exists. */
+/** Wraps a function so that its result is computed once per `NameInfo` and cached as long as the `NameInfo` object exists. */
 function perName<T>(workOut: (info: NameInfo) => T): (info: NameInfo) => T {
   const known = new WeakMap<NameInfo, T>();
   return (info) => {
@@ -40,7 +40,7 @@ export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
 }
 
 /**
- * Returns the claim at a position in the order of age. A claim that is listed twice keeps the bid rank of its first
+ * Returns the claim at a position in the order of age. If a claim is listed twice, it has the bid rank of the first
  * occurrence.
  */
 export function claimAtAge(info: NameInfo, sequence: number, asReference: boolean): ClaimInfo | undefined {

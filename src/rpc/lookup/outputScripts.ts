@@ -1,6 +1,6 @@
 /**
  * Reads the scripts of the outputs that contain claims and supports, spent ones too, from their blocks. On a pruned node, an
- * output whose block is deleted is read from the unspent outputs. If it is spent too, its script is not available.
+ * output whose block is deleted is read from the unspent outputs. If that output is spent, its script is not available.
  */
 import type { ChainReader } from '../../chain/chainReader.js';
 import type { StoredTransaction } from '../../chain/blocks/storedTransactions.js';
@@ -14,11 +14,10 @@ import { Writer } from '../../util/writer.js';
 import type { MetadataDeps } from '../format/claimMetadata.js';
 import { ClaimOutputs } from '../format/claimsOutput.js';
 
-/** Maximum number of transactions whose outputs are read concurrently. */
+/** Maximum number of transactions whose outputs are read from disk concurrently. */
 const PARALLEL_READS = 32;
 /**
- * Number of outputs of different transactions that are formatted between two yields to the event loop. Arbitrary: each takes
- * microseconds.
+ * Number of outputs that are formatted between two yields to the event loop. Arbitrary: each takes microseconds.
  */
 const OUTPUTS_A_STEP = 256;
 
@@ -26,7 +25,7 @@ export interface OutputDeps extends MetadataDeps {
   readonly chain: Pick<ChainReader, 'hasData' | 'readTransaction' | 'coin' | 'chain'>;
 }
 
-/** Reads the outputs of the items. Synchronous if they are few and in memory. */
+/** Reads the outputs of the items (claims and supports). Synchronous if the outputs are few and in memory. */
 export function readOutputs(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputs> {
   const reading = new ScriptReading(deps);
   return whenResolved(reading.read(items), () => new ClaimOutputs(deps, reading.scripts));
@@ -37,7 +36,7 @@ function outputScripts(reader: Reader, wanted: readonly number[]): Bytes[] {
   reader.skip(4);
   let inputs = reader.compactSize();
   if (inputs === 0) {
-    // Skips marker and flag of the serialization with witness.
+    // Skips the marker and flag bytes of the serialization with witness.
     reader.skip(1);
     inputs = reader.compactSize();
   }
@@ -67,7 +66,7 @@ export async function isCoinNow(deps: OutputDeps, item: OutputInfo): Promise<boo
   return (await coinScript(deps, item)) !== null;
 }
 
-/** Maximum number of outputs of a transaction that are first looked up in the unspent outputs. */
+/** Maximum number of outputs of a transaction for which the unspent outputs are searched before the block is read. */
 const FEW_OUTPUTS = 2;
 
 /** Outputs of one transaction, at least one, in ascending order of their numbers. */
@@ -99,13 +98,13 @@ function storedScripts({ chain }: OutputDeps, items: OutputsOfTransaction): Mayb
     found === null ? null : outputScripts(new Reader(found.bytes), numbers);
   if (!isPromise(stored)) return scriptsOf(stored);
   return stored.then(scriptsOf).catch((error: unknown) => {
-    // The block was pruned while it was being read.
+    // The error means that the block was pruned while it was being read.
     if (chain.hasData(block)) throw error;
     return null;
   });
 }
 
-/** Collects the output scripts for one RPC result while they are read. */
+/** Collects the output scripts for one RPC result as they are read. */
 class ScriptReading {
   readonly scripts = new Map<OutputInfo, Bytes>();
   private readonly deps: OutputDeps;
@@ -136,7 +135,7 @@ class ScriptReading {
     await this.loadAll(some);
   }
 
-  /** Reads the outputs of all transactions. Returns null if all reads were synchronous. */
+  /** Reads the outputs of all transactions. Returns null if no read had to be awaited. */
   private loadAll(transactions: readonly OutputsOfTransaction[]): Promise<unknown> | null {
     let pending: Promise<void>[] | null = null;
     for (const items of transactions) {
@@ -151,8 +150,8 @@ class ScriptReading {
   }
 
   /**
-   * Reads a few outputs of a transaction from the unspent outputs first. They are mostly unspent, whereas reading the
-   * transaction means verifying all of it, and it may be large.
+   * Reads a few outputs of a transaction from the unspent outputs first. Most of them are unspent. Reading them from the
+   * transaction would require verifying the whole transaction, which may be large.
    */
   private keepFew(items: OutputsOfTransaction): MaybePromise<void> {
     const spent: OutputInfo[] = [];
@@ -168,7 +167,7 @@ class ScriptReading {
     return look(0);
   }
 
-  /** Stores the scripts of a transaction's outputs. Without `scripts`, the outputs are looked up in the unspent outputs. */
+  /** Caches the scripts of a transaction's outputs. Without `scripts`, the unspent outputs are searched. */
   private keepAll(items: OutputsOfTransaction, scripts: readonly Bytes[] | null): MaybePromise<void> {
     if (scripts === null) return this.keepCoins(items);
     items.forEach((item, i) => this.scripts.set(item, scripts[i]!));

@@ -68,17 +68,17 @@ async function longNameAt(rows: RowReader, rules: ClaimRules, query: NameQuery):
   return { name, lastTakeoverHeight: 0, claims: [], supportsWithoutClaim: [] };
 }
 
-/** Returns the query with a long name cut to the part that matters for a proof, because no path in the trie is longer. */
+/** Returns the query with a long name cut to the length that matters for a proof, because no path in the claim trie is longer. */
 export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Promise<ProofQuery> {
   const { name, height } = query;
   const asked = hashesAllClaims(rules, height) ? name : await longFiledName(rules, name, height);
   return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
 }
 
-/** The states of fewer outputs are not cached. */
+/** Minimum number of outputs whose states are cached. */
 const MANY_OUTPUTS = 2;
 
-/** A text for many successive outputs of a transaction that all have one name; null for others. */
+/** Returns a key for a query of many successive outputs of a transaction that all have one name; null for other queries. */
 function outputsOfOneName({ txid, outputs }: OutputStatesQuery): string | null {
   const [first] = outputs;
   if (first === undefined || outputs.length < MANY_OUTPUTS) return null;
@@ -96,7 +96,7 @@ export class PresentClaims {
   readonly rows: RowReader;
   readonly rules: ClaimRules;
   readonly active: TipView;
-  /** Claims cached for proofs. */
+  /** Cache of the decoded claims of names, for proofs. */
   readonly keptClaims = new KeptClaims();
   private readonly kept = new KeptNames();
   private readonly forecasts: KeptForecasts;
@@ -112,7 +112,7 @@ export class PresentClaims {
 
   private readonly touched: Touched = (from, to) => {
     const fork = this.rules.normalizationForkHeight;
-    // The normalization fork may change any name, so all cached names are dropped.
+    // The normalization fork may change any name, so all cached names are removed.
     if (from <= fork && fork <= to) return null;
     return whenResolved(readTouchedNames(this.rows, from, to), (names) => {
       if (names !== null) this.asked.change(names.keys());
@@ -155,8 +155,8 @@ export class PresentClaims {
   /** Returns the stored form of the queried name if the current rows can answer the query; otherwise null. */
   private presentName({ name, exact, asReference, height }: NameQuery): string | null {
     if (height !== this.active.height || (asReference && asReference.tipHeight !== height)) return null;
-    // An empty name is not answered from current rows, because the result for the trie root without claims depends on
-    // other names.
+    // An empty name is not answered from current rows, because the result for the root of the claim trie without claims
+    // depends on other names.
     return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
   }
 
@@ -181,7 +181,10 @@ export class PresentClaims {
     });
   }
 
-  /** See `ClaimReader`. `isAsked` means that a caller requests the name, which is then read in advance after the next block. */
+  /**
+   * Implements `ClaimReader`. `isAsked` means that a caller requests the name. Such a name is read in advance after the next
+   * block.
+   */
   nameAt(query: NameQuery, isAsked = true): MaybePromise<NameInfo> {
     const { rows, rules, active, kept } = this;
     if (query.name.length > LONGEST_FILED_BYTES) return longNameAt(rows, rules, query);
@@ -205,7 +208,10 @@ export class PresentClaims {
     return this.prefer(query.height, present, past);
   }
 
-  /** See `ClaimReader`, and `nameAt` above. */
+  /**
+   * Implementation of `ClaimReader.claimAt`. Like `nameAt` above, uses the cache at the tip. `isAsked`: whether a client
+   * made the request.
+   */
   claimAt(query: NameQuery, choice: ClaimChoice, isAsked = true): MaybePromise<ClaimOfName> {
     const { rows, active, kept } = this;
     const asReference = query.asReference !== undefined;
@@ -258,8 +264,8 @@ export class PresentClaims {
   }
 
   /**
-   * See `ClaimReader`. `isAsked`: see `nameAt`. A change of the tip during the read is harmless if the result describes one
-   * tip.
+   * Implements `ClaimReader`. `isAsked` means that a caller requests the states. A change of the tip during the read is
+   * harmless if the result describes one tip.
    */
   outputStates(query: OutputStatesQuery, isAsked = true): MaybePromise<readonly (OutputState | null)[]> {
     const { rows, rules, active, kept } = this;
@@ -352,7 +358,7 @@ export class PresentClaims {
     };
   }
 
-  /** Access to the cached name heads for one query at the latest block. For `isAsked` see `nameAt`. */
+  /** Access to the cached name heads for one query at the latest block. `isAsked` means that a caller requests the name. */
   heads(isAsked = true): KnownHeads {
     const { active, kept } = this;
     const { tip, disconnects } = active;

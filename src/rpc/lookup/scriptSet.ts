@@ -1,6 +1,6 @@
 /**
- * A set of the scripts that a scan searches, possibly millions. It is sharded, because growing a single large set would
- * block the event loop.
+ * Set of the scripts for which a scan searches, possibly millions. It is sharded, because the growth of a single large set
+ * would block the event loop.
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 

@@ -1,6 +1,6 @@
 /**
  * Generates the client's TypeScript types from the method declarations: the methods of the documented profile by category,
- * and types that recur in their results. Returns text and writes no files, like `docs.ts`.
+ * and the types that occur in several of their results. Like `docs.ts`, this module only returns text and writes no files.
  */
 import { methodUsage } from './helpText.js';
 import { CATEGORIES, paramNames, type Category, type ParamDecl, type RpcMethod } from '../declare/method.js';
@@ -65,7 +65,7 @@ function paramType(param: ParamDecl): string {
   return `${tupleLabel(paramNames(param)[0] ?? '')}${optional}: ${clientType(param)}`;
 }
 
-/** Returns the type of a parameter. An optional parameter also accepts null, which omits it. */
+/** Returns the TypeScript type of a parameter. An optional parameter also accepts null, which means that it is absent. */
 function clientType(param: ParamDecl): string {
   const type = PARAM_TYPES[param.type].client;
   return param.required === true || type === 'unknown' ? type : `${type} | null`;

@@ -21,8 +21,8 @@ const WIDTH = 100;
 const EXAMPLE_URL = 'http://127.0.0.1:9245/';
 
 /**
- * Returns the usage line: `getblock "blockhash" ( verbosity )`, with optional parameters in parentheses and strings in
- * quotes.
+ * Returns the usage line, for example `getblock "blockhash" ( verbosity )`: optional parameters in parentheses and strings
+ * in quotes.
  */
 export function methodUsage(method: RpcMethod): string {
   let usage = method.name;
@@ -43,8 +43,8 @@ export function usageError(method: RpcMethod, reason: string): string {
 }
 
 /**
- * Returns the error text for a wrong number of arguments. Arguments that are accepted but ignored (`maxArgs`) do not count
- * as accepted.
+ * Returns the error text for a wrong number of arguments. The text does not count arguments that are accepted but ignored
+ * (`maxArgs`).
  */
 export function arityError(method: RpcMethod, given: number): string {
   const least = method.params.filter((param) => param.required === true).length;
@@ -82,7 +82,7 @@ export function helpAnswer(table: DeclaredMethods, profile: Profile, command: st
     const unknown = `help: unknown command: ${command}`;
     // Source: lbcd rpcserver.go `handleHelp`.
     if (profile === 'lbcd') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown command: ${command}`);
-    // The other profiles return the error of the program that they imitate.
+    // In the other profiles the error text is that of the reference program, without a suggestion.
     if (profile !== 'documented') return unknown;
     const shown = table.list(profile).filter(({ category }) => category !== 'hidden');
     const near = suggestion(command, shown.map(({ name }) => name)); // prettier-ignore
@@ -122,7 +122,7 @@ function presence(param: ParamDecl): string {
   return text === '' ? 'optional' : `optional, default=${text}`;
 }
 
-/** Returns a default value as JSON. */
+/** Formats a default value as JSON. */
 export function defaultText(value: unknown): string {
   return value === undefined ? '' : stringifyJson(value as JsonOut);
 }
@@ -161,7 +161,7 @@ const LEAF_SAMPLES = {
   enum: ['"str"', 'string'],
 } as const;
 
-/** A schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` the annotation of a field. */
+/** Formats a schema as lines of annotated JSON. `lead` is the text before the value (a key), `note` the annotation of a field. */
 function shape(schema: Schema, indent: string, lead: string, note = ''): string[] {
   switch (schema.kind) {
     case 'array':
@@ -240,7 +240,7 @@ function exampleLines(method: RpcMethod): string[] {
   });
 }
 
-/** Puts a JSON array or object in single quotes, as a shell needs it. */
+/** Puts a JSON array or object in single quotes, so that a shell passes it as one word. Other words are unchanged. */
 function shellWord(word: string): string {
   return /^[[{]/.test(word) ? `'${word}'` : word;
 }

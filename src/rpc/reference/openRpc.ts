@@ -29,7 +29,7 @@ export interface OpenRpcOptions {
   /** Version of the program. */
   readonly version: string;
   readonly examples: readonly ExampleCall[];
-  /** Profile that the document describes. */
+  /** Profile whose methods the document describes. */
   readonly profile: Profile;
 }
 
@@ -110,7 +110,7 @@ const PARSE_ERRORS: Readonly<Partial<Record<ParamTypeName, RpcErrorName>>> = {
  */
 export function methodErrors(method: RpcMethod, profile: Profile): RpcErrorName[] {
   const names = new Set<RpcErrorName>(['MISC_ERROR', ...(METHOD_ERRORS[method.name] ?? [])]);
-  // lbcd's error for a wrong number of parameters or a wrong type.
+  // Error of lbcd for a wrong number of parameters or a parameter of the wrong type.
   if (profile === 'lbcd') names.add(method.refusesBriefly === true ? 'INVALID_REQUEST' : 'INVALID_PARAMS');
   // Error for an unknown name in named parameters.
   names.add('INVALID_PARAMETER');

@@ -1,6 +1,7 @@
 /**
  * Results of sample calls, recorded from a node on regtest. They are the examples in the OpenRPC document and the method
- * reference. `test/functional/openRpc.test.ts` records them and compares the types of new results with the recorded ones.
+ * reference. `test/functional/openRpc.test.ts` records the results, and compares the types of new results with those of the
+ * recorded results.
  */
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
@@ -20,7 +21,7 @@ export interface RecordedCall extends ExampleCall {
 
 let recorded: readonly RecordedCall[] | undefined;
 
-/** All recorded calls; the file is read once. */
+/** Returns all recorded calls. The file is read at the first call. */
 export function recordedCalls(): readonly RecordedCall[] {
   recorded ??= readRecords(readFileSync(projectFile(...EXAMPLES_FILE.split('/')), 'utf8'));
   return recorded;
@@ -36,8 +37,8 @@ function readRecords(text: string): RecordedCall[] {
 }
 
 /**
- * Returns the examples for a profile. A method that has its own results in this profile uses only those, because the
- * arguments may differ too. Other methods use the examples of an earlier profile.
+ * Returns the examples for a profile. For a method that has separate results in this profile, only these are returned,
+ * because the arguments may differ too. Other methods use the examples of an earlier profile.
  */
 export function examplesFor(
   profile: Profile,

@@ -18,20 +18,20 @@ export const TEXT_FIELDS = [
 export const FIELD_BREAK = '\x1f';
 export const VALUE_BREAK = '\x1e';
 
-/** Maximum length of a word in characters. Longer words are split into pieces, as by Lucene's white space tokenizer. */
+/** Maximum length of a word in characters. Longer words are split into pieces, as Lucene's white space tokenizer does. */
 export const MAX_WORD_LENGTH = 255;
 /** Maximum length in characters of a word that is reduced to its stem. English words are not longer. */
 const MAX_STEMMED_LENGTH = 64;
 /**
- * Maximum size of each of the two generations of the stem cache, in words. Arbitrary: most words of a text have occurred
- * before.
+ * Maximum number of words in each of the two halves (new and old) of the stem cache. Arbitrary: large enough for most words
+ * of a text.
  */
 const REMEMBERED_STEMS = 50_000;
 /** Last letters of all endings that the stemmer changes. Words with other last letters are their own stems. */
 const STEMMED_ENDS = new Set([...'cdegilmnrstuy'].map((letter) => letter.charCodeAt(0)));
 /** Matches control characters that are not white space. They are removed, because the index could treat them as word breaks. */
 const CONTROLS = /[\0-\x08\x0e-\x1b\x7f]/g;
-/** Matches white space as defined by Java and therefore by Lucene, which does not include no-break spaces. */
+/** Matches white space as Java and therefore Lucene defines it, without no-break spaces. */
 export const WHITE_SPACE = /[\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]+/;
 
 let stems = new Map<string, string>();
@@ -57,7 +57,7 @@ export function foldText(text: string): string {
   return Buffer.from(text.toLowerCase(), 'utf8').toString('utf8').replace(CONTROLS, '\ufffd');
 }
 
-/** Returns the words of a text in order. */
+/** Returns the words of a text, in order, after folding and splitting. */
 export function textWords(text: string): string[] {
   const words: string[] = [];
   for (const word of foldText(text).split(WHITE_SPACE)) {

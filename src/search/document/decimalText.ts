@@ -1,9 +1,9 @@
-/** Parses numbers from clients to plain decimals. Pure. */
+/** Converts numbers from clients to decimals without exponent. */
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** Maximum length of a number in characters. Arbitrary: doubles have at most 309 digits before the point. */
+/** Maximum length of a number in characters. Arbitrary: even the largest double has only 309 digits before the point. */
 const MAX_LENGTH = 1000;
-/** Maximum number of digits before and after the decimal point. Columns of the index have less than half as many. */
+/** Maximum number of digits before and after the decimal point. Numbers in the index have less than half as many. */
 const MAX_DIGITS = 40;
 
 /**

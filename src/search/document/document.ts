@@ -1,6 +1,6 @@
 /**
- * Builds the search document of a live claim: its searchable fields, from the claim's record, its metadata and, for a
- * repost, the metadata of the reposted claim. Pure. Source: lbryio/hub, hub/elastic_sync/db.py
+ * Builds the search document of an unspent and unexpired claim: its searchable fields, from the claim's record, its metadata
+ * and, for a repost, the metadata of the reposted claim. Source: lbryio/hub, hub/elastic_sync/db.py
  * `prepare_claim_metadata_batch`.
  */
 import { sha256OfText } from '../../crypto/hash.js';
@@ -41,12 +41,12 @@ export interface ClaimMetadata {
     /** Fee amount in the smallest unit of the currency. */
     readonly fee: { readonly currency: 'LBC' | 'BTC' | 'USD' | null; readonly amount: bigint } | null;
     readonly durationSec: number;
-    /** Size of a video in pixels; 0 if unknown. */
+    /** Width and height of a video in pixels; 0 if unknown. */
     readonly width: number;
     readonly height: number;
     readonly releaseTimeSec: bigint;
   } | null;
-  /** Address of a channel's public key; null for other claims. */
+  /** Address (base58) derived from a channel's public key; null for other claims. */
   readonly publicKeyId: string | null;
 }
 
@@ -54,7 +54,7 @@ export interface ClaimMetadata {
 export interface ClaimDocument {
   /**
    * Document number, in creation order of claims: computed from the position of the creating transaction in the chain and
-   * the output number. Unique among live claims.
+   * the output number. Unique among claims that are unspent and not expired.
    */
   readonly id: number;
   readonly claimId: string;
@@ -108,7 +108,7 @@ export interface ClaimDocument {
   readonly words: DocumentWords;
 }
 
-/** Times and chain positions that a document needs and a claim record lacks. */
+/** Times and chain positions that a document contains and a claim record does not. */
 export interface ChainPlaces {
   /** Positions in the chain of the claim's current transaction and of its creating transaction. */
   readonly txNum: number;
@@ -124,7 +124,7 @@ export const MAX_KEYWORD_LENGTH = 256;
 export const OUTPUTS_OF_TRANSACTION = 2 ** 18;
 /** Claims whose fee is at least this amount are not indexed. Source: db.py. */
 const FEE_LIMIT = 2n ** 63n - 1n;
-/** Number of smallest units (dewies, satoshis) in a thousandth of an LBC or BTC. For USD, a cent is ten thousandths. */
+/** Number of smallest units (dewies, satoshis) in a thousandth of an LBC or BTC. A cent is ten thousandths of a USD. */
 const SAT_OF_THOUSANDTH = 100_000n;
 
 /** Returns the number of a document. Numbers are in creation order of claims. */
@@ -132,7 +132,7 @@ export function documentNumber(creationTxNum: number, creationNout: number): num
   return creationTxNum * OUTPUTS_OF_TRANSACTION + creationNout;
 }
 
-/** Returns the key by which a string is searched by equality: 48 bits of its SHA-256. */
+/** Returns the number by which a string is searched by equality: the first 48 bits of its SHA-256. */
 export function textKey(text: string): number {
   const digest = sha256OfText(text);
   let key = 0;

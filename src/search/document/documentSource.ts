@@ -27,7 +27,10 @@ export interface DocumentSource {
   readonly claim: PlainClaim;
   readonly places: ChainPlaces;
   readonly value: Bytes;
-  /** Value of the reposted claim; null if the claim is not a repost or the reposted claim is not alive. */
+  /**
+   * Value of the reposted claim. Null if the claim is not a repost, or if the reposted claim does not exist in the claim
+   * trie.
+   */
   readonly repostedValue: Bytes | null;
 }
 
@@ -41,7 +44,7 @@ export interface ClaimSources {
 /** Index states of claims as of the current tip. */
 export interface ClaimStates {
   readonly documents: readonly ClaimDocument[];
-  /** Live claims that are not searchable, because their values cannot be decoded. */
+  /** Live claims that search does not find, because their values cannot be decoded. */
   readonly hidden: readonly string[];
   /** Not there. */
   readonly gone: readonly string[];
@@ -109,7 +112,7 @@ export function readMetadata(value: Bytes, prefixes: AddressPrefixes): ClaimMeta
   }
 }
 
-/** Builds documents from sources. Claims that are not searchable are listed separately. */
+/** Builds documents from sources. The result lists claims that must not be searchable separately. */
 export function statesOf({ sources, gone }: ClaimSources, prefixes: AddressPrefixes): ClaimStates {
   const documents: ClaimDocument[] = [];
   const hidden: string[] = [];

@@ -15,7 +15,7 @@ export interface PackedSources {
 }
 
 const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
-/** Number of fields per claim: numbers (including lengths), amounts, and byte arrays. */
+/** Numbers of fields per claim, by type: numbers (including lengths), amounts, and byte arrays. */
 const NUMBERS = 25;
 const AMOUNTS = 3;
 const PARTS = 8;

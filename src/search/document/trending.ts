@@ -1,5 +1,5 @@
 /**
- * Trending score of a claim (`fast_ar`). Pure. Each change of the claim's effective amount adds to the score. Scores do not
+ * Trending score of a claim (`fast_ar`). Each change of the claim's effective amount adds to the score. Scores do not
  * decay; instead, the weight of a change grows with its height, by the factor e in 576 blocks. Scores and weights would
  * overflow, so they are stored, added and multiplied in the form sign(x) * ln(1 + |x|). Source: lbryio/hub,
  * hub/elastic_sync/fast_ar_trending.py.

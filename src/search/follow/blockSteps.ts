@@ -1,14 +1,14 @@
 /**
  * Splits the data of several blocks that are applied to the search index together. Claims are read once for all blocks, at
- * one tip, and written block by block. Pure.
+ * one tip, and written block by block.
  */
 import type { ClaimStates } from '../document/documentSource.js';
 import type { BlockStep } from './indexChange.js';
 
 /**
- * Returns the claim states that each block writes. Documents have the state of the current tip, so the first block that
- * touches a claim writes its document. The end of a claim is written with the block that ended it, and with earlier blocks
- * that touched it.
+ * Returns the claim states that each block writes. Documents have the state of the current tip, so the document of a claim
+ * is written with the first block that changed the claim. The removal of a claim is written with the block that ended the
+ * claim, and with earlier blocks that changed it.
  */
 export function* statesByStep(
   steps: readonly BlockStep[],

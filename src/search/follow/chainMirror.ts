@@ -1,8 +1,8 @@
 /**
  * Copy of the active chain in the thread that updates the search index. The node's thread sends changes in small messages
- * (`ChainTeller`). They are applied between turns of the event loop, so the copy is constant within a turn. It includes the
- * commit number of the matching database rows. Data of blocks far below the tip is requested, for the chain that ends with
- * the last received tip.
+ * (`ChainTeller`). Messages are applied only between tasks of the event loop, so the copy is constant within a task. The
+ * copy contains the commit number of the matching database rows. Data of blocks far below the tip is requested, for the
+ * chain that ends with the last received tip.
  */
 import type { PlainClaim } from '../../index/claims/claimReader.js';
 import type { FollowedChain } from './followedClaims.js';
@@ -12,10 +12,10 @@ export type BlockFacts = readonly [hash: string | null, timeSec: number, transac
 
 /** A change of the chain, as the node's thread sent it at the end of a turn. */
 export interface ChainNews {
-  /** `RowStore.commits`. Null while uncommitted rows are staged, because other threads cannot read them. */
+  /** Value of `RowStore.commits`. Null while uncommitted rows are staged, because other threads cannot read the rows then. */
   readonly commits: number | null;
   readonly height: number;
-  /** Header id of the tip. */
+  /** Id of the tip in the header table. */
   readonly tip: number;
   readonly disconnects: number;
   /** Whether the claim index has reached the tip. */
@@ -33,11 +33,11 @@ export interface ChainNews {
 /** Interface to the active chain in the node's thread, from which the copy is updated. */
 export interface MirroredChain extends FollowedChain {
   readonly height: number;
-  /** Header id of the tip. */
+  /** Id of the tip in the header table. */
   readonly tip: number;
   /** Returns the height of the last block that the active chain and the chain with the tip `tip` have in common. */
   forkHeight(tip: number): number;
-  /** Returns the data of the block at a height of the chain with the tip `tip`. */
+  /** Returns the data of the block at a height, on the chain that ends with the tip `tip`. */
   factsAt(tip: number, height: number): BlockFacts;
   /** See `ChainNews`. */
   readonly commits: number | null;
@@ -45,9 +45,12 @@ export interface MirroredChain extends FollowedChain {
   exclusively<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** Number of latest blocks whose data is sent without a request: more than the search index ever rewinds block by block. */
+/**
+ * Number of latest blocks whose data is sent without a request. Above the number of blocks that the search index ever
+ * rewinds.
+ */
 const TOLD_BLOCKS = 400;
-/** Maximum number of lower blocks whose data is cached. They are needed in any order. Arbitrary: some megabytes. */
+/** Maximum number of blocks below the tip whose data is cached. They are requested in any order. Arbitrary: some megabytes. */
 const KEPT_FACTS = 50_000;
 
 /** Computes the changes of the chain since the last message to the follower thread. */
@@ -94,7 +97,7 @@ export class ChainTeller {
   }
 }
 
-/** A request for the data of blocks on the chain that ends with a certain tip. */
+/** A request for the data of blocks on the branch that ends with `tip`. */
 export interface WantedFacts {
   readonly tip: number;
   readonly heights: readonly number[];
@@ -140,7 +143,7 @@ export class ChainMirror implements FollowedChain {
     return this.state.disconnects;
   }
 
-  /** Whether the claim index has reached the tip, and its height. */
+  /** Whether the claim index has reached the tip, and the height of its last block. */
   get status(): { readonly synced: boolean; readonly height: number } {
     return { synced: this.state.isSynced, height: this.state.indexHeight };
   }
@@ -178,7 +181,7 @@ export class ChainMirror implements FollowedChain {
     const { disconnects, tip } = this;
     const heights = [...missing];
     const found = await this.ask({ tip, heights });
-    // After a reorg the data may belong to another branch, so it is discarded.
+    // After a reorg the received data may belong to another branch, so it is discarded.
     if (this.disconnects !== disconnects) return;
     heights.forEach((at, i) => this.facts.set(at, found[i]!));
   }

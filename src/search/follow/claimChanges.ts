@@ -1,7 +1,6 @@
 /**
  * Collects the changes of one transaction of the search index in memory: the stored and the new state of each claim. Used
- * for new blocks, disconnected blocks and refreshed claims. Pure: the backend loads the stored claims and writes the
- * differences.
+ * for new blocks, disconnected blocks and refreshed claims. The backend loads the stored claims and writes the differences.
  */
 import type { ClaimDocument } from '../document/document.js';
 import type { ClaimStates } from '../document/documentSource.js';
@@ -11,7 +10,7 @@ import { trendingAfter } from '../document/trending.js';
 /** State of a claim in the search index. Ids are hex in display order. */
 export interface KnownClaim {
   readonly score: number | null;
-  /** Document of the claim; null for a live claim that is not searchable. */
+  /** Document of the claim; null for an existing claim that is not searchable. */
   readonly document: StoredDocument | ClaimDocument | null;
 }
 
@@ -34,7 +33,7 @@ export class ClaimChanges {
   readonly stored: ReadonlyMap<string, KnownClaim>;
   /** New states of changed claims by claim id; null for removed claims. */
   readonly changed = new Map<string, KnownClaim | null>();
-  /** Score of each changed claim before the block, to be restored if the block is disconnected. */
+  /** Score of each changed claim before the block. Restored if the block is disconnected. */
   readonly undo = new Map<string, FormerScore>();
   private readonly keepsUndo: boolean;
 
@@ -54,7 +53,7 @@ export class ClaimChanges {
         this.changed.set(claimId, null);
         continue;
       }
-      // A later block ended the claim. Its score is kept, because that block may be disconnected.
+      // A later block ended the claim. The score is kept, because that later block may be disconnected.
       if (known === null) this.note(claimId);
       if (known !== null || this.keepsUndo) this.hide(claimId);
     }
@@ -79,7 +78,7 @@ export class ClaimChanges {
     }
   }
 
-  /** Restores the scores before blocks. Must be called for the latest block first. */
+  /** Restores the scores before blocks. The caller must pass the latest block first. */
   takeBack(former: readonly FormerScore[]): void {
     for (const { claimId, existed, score } of former) {
       if (!existed) this.changed.set(claimId, null);

@@ -12,7 +12,7 @@ import type { NotedBlocks } from './notedBlocks.js';
 const SCORE_BLOCKS = 2000;
 /** Interval in ms between two progress lines in the log. */
 const PROGRESS_MS = 30_000;
-/** Height below the genesis block, so that all blocks are noted while claims are read. */
+/** A height below the genesis block, so that all blocks are recorded while claims are read. */
 const BOTTOM = -1;
 
 export interface BuildProgress {
@@ -69,7 +69,8 @@ export class FirstBuild {
         if (isClosed()) return writing;
         await claims.prepare(batch);
         await noted.noteAhead(BOTTOM);
-        // If a block was disconnected during the read, before it was noted, the batch is read again.
+        // A block may have been disconnected during the read, before it was recorded. In that case the batch is read
+        // again.
         isWhole = claims.disconnects === disconnects;
         if (!isWhole) break;
         last = batch.at(-1)?.claim.claimId ?? last;
@@ -94,8 +95,9 @@ export class FirstBuild {
   }
 
   /**
-   * Returns the claims of the noted blocks, which are applied after the build. Some of these claims have ended; others did
-   * not exist when the build passed their position. Their scores are needed too, because they may become live again.
+   * Returns the claims of the noted blocks (blocks seen during the build), which are applied after the build. Some of these
+   * claims have ended; others did not exist when the build passed their position. Their scores are needed too, because they
+   * may become live again.
    */
   private async noted(): Promise<string[]> {
     const notes = await this.deps.writer.notes();

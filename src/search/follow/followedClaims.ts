@@ -1,4 +1,4 @@
-/** Input of the search index follower: the active chain, the claim index, and the source data of documents. */
+/** Data that the search index is built from: the active chain, the claim index, and the sources of documents. */
 import { ClaimChangesGoneError } from '../../index/claims/claimIndexQueries.js';
 import type {
   BlockClaimChanges,
@@ -20,9 +20,9 @@ export interface FollowedChain {
   transactionsBelow(height: number): number;
   /** Returns the time in the header of the block at `height`. */
   timeSec(height: number): number;
-  /** Number of blocks disconnected so far. */
+  /** Number of blocks disconnected since the start of the node. */
   readonly disconnects: number;
-  /** Loads block data that the claims need and that is not in memory. */
+  /** Loads the block data that the claims need, if it is not in memory. */
   prepare?(claims: readonly PlainClaim[]): Promise<void>;
 }
 
@@ -72,8 +72,8 @@ export class FollowedClaims {
   }
 
   /**
-   * Reads claims as of the current tip. `note` must note all blocks up to the tip. If a block was disconnected meanwhile,
-   * possibly before it was noted, everything is read again.
+   * Reads claims as of the current tip. `note` must record all blocks up to the tip with their claims. If a block was
+   * disconnected during the read, possibly before it was recorded, all claims are read again.
    */
   async read(ids: readonly string[], note: () => Promise<void>): Promise<ClaimSources> {
     const sources: DocumentSource[] = [];
@@ -103,7 +103,7 @@ export class FollowedClaims {
     }
   }
 
-  /** Loads block data for claims. Must be awaited before `sourceOf` is called for them. */
+  /** Loads the block data that `sourceOf` needs for these claims. Must be awaited before `sourceOf` is called. */
   async prepare(claims: readonly (ClaimWithValue | null)[]): Promise<void> {
     await this.chain.prepare?.(claims.flatMap((found) => found?.claim ?? []));
   }
@@ -124,8 +124,8 @@ export class FollowedClaims {
 }
 
 /**
- * Returns the claims that a block touched or ended. A claim that a later block has ended is not listed as touched. It is
- * included by its score changes, because it must be read again if that later block is disconnected.
+ * Returns the claims that a block changed or ended. A claim that a later block has ended is not in `touched`. It is included
+ * because of its score changes, since it must be read again if the later block is disconnected.
  */
 export function claimIdsIn({ touched, deleted, trending }: BlockClaimChanges): string[] {
   const scored = trending.map(({ claimId }) => claimId);

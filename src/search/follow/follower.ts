@@ -15,21 +15,24 @@ import { SearchError, ThreadEndedError } from '../query/searchError.js';
 export interface FollowerOptions {
   /** Number of latest blocks for which the data to disconnect them is stored. A deeper reorg rebuilds the index. */
   readonly keptBlocks?: number;
-  /** Called when the status has changed. */
+  /** Called when the follower's status has changed. */
   readonly onStatus?: () => void;
 }
 
-/** Time in ms before a retry after a failure. Arbitrary. */
+/** Milliseconds before a retry after a failure. Arbitrary. */
 const RETRY_MS = 5000;
-/** If a block arrives within this time in ms after the last step, the next step waits for more blocks. Arbitrary. */
+/**
+ * If a block arrives within this number of milliseconds after the last update of the index, the next update waits for
+ * further blocks. Arbitrary.
+ */
 const PAUSE_MS = 1000;
 /**
- * Maximum time in ms for which blocks are collected before a step. Arbitrary: searches wait several times as long for the
- * index.
+ * Maximum number of milliseconds for which blocks are collected before an update of the index. Arbitrary: searches wait
+ * several times as long for the index.
  */
 const GATHER_MS = 50;
 
-/** Types of errors that a retry does not fix. */
+/** Types of errors after which a retry cannot succeed. */
 const STUCK = [BlockFileError, DatabaseCorruptionError, ThreadEndedError];
 
 export class SearchFollower {
@@ -38,7 +41,10 @@ export class SearchFollower {
   private readonly logger: Logger;
   private readonly onStatus: () => void;
   private shown = UNKNOWN_STATUS;
-  /** Whether the index is known to be as this follower left it. If not, the state and notes are read from the writer. */
+  /**
+   * Whether no other process has changed the index since this follower last wrote it. If false, the state and the records of
+   * blocks are read from the writer.
+   */
   private isKnown = false;
   /** Whether another node may write the index as soon as this node loses its lock. The state is then read before each step. */
   private isShared = false;
@@ -91,7 +97,7 @@ export class SearchFollower {
     this.onStatus();
   }
 
-  /** Starts to follow in the background. Must be called when the claim index may have changed. */
+  /** Starts to update the index in the background. Must be called when the claim index may have changed. */
   poke(): void {
     this.isWanted = true;
     if (this.isClosed || this.running !== null || this.retry !== null) return;
@@ -99,8 +105,8 @@ export class SearchFollower {
   }
 
   /**
-   * Starts to follow soon. Must be called when the tip has changed. Blocks in quick succession are followed together, after
-   * at most `GATHER_MS`. After a reorg, following starts immediately.
+   * Starts to update the index soon. Must be called when the tip has changed. Blocks in quick succession are applied
+   * together, after at most `GATHER_MS`. After a reorg the update starts immediately.
    */
   pokeSoon(): void {
     const { tip, steps, running, followedMs } = this;
@@ -198,7 +204,7 @@ export class SearchFollower {
     });
   }
 
-  /** Stops following after the current step. */
+  /** Stops following after the step that is running. */
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -232,7 +238,7 @@ export class SearchFollower {
     }
   }
 
-  /** Whether only a few blocks are missing, which can be followed together with the next ones. */
+  /** Whether the missing blocks are so few that the follower waits and follows them together with the next ones. */
   private get isGathering(): boolean {
     const { tip, steps, gathering } = this;
     return gathering !== null && tip !== null && steps.claims.height < tip.height + BLOCKS_TOGETHER;

@@ -47,8 +47,8 @@ const MOST_UNHEARD = 16;
 /** Pause in ms before waiting commands are sent again. Arbitrary. */
 const OWED_MS = 50;
 /**
- * Minimum time in ms between two notifications of a changed tip, because each costs the node's thread more than a small
- * block. A caller that waits for the tip is reported immediately. Arbitrary: equal to the time for which the follower
+ * Minimum number of milliseconds between two notifications of a changed tip, because each takes the node's thread more time
+ * than a small block. A notification that a caller waits for is sent immediately. Arbitrary: as long as the follower
  * collects blocks.
  */
 const SOON_MS = 50;
@@ -65,7 +65,7 @@ export class FollowerLine {
   private readonly link: ThreadLink<NodeCalls, FollowerCalls, NodeItem, FollowerItem>;
   private readonly heard = new Int32Array(new SharedArrayBuffer(4));
   private sent = 0;
-  /** Time of the last notification of a changed tip. */
+  /** Time of the last notification of a changed tip, in milliseconds. */
   private soonMs = -Infinity;
   private readonly owed = new Set<FollowerDeed>();
   private owing: NodeJS.Timeout | null = null;
@@ -135,7 +135,7 @@ export class FollowerLine {
     return false;
   }
 
-  /** Stops following after the current step. */
+  /** Stops following after the step that is running. */
   async close(): Promise<void> {
     if (!this.isEnded) {
       this.port.ref();
@@ -144,7 +144,7 @@ export class FollowerLine {
     this.cut();
   }
 
-  /** Ends the connection without waiting, because the thread no longer receives or sends messages. */
+  /** Ends the connection without waiting, because the thread does not handle messages any more. */
   cut(): void {
     this.endAll();
     this.port.close();

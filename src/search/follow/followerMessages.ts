@@ -20,7 +20,7 @@ export interface FollowerSetup {
   readonly port: MessagePort;
   /** Port and shared memory for the synchronous calls of `SyncNodeCalls`. */
   readonly facts: SyncCallsSetup;
-  /** One cell of shared memory with the number of commands that the follower has received. */
+  /** Shared memory of one number: how many commands the follower has received. */
   readonly heard: Int32Array;
 }
 
@@ -41,7 +41,7 @@ export interface PackedValues {
 
 /** Functions of the node's thread that the follower calls. */
 export interface NodeCalls {
-  /** Requests the changes of the chain. They are sent before the answer, as before each message. */
+  /** Requests the changes of the chain. Like before each message, they are sent before the answer. */
   news(): void;
   values(places: PackedPlaces): Promise<PackedValues>;
   facts(wanted: WantedFacts): readonly BlockFacts[];
@@ -56,7 +56,7 @@ export type SyncNodeCalls = Pick<NodeCalls, 'facts'>;
 
 /** Functions of the follower that the node's thread calls. */
 export interface FollowerCalls {
-  /** Stops following after the current step. */
+  /** Stops following after the step that is running. */
   close(): Promise<void>;
 }
 

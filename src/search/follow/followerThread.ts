@@ -1,6 +1,6 @@
 /**
  * Search index follower in the thread that writes the index. Reads the node's database rows through the addon, and queries
- * the node's thread only for values in the latest blocks and for data of old blocks. A read is valid only if the rows
+ * the node's thread only for values in the latest blocks and for data of old blocks. A result is used only if the rows
  * matched the received chain during the whole read.
  */
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
@@ -149,7 +149,10 @@ class FollowerThread {
   }
 }
 
-/** Starts a follower that the node's thread controls (`followerLine.ts`). It runs until the other end of the port is closed. */
+/**
+ * Starts a follower that the node's thread controls (`followerLine.ts`). The follower runs until the other end of the port
+ * is closed.
+ */
 export function startFollower(setup: FollowerSetup, writer: IndexWriter): void {
   new FollowerThread(setup, writer);
 }

@@ -6,11 +6,11 @@ import type { ClaimSources } from '../document/documentSource.js';
 
 export interface BlockId {
   readonly height: number;
-  /** Block hash, hex in display order. */
+  /** Hash of the block, hex in display order. */
   readonly hash: string;
 }
 
-/** A block with the claims that it touched or ended. If the block is disconnected, these claims are read again. */
+/** A block with the claims that it changed or ended. If the block is disconnected, these claims are read again. */
 export interface BlockNote extends BlockId {
   readonly claimIds: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface ScoreChange {
   readonly latterSat: bigint;
 }
 
-/** A block that follows the tip of the index, with the changes to apply. */
+/** A block on top of the block that the index has reached, with the changes to apply. */
 export interface BlockStep {
   readonly block: BlockNote;
   /** Claims that this block ended. If they do not exist at the current tip either, their scores are removed. */
@@ -37,13 +37,13 @@ export interface BlockScores {
 
 /** Progress of a first build. */
 export interface BuildState {
-  /** Last block that the documents and scores of the build cover. Later blocks are applied one by one. */
+  /** Last block that the build includes in documents and scores. Later blocks are applied one by one after the build. */
   readonly base: BlockId;
-  /** Id of the last claim that was read; null before the first. */
+  /** Claim id of the last claim that was read; null before the first one. */
   readonly after: string | null;
   /** Whether all documents have been written. */
   readonly hasDocuments: boolean;
-  /** Height up to which score changes have been written. */
+  /** Height up to which score changes have been written to the index. */
   readonly scoredHeight: number;
 }
 
@@ -63,18 +63,24 @@ export interface IndexState {
 /** Writer of a search backend. Only one call may run at a time. */
 export interface IndexWriter {
   state(): Promise<IndexState>;
-  /** Returns the stored notes by height: of blocks in the index, and of blocks above its tip. */
+  /**
+   * Returns the records of blocks with the claims that they changed, by height: of blocks in the index, and of blocks above
+   * its tip.
+   */
   notes(): Promise<readonly BlockNote[]>;
-  /** Stores notes of blocks. Must be called before claims are read in the state after these blocks. */
+  /** Stores records of blocks. Must be called before claims are read in the state after these blocks. */
   note(blocks: readonly BlockNote[]): Promise<void>;
-  /** Returns the live documents that repost one of the claims. */
+  /** Returns the documents that repost one of the claims and are not deleted. */
   repostsOf(claimIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Applies blocks in order of height. `claims` has all their claims in the state of the current tip. Returns the number of
-   * documents.
+   * Applies blocks in order of height. `claims` has all claims of these blocks in the state of the current tip. Returns the
+   * number of documents in the index.
    */
   applyBlocks(steps: readonly BlockStep[], claims: ClaimSources): Promise<number>;
-  /** Rewinds the index to `tip`: removes the notes of the abandoned blocks, and restores the scores before them. */
+  /**
+   * Rewinds the index to `tip`: removes the records of the `abandoned` blocks, and restores the scores that claims had
+   * before these blocks.
+   */
   rewind(tip: BlockId, abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
   /** Updates claims without changing the tip of the index. */
   refresh(abandoned: readonly BlockId[], claims: ClaimSources): Promise<void>;
@@ -87,17 +93,17 @@ export interface IndexWriter {
   addClaims(claims: ClaimSources): Promise<void>;
   /** Creates the database index by claim id. Called after the last claim was added. */
   endClaims(): Promise<void>;
-  /** Adds the score changes of blocks in order of height. The last block may have none. */
+  /** Adds the score changes of blocks, in order of height. The last block may have no changes. */
   addScores(blocks: readonly BlockScores[]): Promise<void>;
   /** Creates the remaining database indexes. The base block of the build then becomes the tip. */
   endBuild(): Promise<void>;
   /**
-   * Checks the next part of the index. Returns a description of corruption, or null. Absent for backends that detect
-   * corruption themselves.
+   * Checks the next part of the index. Returns a description of the corruption that it found, or null. Absent for backends
+   * that detect corruption themselves.
    */
   scrub?(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Number of latest blocks whose notes and former scores are stored. A deeper reorg rebuilds the index. Arbitrary. */
+/** Number of the latest blocks whose records and former scores are stored. A deeper reorg rebuilds the index. Arbitrary. */
 export const KEPT_BLOCKS = 300;

@@ -1,7 +1,7 @@
 /**
  * Steps that update the search index from the claim index: the first build, applying several blocks together, and rewinding
  * after a reorg. A document is always rebuilt from the claim at the current tip, which may be above the applied block. The
- * order of blocks therefore matters only for scores. `follower.ts` decides when to take a step.
+ * order of blocks therefore matters only for scores. `follower.ts` decides when a step runs.
  */
 import { hashToHex } from '../../util/bytes.js';
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
@@ -12,7 +12,7 @@ import { claimIdsIn, FollowedClaims, scoreOf, type FollowedChain } from './follo
 import type { BlockId, BlockStep, IndexState, IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
 
-/** Progress of the search index. */
+/** Position of the search index in the chain and progress of a build. */
 export interface IndexPlace {
   /** Tip of the index; null until the first build is complete. */
   readonly tip: BlockId | null;
@@ -36,13 +36,13 @@ export interface IndexStepsDeps {
 }
 
 /**
- * Maximum number of blocks that are applied together, and number of touched claims above which no further block is added.
+ * Maximum number of blocks that are applied together, and number of changed claims above which no further block is added.
  * Arbitrary.
  */
 export const BLOCKS_TOGETHER = 16;
 const CLAIMS_TOGETHER = 1000;
 const TOO_DEEP = 'a reorganisation was deeper than it can follow';
-/** Position below the genesis block. */
+/** Position of an empty index: below the genesis block. */
 const NOWHERE: BlockId = { height: -1, hash: '' };
 
 export class IndexSteps {
@@ -62,7 +62,7 @@ export class IndexSteps {
     return this.deps.place().tip;
   }
 
-  /** Continues with an index in this state. Builds the index if it is incomplete or corrupt. */
+  /** Starts with an index in state `state`. Builds the index if it is incomplete or corrupt. */
   async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
     if (isCorrupt && state.tip !== null) await this.buildAnew('it is corrupt');
@@ -72,8 +72,8 @@ export class IndexSteps {
   /** Takes one step towards the tip of the claim index. Returns false if there is nothing to do. */
   async step(): Promise<boolean> {
     const { tip, claims, noted } = this;
-    // If the index is near the tip, no notes are written in advance, because the notes of applied blocks are written with
-    // their claims.
+    // If the index is near the tip, no records of blocks are written in advance, because they are written together with
+    // the claims of the applied blocks.
     const isNear =
       tip !== null && claims.height > tip.height && claims.height <= tip.height + BLOCKS_TOGETHER;
     if (!isNear) await this.noteAhead();
@@ -98,7 +98,7 @@ export class IndexSteps {
     return true;
   }
 
-  /** Applies the block at this height and the available blocks after it. */
+  /** Applies the block at this height, together with the blocks after it that are available. */
   private async follow(height: number): Promise<void> {
     const { claims, noted } = this;
     const began = performance.now();
@@ -107,12 +107,12 @@ export class IndexSteps {
     if (steps === 'gone')
       return this.buildAnew('the claim index no longer stores the changes of the next blocks');
     const last = steps.at(-1);
-    // The chain has changed to another branch meanwhile. The next step handles it.
+    // The chain has changed to another branch during the read. The next step handles the change.
     if (last === undefined) return;
     for (const { block } of steps) noted.add(block);
     await this.noteAhead();
-    // Claims that these blocks touched may have been ended by a block that was disconnected before it was noted. They must
-    // then be read again.
+    // A block that was disconnected before it was recorded may have ended claims that these blocks changed. They must be
+    // read again.
     if (claims.disconnects !== disconnects) return this.giveUp();
     const touched = new Set(steps.flatMap(({ block }) => block.claimIds));
     const read = await this.read([...touched]);
@@ -130,15 +130,15 @@ export class IndexSteps {
   }
 
   /**
-   * Discards the read blocks, because the chain is changing its branch. The next steps read them again, starting with a
-   * single block.
+   * Discards the blocks that were read, because the chain is changing its branch. The next steps read them again, starting
+   * with a single block.
    */
   private giveUp(): void {
     this.noted.giveUp();
     this.together = 1;
   }
 
-  /** Returns the changes of the block at this height and of following blocks, as many as are written together. */
+  /** Returns the changes of the block at this height and of the blocks after it, as many as are written in one transaction. */
   private async stepsFrom(first: number): Promise<BlockStep[] | 'gone'> {
     const { claims } = this;
     const steps: BlockStep[] = [];
@@ -186,8 +186,8 @@ export class IndexSteps {
   }
 
   /**
-   * Returns the base block of a first build, after which blocks are applied one by one: as far back as notes are stored and
-   * the claim index has the changes.
+   * Returns the base block of a first build, after which blocks are applied one by one: as far back as records of blocks are
+   * stored and the claim index has their changes.
    */
   private async findBase(): Promise<BlockId> {
     const { claims } = this;
@@ -229,7 +229,7 @@ export class IndexSteps {
     return this.noted.noteAhead(this.tip?.height ?? NOWHERE.height);
   }
 
-  /** Reads claims as of the current tip, after noting the blocks up to it. */
+  /** Reads claims as of the current tip, after recording (noting) all blocks up to the tip. */
   private read(ids: readonly string[]): Promise<ClaimSources> {
     return this.claims.read(ids, () => this.noteAhead());
   }

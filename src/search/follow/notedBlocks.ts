@@ -1,8 +1,8 @@
 /**
- * Noted blocks: claims of the search index may have been read in the state after any of these blocks. Each is stored with
- * the claims that it touched. If a noted block is disconnected, its claims must be read again. Each block is therefore noted
- * before claims are read in its state, even above the tip of the index. Notes of blocks that are not active determine
- * the claims to read again.
+ * Noted blocks: blocks that are recorded because claims of the search index may have been read in the state after them. Each
+ * is stored with the claims that it changed. If a noted block is disconnected, its claims must be read again. Each block is
+ * therefore noted before claims are read in its state, even above the tip of the index. Notes of blocks that are not active
+ * determine the claims to read again.
  */
 import { claimIdsIn, type FollowedClaims } from './followedClaims.js';
 import { KEPT_BLOCKS, type BlockId, type BlockNote, type IndexWriter } from './indexChange.js';
@@ -17,7 +17,10 @@ export class NotedBlocks {
    * blocks.
    */
   private readonly unwritten = new Map<string, BlockNote>();
-  /** Known active block: while it is active, all noted blocks except those in `unseen` are active too. Null if unknown. */
+  /**
+   * An active block with this property: while it is active, all noted blocks except those in `unseen` are active too. Null
+   * if no such block is known.
+   */
   private seen: BlockId | null = null;
   private unseen: BlockId[] = [];
   /**
@@ -27,14 +30,14 @@ export class NotedBlocks {
   private floor: BlockId | null = null;
   private isFloorLost = false;
 
-  /** Creates the list. `keptBlocks` is the maximum number of noted blocks below the tip of the claim index. */
+  /** Creates the list. `keptBlocks` is the maximum number of recorded blocks below the tip of the claim index. */
   constructor(claims: FollowedClaims, writer: IndexWriter, keptBlocks: number) {
     this.claims = claims;
     this.writer = writer;
     this.keptBlocks = keptBlocks;
   }
 
-  /** Loads the notes of an index that has applied the blocks up to height `bottom`. */
+  /** Loads the records of blocks from an index that has applied the blocks up to height `bottom`. */
   async load(bottom: number): Promise<void> {
     this.reset(await this.writer.notes());
     const above = this.above(bottom);
@@ -57,8 +60,8 @@ export class NotedBlocks {
   }
 
   /**
-   * Whether blocks without notes may have been disconnected, so that the claims to read again are unknown. `tip` is the tip
-   * of the index.
+   * Whether blocks without records may have been disconnected, so that it is unknown which claims must be read again. `tip`
+   * is the tip of the index.
    */
   hasLost(tip: BlockId): boolean {
     const { floor, claims } = this;
@@ -78,7 +81,10 @@ export class NotedBlocks {
     this.unseen.push(idOf(block));
   }
 
-  /** Adds a block whose note will be written with its claims, unless the block is already noted. Removes notes far below it. */
+  /**
+   * Adds a block whose note will be written together with its claims, unless the block is already noted. Removes the notes
+   * of blocks far below it.
+   */
   add(block: BlockNote): void {
     if (!this.blocks.has(keyOf(block))) this.unwritten.set(keyOf(block), block);
     this.set(block);
@@ -89,12 +95,12 @@ export class NotedBlocks {
     }
   }
 
-  /** Marks the added blocks as written. Called after their claims and notes were written. */
+  /** Marks the added blocks as written. Must be called after the claims and notes of these blocks were written. */
   settle(): void {
     this.unwritten.clear();
   }
 
-  /** Removes the notes of added blocks whose claims are not written. */
+  /** Removes the records of added blocks whose claims were not written. */
   giveUp(): void {
     this.forget([...this.unwritten.values()]);
     this.unwritten.clear();
@@ -104,7 +110,7 @@ export class NotedBlocks {
     for (const block of blocks) this.blocks.delete(keyOf(block));
   }
 
-  /** Returns the noted blocks that are not on the active chain. */
+  /** Returns the recorded blocks that are not on the active chain. */
   get abandoned(): BlockId[] {
     const isSeen = this.seen !== null && this.claims.isActive(this.seen);
     const looked = (isSeen ? this.unseen : [...this.blocks.values()]).filter((block) =>
@@ -165,7 +171,7 @@ export class NotedBlocks {
     for (const block of waiting) this.unwritten.delete(keyOf(block));
   }
 
-  /** Returns the claims of noted blocks, and the reposts of these claims. */
+  /** Returns the ids of the claims that the recorded blocks changed, and of the reposts of these claims. */
   async claimIdsOf(blocks: readonly BlockId[]): Promise<string[]> {
     const keys = new Set(blocks.map(keyOf));
     const notes = (await this.writer.notes()).filter((note) => keys.has(keyOf(note)));

@@ -4,7 +4,7 @@
 import { UNKNOWN_STATUS, type FollowerStatus } from './followerStatus.js';
 import type { BlockId } from './indexChange.js';
 
-/** The follower as search code in any thread uses it. */
+/** Interface of the follower for search code in any thread. */
 export interface FollowerView {
   readonly status: FollowerStatus;
   /** Whether the index has reached the tip of the claim index, on the same branch. */
@@ -26,7 +26,7 @@ export interface RemoteStatusDeps {
 export class RemoteStatus implements FollowerView {
   private readonly deps: RemoteStatusDeps;
   private readonly waiters = new Set<() => void>();
-  /** Whether the follower was notified of waiting callers and has not sent a status since. */
+  /** Whether the follower was notified of waiting callers and has not sent a status after that. */
   private isPoked = false;
   private isEnded = false;
   private shown = UNKNOWN_STATUS;
@@ -70,7 +70,7 @@ export class RemoteStatus implements FollowerView {
     });
   }
 
-  /** Wakes all callers, and lets no later caller wait. */
+  /** Wakes all waiting callers. Later callers do not wait. */
   end(): void {
     this.isEnded = true;
     this.wakeAll();
@@ -81,7 +81,7 @@ export class RemoteStatus implements FollowerView {
     return tip !== null && this.deps.isTip(tip);
   }
 
-  /** Wakes the callers that wait now. */
+  /** Wakes all callers that are waiting for the tip. */
   wakeAll(): void {
     for (const done of [...this.waiters]) done();
   }

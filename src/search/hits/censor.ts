@@ -6,7 +6,7 @@
  */
 import type { CensorSet } from '../query/conditionSql.js';
 
-/** Level of censorship: 0 none, 1 filtered from searches, 2 blocked. */
+/** Level of censorship: 0 for none, 1 for filtered from searches, 2 for blocked. */
 export type CensorType = 0 | 1 | 2;
 
 /** Claim ids of the listed channels, hex in display order. A result names the first listed channel that censors a claim. */
@@ -100,7 +100,7 @@ function groupByChannel(reposts: readonly CensoringRepost[]): Map<string, Censor
   return groups;
 }
 
-/** Counts the censored rows of a page by censoring channel. Several rows of one transaction count once. */
+/** Counts the censored rows of a page by the channel that censors them. Several rows of one transaction count once. */
 export function countBlocked(
   rows: readonly (CensorableClaim & { readonly transaction: string })[],
   censor: Censor,

@@ -1,4 +1,4 @@
-/** Converts rows of an index to hits, and selects the hits of a page. The same for all backends. */
+/** Converts rows of an index to hits, and selects the hits of a page. All backends share this code. */
 import { toHex } from '../../util/bytes.js';
 import { TEXT_FIELDS } from '../document/analyze.js';
 import { MAX_HITS, arrangeHits, type SearchHit } from './pages.js';
@@ -13,7 +13,7 @@ import { rankedWords, textScorer, type TextTotals } from './textScore.js';
 export const RANKED_DOCUMENTS = 2000;
 /** Maximum number of documents counted for a word. A more frequent word is ranked as if it had this count. */
 export const RARITY_LIMIT = 200_000;
-/** Maximum number of similar words by which a fuzzy word is replaced. Source: Lucene's `max_expansions`. */
+/** Maximum number of similar words by which a word with a fuzzy operator is replaced. Source: Lucene's `max_expansions`. */
 const MAX_SIMILAR = 50;
 
 /** A search hit with the data that pages need. */
@@ -23,11 +23,11 @@ export interface Hit extends SearchHit {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Selected columns of a hit. `c` is the table `claim`. */
+/** Columns that a search selects for each hit. `c` is the table `claim`. */
 export const HIT_COLUMNS =
   'c.claim_id, c.channel_id, c.is_signature_valid, c.reposted_claim_id, c.creation_height, c.tx_key';
 const LENGTH_COLUMNS = TEXT_FIELDS.map((_, n) => `length${n}`);
-/** Selected columns for ranking by relevance. `w` is the table `words`. */
+/** Columns that a search selects for ranking by relevance. `w` is the table `words`. */
 export const RANKED_COLUMNS = ['w.id', 'w.packed', ...LENGTH_COLUMNS.map((column) => `w.${column}`)].join(
   ', ',
 );
@@ -97,7 +97,7 @@ export function rankedDocuments(
   return scored.slice(0, MAX_HITS).map(({ id }) => id);
 }
 
-/** Returns the words of the index within the edit distance, nearest first. */
+/** Returns those words of the index that differ by at most `edits` edits, sorted by number of edits. */
 export function nearestWords(word: string, edits: number, terms: readonly string[]): string[] {
   const near = terms.filter((term) => isSimilar(word, term, edits));
   const sorted = near.map((term) => ({ term, isNear: isSimilar(word, term, 1) }));

@@ -1,6 +1,6 @@
 /**
- * Database request for the hits of a search: conditions, order, maximum number of hits, and columns. The same for all
- * backends.
+ * Database request for the hits of a search: conditions, order, maximum number of hits, and columns. All backends share this
+ * code.
  */
 import { HIT_COLUMNS, RANKED_COLUMNS, RANKED_DOCUMENTS } from './hits.js';
 import { COMMON_ORDER, NEWEST_ORDER, completeOrder, type OrderTerm } from '../query/order.js';

@@ -22,7 +22,7 @@ export interface SearchHit {
   readonly creationHeight: number;
 }
 
-/** Keeps only the oldest of a claim and its reposts, at its position. */
+/** Keeps only the oldest of a claim and its reposts. It stays at its own position in the list. */
 export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): Hit[] {
   const kept = new Map<string, Hit>();
   for (const hit of hits) {

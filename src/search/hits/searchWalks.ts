@@ -1,6 +1,6 @@
 /**
- * Walks: searches that are read page by page. The result of the search is stored, because new blocks change scores, amounts
- * and claims. If later pages came from a new search, they could repeat or omit claims.
+ * Walks: searches that are read page by page. The result of the search is stored when the walk begins, because new blocks
+ * change scores, amounts and claims. If later pages came from a new search, they could repeat or omit claims.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Bytes } from '../../util/bytes.js';
@@ -13,7 +13,7 @@ const MAX_WALKS = 1000;
 const ID_BYTES = 20;
 const CURSOR = /^([0-9a-f]{32})-([0-9]{1,4})$/;
 
-/** A page of a walk. The fields other than the rows describe all pages together. */
+/** A page of a walk. All fields except `rows` describe all pages together. */
 export interface WalkPage extends SearchPage {
   /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
@@ -37,10 +37,10 @@ export function constraintsKey(constraints: Constraints): string {
 }
 
 export class SearchWalks {
-  /** Walks in order of last use. */
+  /** Stored walks, the least recently used first. */
   private readonly walks = new Map<string, Walk>();
 
-  /** Starts a walk and returns its first page. `asked` is the key of the constraints. */
+  /** Starts a walk and returns its first page. `asked` is the key of the constraints (`constraintsKey`). */
   begin(asked: string, limit: number, { rows, ...answer }: SearchPage): WalkPage {
     const walk = { asked, limit, ids: Buffer.concat(rows), answer };
     const id = randomBytes(16).toString('hex');
@@ -55,8 +55,8 @@ export class SearchWalks {
   }
 
   /**
-   * Returns the page for a cursor. A cursor may be used several times. Throws `SearchError` if the walk is not stored any
-   * more.
+   * Returns the page for a cursor. A cursor may be used several times. Throws `SearchError` if the list of hits is not
+   * stored any more.
    */
   goOn(cursor: string, asked: string): WalkPage {
     const [, id, place] = CURSOR.exec(cursor) ?? [];

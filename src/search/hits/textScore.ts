@@ -20,10 +20,10 @@ export interface TextTotals {
   readonly wordsInField: readonly number[];
 }
 
-/** A word, phrase or prefix of a text that contributes to the score. */
+/** A word, phrase or prefix of the searched text that contributes to the score. */
 interface ScoredPart {
   readonly rarity: number;
-  /** Whether the part scores a constant value, as a prefix does. */
+  /** Whether the part of the text adds a constant score, as a prefix does. */
   readonly isFlat: boolean;
   /**
    * Adds the number of occurrences in each field to `counts`. Returns false if there are none. `breaks` are the offsets at

@@ -16,7 +16,7 @@ import { SearchThread } from '../thread/searchThread.js';
 
 export interface PostgresBackendOptions extends PostgresIndexOptions {
   readonly lists: CensorLists;
-  /** Maximum number of concurrent searches. Each uses its own connection. */
+  /** Maximum number of concurrent searches. Each search uses a separate connection. */
   readonly connections: number;
   readonly timeoutMs?: number;
   /** Called with a text when a thread has ended unexpectedly. */
@@ -24,8 +24,8 @@ export interface PostgresBackendOptions extends PostgresIndexOptions {
 }
 
 /**
- * Number of connections that one thread uses for searches. The thread's own work, ranking, takes less time than the
- * server's. Arbitrary.
+ * Number of connections that one thread uses for searches. The thread only ranks hits, which takes less time than the work
+ * of the server. Arbitrary.
  */
 const CONNECTIONS_OF_THREAD = 4;
 

@@ -25,7 +25,7 @@ import { PostgresWriter, readIndexState, readNotes, readReposts } from './postgr
 export const BULK_DOCUMENTS = 5000;
 
 export interface PostgresIndexOptions extends PostgresTarget {
-  /** Identifies the chain: hash of its genesis block. */
+  /** Hash of the chain's genesis block, which identifies the chain. */
   readonly chain: string;
   readonly prefixes: AddressPrefixes;
 }
@@ -42,7 +42,7 @@ export class PostgresIndexWriter implements IndexWriter {
   private readonly options: PostgresIndexOptions;
   private readonly queue = new SerialQueue();
   private connection: PostgresConnection | null = null;
-  /** Writer with a cached state. Null if this node does not hold the lock, or if the cached state is not valid. */
+  /** Writer with a cached state. Null if this node does not hold the advisory lock, or if the cached state is not valid. */
   private writer: PostgresWriter | null = null;
   private hasLock = false;
   private waiting: ClaimDocument[] = [];
@@ -55,7 +55,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   state(): Promise<IndexState> {
     return this.run(async (connection) => {
-      // Discards documents of a failed build that were not written. The build continues from the written state.
+      // Removes documents of a failed build that were not written. The build continues from the written state.
       this.waiting = [];
       this.waitingHidden = new Set();
       this.after = null;
@@ -163,7 +163,7 @@ export class PostgresIndexWriter implements IndexWriter {
 
   private write<T>(call: (writer: PostgresWriter) => Promise<T>): Promise<T> {
     return this.run(async (connection) => {
-      // Without the lock, another node may have written since the state was read.
+      // Another node may have taken the lock and written since the state was read.
       if (!this.hasLock) throw new PostgresAwayError('The connection to PostgreSQL was lost');
       this.writer ??= await PostgresWriter.on(connection);
       return call(this.writer);

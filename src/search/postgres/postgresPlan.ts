@@ -52,7 +52,7 @@ export function estimateText(node: TextNode, countOf: (node: TextNode) => number
   }
 }
 
-/** Whether reading the documents of a text from the index of words needs fewer reads than walking all documents in sort order. */
+/** Whether a search by the index of words reads fewer documents than reading all documents in sort order. */
 function isRare(estimate: number | null, documents: number, wanted: number): estimate is number {
   return estimate !== null && estimate * estimate <= wanted * Math.max(documents, wanted);
 }
@@ -71,7 +71,7 @@ export function postgresHitsSql(
     text !== null && filter !== null && isRare(facts.textEstimate, facts.documents, request.wanted);
   const testsText = text !== null && !(isRareText && filter.isExact);
   const needsWords = testsText || request.withWords;
-  // If documents are only ranked by relevance, the table of words is sufficient.
+  // For ranking by relevance the table of words is sufficient.
   const needsClaim = !request.withWords || tests.length > 0;
   if (testsText) tests.push(textSql(text, sql));
   const tables = [
@@ -83,7 +83,8 @@ export function postgresHitsSql(
   const from = tables.reduce(
     (joined, table) => `${joined} JOIN ${table} ON ${idOf(table)} = ${idOf(tables[0]!)}`,
   );
-  // The documents are selected in a separate query, because the planner might otherwise split texts during the walk.
+  // The documents are selected in a separate query, because the planner might otherwise split texts while it reads
+  // documents.
   const rare = isRareText
     ? `WITH x AS MATERIALIZED (SELECT id FROM words WHERE ${WORDS_VECTOR} @@ ${sql.bind(filter.expression)}::tsquery) `
     : '';

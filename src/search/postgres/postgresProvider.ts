@@ -41,7 +41,7 @@ export type PostgresRole = keyof typeof ROLE_SETTINGS;
 /** Matches SQLSTATE codes of permanent errors. Source: PostgreSQL's documentation, appendix A. */
 const LASTING = /^(?:28|3D000|42501|0A000)/;
 
-/** Thrown if the server is not reachable or the connection was lost. A retry may succeed. */
+/** Error: the server is not reachable or the connection was lost. A retry may succeed. */
 export class PostgresAwayError extends Error {
   override readonly name = 'PostgresAwayError';
 }
@@ -185,7 +185,7 @@ export class PostgresConnection {
   }
 }
 
-/** Returns the SQLSTATE code of an error that the server reported; undefined for other errors. */
+/** Returns the SQLSTATE code of an error that the PostgreSQL server reported; undefined for other errors. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;

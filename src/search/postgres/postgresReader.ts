@@ -38,7 +38,7 @@ import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 import { expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Time in ms after the timeout for which a search waits for the server's response. Arbitrary. */
+/** Milliseconds that a search waits for the server's response after the timeout. Arbitrary. */
 const GRACE_MS = 1000;
 /** The server's statement timeout is updated when it exceeds the remaining time by this number of ms. */
 const STALE_MS = 250;
@@ -114,7 +114,10 @@ class Search {
     return Math.ceil(this.deadlineMs - performance.now());
   }
 
-  /** Starts the snapshot. Returns the entries of the table `state`. */
+  /**
+   * Starts the snapshot of the database, in which all reads of a search see one state. Returns the entries of the table
+   * `state`.
+   */
   async begin(): Promise<ReadonlyMap<string, string>> {
     const left = this.checked();
     this.toldMs = left;
@@ -133,7 +136,7 @@ class Search {
     return this.connection.query(sql, values);
   }
 
-  /** Returns the remaining time in ms. Throws `SearchError` if the timeout has passed. */
+  /** Returns the remaining time in milliseconds. Throws `SearchError` if no time remains. */
   checked(): number {
     const { leftMs } = this;
     if (leftMs <= 0) throw new SearchError('timeout', TIME_IS_UP);
@@ -160,7 +163,10 @@ export class PostgresReader {
     this.channels = [...new Set([...options.lists.blocking, ...options.lists.filtering])];
   }
 
-  /** Returns the page of a query. The search ends at most `timeoutMs` after this call. Searches may run concurrently. */
+  /**
+   * Returns the page of a query. The search ends at most `timeoutMs` milliseconds after the call. Searches may run
+   * concurrently.
+   */
   async search(query: SearchQuery, timeoutMs: number): Promise<BackendPage> {
     const deadlineMs = performance.now() + timeoutMs;
     let connection: PostgresConnection | null = null;

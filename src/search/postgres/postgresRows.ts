@@ -20,13 +20,13 @@ const REMEMBERED_LABELS = 200_000;
 /** Maximum size of a label in bytes. Longer labels do not fit into a database index and are replaced by their hashes. */
 const MAX_LABEL_BYTES = 512;
 
-/** Returns a label as stored in the index. */
+/** Converts a label to the form in which the index stores it. */
 export function labelText(label: string): string {
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return label;
   return `#${createHash('sha256').update(label).digest('hex')}`;
 }
 
-/** Replaces unpaired surrogates, because PostgreSQL does not accept a word that was cut within a character. */
+/** Replaces unpaired surrogates, which appear if a word was cut within a character and which PostgreSQL does not accept. */
 export function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text;
 }
@@ -109,7 +109,7 @@ export class PostgresRows {
     return this.totals.documents;
   }
 
-  /** Loads the given claims as far as they are in the index. */
+  /** Loads those of the given claims that are in the index. */
   async load(claimIds: Iterable<string>): Promise<Map<string, KnownClaim>> {
     const known = new Map<string, KnownClaim>();
     for (const part of parts([...new Set(claimIds)])) {
@@ -136,8 +136,8 @@ export class PostgresRows {
   }
 
   /**
-   * Returns the claims whose document number now belongs to one of `documents`. They are from an abandoned branch and will
-   * be read again.
+   * Returns the claims whose document number one of `documents` has. These claims are from an abandoned branch and will be
+   * read again.
    */
   async holders(documents: readonly ClaimDocument[]): Promise<string[]> {
     const own = new Set(documents.map(({ claimId }) => claimId));
@@ -175,7 +175,7 @@ export class PostgresRows {
     }
   }
 
-  /** Writes the changed claims, and stores their former scores for the block at `height`. */
+  /** Writes the changed claims. Stores their former scores for the block at `height`, unless it is null. */
   async write(changes: ClaimChanges, height: number | null): Promise<void> {
     const dropped: StoredDocument[] = [];
     const made: {

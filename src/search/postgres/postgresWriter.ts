@@ -269,7 +269,7 @@ export class PostgresWriter {
   }
 }
 
-/** Reads the state of the index, which the follower needs before it writes. Another node may be writing. */
+/** Reads the state of the index, which the follower needs before it writes. Allowed while another node writes. */
 export async function readIndexState(connection: PostgresConnection): Promise<IndexState> {
   const rows = await connection.query(`SELECT key, value FROM state WHERE key IN ('tip', 'build', 'totals')`);
   const values = new Map(rows.map(({ key, value }) => [key, JSON.parse(value as string) as never]));
@@ -285,7 +285,7 @@ export async function readNotes(connection: PostgresConnection): Promise<BlockNo
   return (await connection.query('SELECT height, hash, ids FROM block ORDER BY height')).map(noteOf);
 }
 
-/** Returns the live documents that repost one of the claims. */
+/** Returns the documents that repost one of the claims and are not deleted. */
 export async function readReposts(
   connection: PostgresConnection,
   claimIds: readonly string[],

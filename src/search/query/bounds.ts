@@ -1,10 +1,13 @@
 /**
  * Reduces the bounds of a range constraint to one lower and one upper bound. All given bounds must hold. Lists of bounds may
- * be long, and a database would compare each row with all of them. Pure.
+ * be long, and a database would compare each row with all of them.
  */
 import type { Bound } from './searchQuery.js';
 
-/** Number of decimal places to which bounds are scaled. No bound has as many (`constraints.ts`). */
+/**
+ * Number of decimal places to which bounds are scaled before they are compared. The parser accepts fewer places
+ * (`constraints.ts`).
+ */
 const PLACES = 50;
 
 /** Returns a decimal number multiplied by ten to the power of `PLACES`. */
@@ -20,7 +23,7 @@ function isTighter(bound: Bound, other: Bound): boolean {
   return bound.op.startsWith('>') ? value > otherValue : value < otherValue;
 }
 
-/** Returns the strictest bound of each direction, in the order in which they were given. */
+/** Returns the strictest bound of each direction. The result is in the order of `bounds`. */
 export function tightestBounds(bounds: readonly Bound[]): Bound[] {
   const tightest = new Map<string, Bound>();
   for (const bound of bounds) {

@@ -5,7 +5,7 @@ import { MAX_KEYWORD_LENGTH, textKey, type ClaimDocument } from '../document/doc
 import { languageLabel, placeLabel, tagLabel } from './searchQuery.js';
 import type { SqlValue } from '../../sqlite/sqliteProvider.js';
 
-/** Maximum integer that the index can store. */
+/** Maximum integer in a column of the index. */
 const MAX_INTEGER = 2n ** 63n - 1n;
 
 function clamp(value: bigint): bigint {
@@ -15,7 +15,7 @@ function clamp(value: bigint): bigint {
 const flag = (value: boolean): number => (value ? 1 : 0);
 const keyOf = (text: string | null): number | null => (text === null ? null : textKey(text));
 const idOf = (hex: string | null): Uint8Array | null => (hex === null ? null : fromHex(hex));
-/** Returns a string as stored in the index: without zero characters, which PostgreSQL does not support. */
+/** Converts a text to the form in which the index stores it: without zero characters, which PostgreSQL does not support. */
 export const storedText = (text: string): string => text.replaceAll('\0', '\ufffd');
 const textOf = (text: string | null): string | null => (text === null ? null : storedText(text));
 /** Returns null for a string longer than `MAX_KEYWORD_LENGTH`. Such strings can neither be searched by equality nor sorted. */
@@ -70,8 +70,8 @@ export function claimRow(document: ClaimDocument): SqlValue[] {
 }
 
 /**
- * Returns tags, languages and locations of a document as labels, including the enclosing locations. The labels are distinct,
- * because different tags may become equal when they are cleaned.
+ * Returns tags, languages and locations of a document as labels, including the enclosing locations. Duplicate labels are
+ * removed, because different tags may become equal when they are cleaned.
  */
 export function documentLabels(document: Pick<ClaimDocument, 'tags' | 'languages' | 'locations'>): string[] {
   const tags = document.tags.map((tag) => tagLabel(storedText(tag)));

@@ -36,7 +36,7 @@ export interface Dialect {
  */
 export type CensorSet = 'filteredClaims' | 'filteredChannels' | 'blockedClaims' | 'blockedChannels';
 
-/** Collects values for an SQL statement and returns their placeholders. */
+/** Collects the values of an SQL statement and returns the placeholders for them. */
 export class SqlValues {
   readonly values: SqlValue[] = [];
   readonly dialect: Dialect;
@@ -71,9 +71,9 @@ export class SqlValues {
 
 /** State of the index on which the SQL depends. */
 export interface SqlContext {
-  /** Numbers of labels. Labels that no document has are missing. */
+  /** Numbers of labels by text. A label that no document has is missing. */
   readonly labels: ReadonlyMap<string, number>;
-  /** Whether at least one claim is censored. */
+  /** Whether at least one claim is censored by a listed channel. */
   readonly hasCensored: boolean;
 }
 

@@ -2,7 +2,7 @@
 import { fieldName, searchField } from '../document/fields.js';
 import { badRequest } from './searchError.js';
 
-/** Maximum number of characters of a name in an error message. Arbitrary. */
+/** Maximum number of characters of a constraint name that an error message contains. Arbitrary. */
 const MAX_SHOWN = 100;
 
 /**
@@ -47,7 +47,7 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'no_totals',
 ]);
 
-/** Returns the given names that are unknown. */
+/** Returns those of the given names that are not search constraints. */
 export function unknownNames(names: Iterable<string>): string[] {
   return [...names].filter((given) => {
     const name = given.replaceAll('claim.', '').replace(/__in$|_?_or_missing$/, '');

@@ -30,20 +30,23 @@ export type Constraints = Readonly<Record<string, unknown>>;
 
 /** Maximum number of items of a list. Source: hub/common.py `TooManyClaimSearchParametersError`. */
 export const MAX_LIST_LENGTH = 2048;
-/** Default number of rows per page. */
+/** Number of rows per page if the client sets no limit. */
 const DEFAULT_LIMIT = 10;
 /**
  * Bounds of a release time are rounded up to a multiple of this number of seconds, so that "before now" stays the same query
  * for a while and can be cached.
  */
 const RELEASE_TIME_STEP_SEC = 360n;
-/** Maximum number of characters of a value in an error message. Arbitrary. */
+/** Maximum number of characters of a value that an error message contains. Arbitrary. */
 const SHOWN_CHARACTERS = 200;
 const BEYOND_DOUBLES = '1e400';
 /** Default limits of a short video: aspect ratio and duration. Source: OdyseeTeam/hub, `expand_query`. */
 const SHORTS_ASPECT_RATIO = '0.95';
 const SHORTS_DURATION_SEC = '180';
-/** Suffix of a field name by which claims without a value match too. Source: OdyseeTeam/hub, `expand_query`. */
+/**
+ * Suffix of a field name with which the condition also matches claims without a value. Source: OdyseeTeam/hub,
+ * `expand_query`.
+ */
 const OR_MISSING = /_?_or_missing$/;
 const CLAIM_ID_DIGITS = 40;
 const SD_HASH_DIGITS = 96;
@@ -53,7 +56,7 @@ const HEX = /^[0-9a-f]+$/;
 /** Constraints that are parsed together with others or are options for the result, although a field has the same name. */
 const NOT_FIELDS: ReadonlySet<string> = new Set(['signature_valid', 'has_source', 'is_signature_valid']);
 
-/** Formats a value for an error message. Numbers of clients may exceed the range of JavaScript numbers. */
+/** Formats a value for an error message. Numbers from clients may exceed the range of JavaScript numbers. */
 function shown(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return cut(String(value));
   const text = JSON.stringify(value, (_key, inner: unknown) =>
@@ -188,8 +191,7 @@ class QueryReader {
     const values: string[] = [];
     const known = new Set(Object.values(numbers).map(String));
     const list: unknown[] = Array.isArray(value) ? value : [value];
-    // Numbers of types are accepted as well as names, because the reference does not accept names for
-    // `reposted_claim_type`.
+    // Types may be given as numbers, too, because the reference does not accept names for `reposted_claim_type`.
     for (const name of textList(key, list.map(numberAsText))) {
       if (Object.hasOwn(numbers, name)) values.push(String(numbers[name]!));
       else if (known.has(name)) values.push(name);
@@ -308,7 +310,7 @@ class QueryReader {
     }
   }
 
-  /** An empty string or an empty list is not a location, so it is ignored. */
+  /** An empty string or an empty list contains no location, so the constraint is ignored. */
   private addPlaces(key: string, how: 'any' | 'all' | 'none', value: unknown): void {
     if (value !== '') this.conditions.push(labels(how, placeLabels(key, value)));
   }
@@ -400,8 +402,8 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
 }
 
 /**
- * Returns the names normalized. A name longer than twice the indexed length is skipped, because normalization cannot make it
- * short enough.
+ * Normalizes the names. A name longer than twice the indexed length is skipped, because its normalized form would still be
+ * too long for the index.
  */
 function normalizedNames(names: readonly string[]): string[] {
   const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);

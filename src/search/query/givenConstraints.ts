@@ -1,8 +1,8 @@
-/** Converts the constraints in a client's JSON to plain values, for all interfaces. */
+/** Converts the JSON of a client with search constraints to plain values, for all interfaces. */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Constraints } from './constraints.js';
 
-/** Maximum length of a constraint name in characters, because comparing thousands of long names takes long. */
+/** Maximum length of a constraint name in characters. Comparing thousands of longer names would take long. */
 const MAX_NAME_LENGTH = 64;
 /** Matches integers that are kept exact. Numbers with more digits need not be exact. */
 const WHOLE_NUMBER = /^-?[0-9]{1,100}$/;

@@ -23,7 +23,7 @@ export const COMMON_ORDER: readonly OrderTerm[] = [
   { column: 'tx_nout', ascending: true, nullable: false },
 ];
 
-/** Order of creation, newest claim first. In this order the documents of a common word are selected for ranking. */
+/** Order of creation, from the newest claim. If a word is very common, the documents to be ranked are selected in this order. */
 export const NEWEST_ORDER: readonly OrderTerm[] = [{ column: 'id', ascending: false, nullable: false }];
 
 /**
@@ -51,7 +51,7 @@ export function parseOrder(given: unknown): OrderTerm[] {
   return terms;
 }
 
-/** Returns the complete order, with tie-breakers, of hits that are not ranked by relevance. */
+/** Returns the complete order of hits that are not ranked by relevance, with further columns that decide between equal hits. */
 export function completeOrder(terms: readonly OrderTerm[]): OrderTerm[] {
   const named = new Set(terms.map((term) => term.column));
   return [...terms, ...COMMON_ORDER.filter((term) => !named.has(term.column))];

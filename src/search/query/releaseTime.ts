@@ -2,10 +2,10 @@
 import { badRequest } from './searchError.js';
 
 const MAX_CHARACTERS = 100;
-/** Maximum number of digits of a number of seconds. */
+/** Maximum number of digits in a number of seconds. */
 const MAX_DIGITS = 20;
 
-/** Throws `SearchError` for a text that is too long, has no digits, or has too many digits. */
+/** Checks a release time. Throws `SearchError` for a text that is too long, has no digits, or has too many digits. */
 export function refuseBadReleaseTime(value: unknown): void {
   if (typeof value !== 'string') return;
   const digits = value.replace(/[^0-9]/g, '').length;

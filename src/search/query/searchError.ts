@@ -1,4 +1,4 @@
-/** Errors of a search, and their codes in the hub's protocol (1 and -32000). */
+/** Errors of a search, with the error codes of the hub's protocol (1 and -32000). */
 
 /**
  * Kinds of errors: an invalid request (`bad-request`), a timeout (`timeout`), an index that is not available yet
@@ -21,7 +21,7 @@ export class SearchError extends Error {
   }
 }
 
-/** Thrown if the thread that should execute the call has ended. */
+/** Error: the thread that should run the call has ended. */
 export class ThreadEndedError extends SearchError {
   constructor(message: string) {
     super('unavailable', message);

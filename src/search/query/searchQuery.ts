@@ -1,6 +1,6 @@
 /**
- * A parsed search query, which `constraints.ts` creates from a client's constraints. Plain data that can be passed to
- * another thread: ids are hex in display order, numbers are decimal strings without loss of digits.
+ * A parsed search query, which `constraints.ts` creates from a client's constraints. The query consists of plain data that
+ * can be passed to another thread. Ids are hex in display order; numbers are decimal strings without loss of digits.
  */
 import type { OrderTerm } from './order.js';
 import type { TextNode } from './textQuery.js';
@@ -46,7 +46,7 @@ export interface SearchQuery {
   readonly conditions: readonly Condition[];
   /** Text to search; null for a search without text. */
   readonly text: TextNode | null;
-  /** Order of hits. Empty means by relevance for a text search, otherwise the common order. */
+  /** Order of hits. Empty: by relevance for a text search, otherwise `COMMON_ORDER`. */
   readonly order: readonly OrderTerm[];
   readonly limit: number;
   readonly offset: number;
@@ -55,11 +55,11 @@ export interface SearchQuery {
   readonly removeDuplicates: boolean;
   /** Maximum number of claims of one channel on all pages together; 0 means no limit. */
   readonly perChannel: number;
-  /** Number of the only hit that is requested, starting at 1; 0 means all hits. */
+  /** Number of the only hit that is requested, starting at 1; 0 requests all hits. */
   readonly only: number;
   /** Whether mempool claims are excluded. */
   readonly confirmedOnly: boolean;
-  /** Whether it is already known that no claim matches. */
+  /** Whether the constraints contradict each other, so that no claim can match. */
   readonly findsNothing: boolean;
 }
 

@@ -70,7 +70,7 @@ class TextParser {
       const sign = this.text[this.at]!;
       if (/\s/.test(sign)) {
         this.at++;
-        // A "not" operator without an operand is ignored.
+        // A "not" operator without a word after it is ignored.
         negations = 0;
       } else if (sign === '+' || sign === '|') {
         operator = sign === '+' ? 'and' : 'or';
@@ -201,8 +201,8 @@ export function countNear(words: readonly string[], gap: number, packed: string,
     else places.push(n);
   }
   let count = 0;
-  // For each n, the end of the last match of the first n + 1 words. Earlier matches cannot be continued further, so they
-  // are not stored.
+  // For each n, the end of the last match of the first n + 1 words. A match that ends earlier allows no further
+  // continuation, so it is not stored.
   const ends = new Array<number>(words.length).fill(-Infinity);
   for (const [at, word] of packed.split(' ').entries()) {
     if (word[0] === VALUE_BREAK || word[0] === FIELD_BREAK) ends.fill(-Infinity);

@@ -17,7 +17,7 @@ const CHANNEL_MARK = 0x40;
 
 /**
  * Returns the channel whose claims a URL selects: the channel that the URL names, otherwise the channel whose valid
- * signature the named claim has. Null if there is none. Source: lbryio/hub herald/session.py `claimtrie_search`.
+ * signature the named claim has. Null if the URL does not resolve. Source: lbryio/hub herald/session.py `claimtrie_search`.
  */
 export function channelOfUrl({ claim, channel }: ResolvedUrl): ClaimRecord | null {
   return claim?.name[0] === CHANNEL_MARK ? claim : channel;

@@ -26,15 +26,15 @@ import { SearchError } from '../query/searchError.js';
 export const PAGE_BYTES = 8192;
 /** Number of pages read in one call: 1 MiB. */
 const PAGES_A_READ = 128;
-/** Number of new frames after which the log is checkpointed. Source: SQLite's default of `wal_autocheckpoint`. */
+/** Number of new frames in the log after which the log is checkpointed. Source: SQLite's default of `wal_autocheckpoint`. */
 const LOG_FRAMES = 1000;
 
 /**
- * Size of the header in 32-bit words: magic, number of pages, two salts and frame count of the noted log, and a checksum of
- * these.
+ * Size of the file's header in 32-bit words: magic, number of pages, two salts and the frame count of the log at the last
+ * write, and a checksum of these.
  */
 const HEADER_WORDS = 8;
-/** Magic number in the byte order of the machine. A checksum file written with another byte order is therefore invalid. */
+/** Magic number, written in the byte order of the machine. On a machine with another byte order the file is therefore invalid. */
 const MAGIC = 0x6c62_7301;
 /**
  * Size in bytes of the blocks in which checksums are written. The first block holds the header, so it is also the offset of
@@ -44,18 +44,18 @@ const BLOCK_BYTES = 4096;
 const BLOCK_SUMS = BLOCK_BYTES / 4;
 
 /**
- * Checksum of pages that SQLite counts but never writes: the page with its locks after the first GiB, which is a hole in the
- * file.
+ * Checksum of a page that SQLite counts but never writes: the page for file locks after the first GiB, which is a hole in
+ * the file.
  */
 const HOLE_SUM = crc32c(Buffer.alloc(PAGE_BYTES));
 
 /** Returns the path of the checksum file of an index file. */
 export const sumsOf = (path: string): string => `${path}-sums`;
 
-/** Thrown if the index differs from the data that was written. */
+/** Error: the index file differs from the data that was written. */
 export class IndexCorruption extends Error {}
 
-/** Shared memory by which another thread requests closing. A running check ends when it is set. */
+/** Shared memory by which another thread requests closing. A running check ends when the flag is set. */
 export type ClosingFlag = Int32Array;
 
 export class IndexSums {
@@ -71,7 +71,7 @@ export class IndexSums {
   private noted: LogPosition;
   /** Pages whose frames in the log may not have been copied to the file yet. */
   private uncopied: ReadonlyMap<number, unknown> = new Map();
-  /** Number of pages already checked in the current round of periodic checks. */
+  /** Number of pages that were checked in the current round of periodic checks. */
   private scrubbed = 0;
   private readonly piece = Buffer.allocUnsafeSlow(PAGES_A_READ * PAGE_BYTES);
 
@@ -113,7 +113,7 @@ export class IndexSums {
 
   /**
    * Opens the checksums of a file that SQLite has not opened yet, and checks all pages. Throws `IndexCorruption`,
-   * `EnvironmentError` for a file error, or `SearchError` if closing is requested meanwhile.
+   * `EnvironmentError` for a file error, or `SearchError` if closing is requested during the check.
    */
   static open(path: string, closing?: ClosingFlag): IndexSums {
     if (statSync(sumsOf(path), { throwIfNoEntry: false }) === undefined)
@@ -136,7 +136,7 @@ export class IndexSums {
     return sums;
   }
 
-  /** Whether the log has grown so much that a checkpoint is due. */
+  /** Whether the write-ahead log has grown so much that a checkpoint is due. */
   get isDue(): boolean {
     const size = statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < logBytes(LOG_FRAMES, PAGE_BYTES)) return false;
@@ -164,8 +164,8 @@ export class IndexSums {
   }
 
   /**
-   * Must be called after a checkpoint with SQLite's results: the number of frames in the log, and the number of frames
-   * copied to the file.
+   * Must be called after a checkpoint. `frames` is the number of frames in the log and `copied` the number of frames copied
+   * to the file, as SQLite returns them; `expected` is the number of frames that were read from the log.
    */
   copied(frames: number, expected: number, copied: number): void {
     if (frames < 0) return;
@@ -173,7 +173,7 @@ export class IndexSums {
     if (copied === frames) this.uncopied = new Map();
   }
 
-  /** Checks the next `pages` pages of the file, and starts again at the first page after the last. Throws `IndexCorruption`. */
+  /** Checks the next `pages` pages of the file. After the last page it continues with the first. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     if (this.scrubbed >= this.pages) this.scrubbed = 0;
     const last = Math.min(this.pages, this.scrubbed + pages);
@@ -320,7 +320,7 @@ function isSameLog(log: Omit<LogPosition, 'frames'> | null, other: LogPosition):
   return log !== null && log.salt1 === other.salt1 && log.salt2 === other.salt2;
 }
 
-/** Returns sorted numbers as inclusive ranges. */
+/** Combines sorted numbers to inclusive ranges of consecutive numbers. */
 function runsOf(numbers: readonly number[]): (readonly [from: number, to: number])[] {
   const runs: [number, number][] = [];
   for (const n of numbers) {

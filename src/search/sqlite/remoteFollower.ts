@@ -63,8 +63,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   pokeSoon(): void {
-    // Before the claim index is at the tip, blocks arrive fast and the search index is not updated, so no notification is
-    // sent.
+    // Before the claim index has reached the tip, the search index is not updated, so no notification is sent.
     if (this.options.index.isSynced) this.tell('pokeSoon');
   }
 
@@ -90,7 +89,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     if (this.line !== null) await this.told.waitForTip(timeoutMs);
   }
 
-  /** Stops following after the current step. */
+  /** Stops following after the step that is running. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.told.end();

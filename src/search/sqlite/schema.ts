@@ -11,8 +11,7 @@ import type { SqliteDatabase } from '../../sqlite/sqliteProvider.js';
 export const SCHEMA_VERSION = 6;
 
 /**
- * ASCII characters that belong to words: all except letters and digits, which belong to words anyway, spaces and control
- * characters.
+ * ASCII characters besides letters and digits that count as parts of words: all except spaces and control characters.
  */
 const WORD_SIGNS = "!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~";
 
@@ -92,7 +91,10 @@ const OTHER_INDEXES = [
   'CREATE INDEX IF NOT EXISTS claim_by_key ON claim (public_key_id) WHERE public_key_id IS NOT NULL',
 ];
 
-/** Columns with a database index whose values may change. An update that does not assign a column leaves its index unchanged. */
+/**
+ * Columns with a database index whose values may change. An update statement that does not assign a column leaves the
+ * database index of the column unchanged.
+ */
 export const INDEXED_COLUMNS: readonly string[] = [
   ...Object.keys(ORDER_INDEXES).filter((column) => column !== 'trending_score'),
   'channel_id',

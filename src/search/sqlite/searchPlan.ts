@@ -1,6 +1,7 @@
 /**
  * Query plans for SQLite, chosen by counts. If few documents match a condition, they are read from the database index of
- * this condition and sorted. If many match, the database index of the order is walked until there are enough hits. Pure.
+ * this condition and sorted. If many match, the documents are read in the order of the database index for the sort order
+ * until there are enough hits.
  */
 import {
   conditionSql,
@@ -21,18 +22,24 @@ import type { TextNode } from '../query/textQuery.js';
 /** Source of candidate documents of a query, with the estimated number of candidates. */
 export interface Driver {
   readonly estimate: number;
-  /** Returns the `FROM` clause, which provides the table `c`, and its conditions. `bare` provides only document numbers. */
+  /**
+   * Returns the tables of the `FROM` clause, which provides the table `c`, and the conditions that belong to them. With
+   * `bare` the tables provide only document numbers.
+   */
   from(sql: SqlValues): {
     readonly tables: string;
     readonly bare?: string;
     readonly where: string;
     readonly id: string;
   };
-  /** The condition or text that all candidates satisfy, so that it need not be tested again; null if there is none. */
+  /**
+   * The condition or text that every document found by this driver satisfies, so that it need not be tested again; null if
+   * there is none.
+   */
   readonly covers: Condition | TextNode | null;
 }
 
-/** Number of documents in the index, and how many of them match each part of a query. */
+/** Number of documents in the index, and number of documents that match each part of a query. */
 export interface PlanFacts {
   readonly documents: number;
   /** Share of documents that match a condition or text, as far as it was counted. */
@@ -40,7 +47,7 @@ export interface PlanFacts {
   readonly drivers: readonly Driver[];
 }
 
-/** Assumed share of matching documents for conditions that were not counted. Arbitrary, from typical queries of apps. */
+/** Assumed share of the documents that match a condition which was not counted. Arbitrary, from typical queries of apps. */
 const ASSUMED_SHARE: Readonly<Partial<Record<Condition['kind'], number>>> = {
   notClaims: 1,
   notChannels: 0.95,
@@ -56,8 +63,8 @@ const OTHER_SHARE = 0.5;
  */
 const INDEX_STEP_COST = 0.25;
 /**
- * Mask of document numbers. The time limit is checked for documents whose number has none of these bits: one of 32, counted
- * by transaction.
+ * Mask of document numbers. The time limit is checked at documents whose number has none of these bits, i.e. those of one
+ * transaction in 32.
  */
 const CLOCK_MASK = 31 * OUTPUTS_OF_TRANSACTION;
 
@@ -67,13 +74,13 @@ function shareOf(part: Condition | TextNode, facts: PlanFacts): number {
   return ASSUMED_SHARE[part.kind as Condition['kind']] ?? OTHER_SHARE;
 }
 
-/** Whether a condition can be tested with only the indexed column and the document's number. */
+/** Whether a condition can be tested with only the column of the index and the document's number. */
 function isOfIndex(part: Condition | TextNode, column: string): boolean {
   if (part.kind === 'labels') return part.labels.length <= FEW_LABELS;
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
-/** Creates the driver that walks along the database index of an order, or over all documents without such an index. */
+/** Creates the driver that reads documents in the order of a database index, or all documents if there is no such index. */
 function walk(request: HitsRequest, facts: PlanFacts): Driver {
   const parts = [...request.conditions, ...(request.text === null ? [] : [request.text])];
   const share = parts.reduce((product, part) => product * shareOf(part, facts), 1);
@@ -119,11 +126,11 @@ function driverSql(
   const { text } = request;
   // The text must be tested again unless the driver finds only documents that match it.
   const testsText = text !== null && !(driver.covers === text && filter?.isExact === true);
-  // The time limit is checked for each document if the text is tested, because the test may search thousands of words.
+  // If the text is tested, the time limit is checked for each document, because a test may search thousands of words.
   const tests = [where, testsText ? 'in_time()' : `((${id} & ${CLOCK_MASK}) <> 0 OR in_time())`];
   const open = request.conditions.filter((condition) => condition !== driver.covers);
   for (const condition of open) tests.push(conditionSql(condition, sql, context));
-  // If documents are only ranked by relevance, the table of words is sufficient.
+  // For ranking by relevance the table of words is sufficient.
   const source = bare !== undefined && request.withWords && open.length === 0 ? bare : tables;
   if (testsText) tests.push(textSql(text, sql));
   const words = testsText || request.withWords ? ` CROSS JOIN words w ON w.id = ${id}` : '';

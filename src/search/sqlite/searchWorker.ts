@@ -48,7 +48,7 @@ class Reader {
     }
   }
 
-  /** Closes the file because it is about to be deleted. */
+  /** Closes the index file because the file is about to be deleted. */
   release(): void {
     this.close();
   }
@@ -67,7 +67,7 @@ function openWriter(provider: SqliteProvider, index: SqliteIndexOptions): IndexW
   }
 }
 
-/** Returns a writer whose calls all fail with the same error. */
+/** Returns a writer whose calls all fail with `error`. */
 function failing(error: unknown): IndexWriter {
   return new Proxy({} as IndexWriter, {
     get: (_target, name) => (name === 'then' ? undefined : () => Promise.reject(error as Error)),

@@ -82,8 +82,8 @@ export class SqliteBackend implements SearchBackend {
   }
 
   /**
-   * Registers a function that closes other readers. It is called before the file is deleted and before this backend closes.
-   * Returns a function that unregisters it.
+   * Registers a function that closes readers in other threads. The function is called before the file is deleted and before
+   * this backend closes. Returns a function that unregisters it.
    */
   onRelease(release: () => Promise<void>): () => void {
     this.releasing.add(release);
@@ -94,12 +94,13 @@ export class SqliteBackend implements SearchBackend {
     if (this.isClosed) return;
     this.isClosed = true;
     Atomics.store(this.closing, 0, 1);
-    // The writer is closed last. The last connection to close the file checkpoints the log, which only the writer may do.
+    // The writer is closed last, because the last connection to close the file checkpoints the log, which only the writer
+    // may do.
     await this.searchers.close();
     await this.writing.close();
   }
 
-  /** Closes the file in all search threads, because it is about to be deleted. */
+  /** Closes the index file in all search threads, because the file is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all([this.searchers.release(), ...[...this.releasing].map((release) => release())]);
   }

@@ -6,7 +6,7 @@ import type { FollowerStatus } from '../follow/followerStatus.js';
 import type { SlotLoad } from '../../scheduler/fairSlots.js';
 import type { SearchersSetup } from './sqliteSearchers.js';
 
-/** Members of the follower that other threads use. */
+/** Members of the follower that another thread may use. */
 interface AskedFollower {
   readonly status: FollowerStatus;
   pokeIfIdle(): void;
@@ -17,7 +17,7 @@ export class SharedSearch {
   /** Data with which the other thread creates its own `SqliteSearchers`. */
   readonly setup: SearchersSetup;
   readonly follower: AskedFollower;
-  /** Registers a function that closes the file. Returns a function that unregisters it. */
+  /** Registers a function that closes the index file before the file is deleted. Returns a function that unregisters it. */
   readonly onRelease: (release: () => Promise<void>) => () => void;
   /** Returns the number of running and waiting searches of the other thread; null if unknown. */
   load: (() => SlotLoad) | null = null;

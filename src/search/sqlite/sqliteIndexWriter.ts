@@ -19,7 +19,7 @@ import { SearchError } from '../query/searchError.js';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import { SqliteWriter, isCorruption, removeIndexFile } from './sqliteWriter.js';
 
-/** Number of documents in one transaction of a first build: about 100 MB of memory. */
+/** Number of documents in one transaction of a first build. They take about 100 MB of memory. */
 export const BULK_DOCUMENTS = 50_000;
 
 export interface SqliteIndexOptions {
@@ -31,7 +31,7 @@ export interface SqliteIndexOptions {
 }
 
 /**
- * Number of pages checked in one step of the periodic check: 4 MiB, some milliseconds. One step per second is a small load
+ * Number of pages that one step of the periodic check reads: 4 MiB, some milliseconds. One step per second is a small load
  * for any disk. Arbitrary.
  */
 const SCRUB_PAGES = 512;

@@ -35,11 +35,11 @@ import { readTotals } from './sqliteRows.js';
 import { countNear, expandFuzzy, type TextNode } from '../query/textQuery.js';
 import type { TextTotals } from '../hits/textScore.js';
 
-/** Maximum number of documents that are counted for a plan. A higher number is estimated, or assumed to be this limit. */
+/** Maximum number of documents that are counted for the plan of a query. Larger numbers are estimated or set to this limit. */
 const COUNT_LIMIT = 20_000;
-/** Number of words with a prefix above which the prefix is searched in the documents instead of the full-text index. */
+/** Number of words with a prefix above which a search for the prefix reads the documents instead of the full-text index. */
 const COMMON_WORDS = 1000;
-/** Size of the page cache of each reader. Arbitrary. */
+/** Size of the page cache of each reader in KiB. Arbitrary. */
 const CACHE_KIB = 32 << 10;
 export const READER_CACHE_BYTES = CACHE_KIB << 10;
 
@@ -61,7 +61,7 @@ export const SQLITE_DIALECT: Dialect = {
   contains: (text, value) => `instr(${text}, ${value}) > 0`,
   near: (packed, words, gap, sql) => `near_matches(${packed}, ${sql.bind(words.join(' '))}, ${gap})`,
   head: (column) => `substr(${column}, 1, 8)`,
-  // Searches the label list in the document's row. With the table `labeled`, each number would need a lookup.
+  // Tests the list of labels in the document's row. A test with the table `labeled` would need a lookup for each number.
   labelsOf: (numbers) =>
     `(SELECT value AS n FROM json_each('[' || c.labels || ']')) l WHERE l.n IN (${numbers})`,
   inCensored: (column, set) => `${column} IN (SELECT id FROM temp.${set})`,
@@ -96,7 +96,7 @@ export class SqliteReader {
     );
   }
 
-  /** Returns the page of a query. The search ends at most `timeoutMs` after this call. */
+  /** Returns the page of a query. The search ends at most `timeoutMs` milliseconds after the call. */
   search(query: SearchQuery, timeoutMs: number): BackendPage {
     this.deadlineMs = performance.now() + timeoutMs;
     this.database.exec('BEGIN');
@@ -188,8 +188,8 @@ export class SqliteReader {
     }
     if (request.text !== null && filter !== null) {
       const { expression } = filter;
-      // If only the newest documents with the words are requested, other drivers cannot be better, so no documents are
-      // counted.
+      // If only the newest documents with the words are requested, the full-text index is the best driver, so no documents
+      // are counted.
       const isAlone = request.withWords && request.conditions.length === 0;
       add(request.text, {
         estimate: isAlone ? 0 : this.countText(expression, COUNT_LIMIT).estimate,
@@ -218,7 +218,7 @@ export class SqliteReader {
       )
       .get(...counting.values)!['n'] as number;
     return {
-      // Above the limit the true number is unknown. Half of the documents is an arbitrary guess.
+      // Above the limit the true number is unknown, so half of all documents is assumed, an arbitrary guess.
       estimate: counted < COUNT_LIMIT ? counted : Math.max(counted, documents / 2),
       covers: condition,
       from: (sql) => ({
@@ -286,7 +286,10 @@ export class SqliteReader {
     return words >= COMMON_WORDS || documents >= COUNT_LIMIT;
   }
 
-  /** Returns the words of the index that have the same first letter and are within the edit distance, nearest first. */
+  /**
+   * Returns the words of the index that have the same first letter as `word` and are within the edit distance `edits`,
+   * nearest first.
+   */
   private similarWords(word: string, edits: number): string[] {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0);
     const length = [...word].length;
@@ -312,7 +315,7 @@ export class SqliteReader {
     return numbers;
   }
 
-  /** Returns the censored claims of the channel lists. They are computed again when the index has changed. */
+  /** Returns the claims that the channel lists censor. They are computed again when the index has changed. */
   private readCensor(): Censor {
     const channels = [...this.lists.blocking, ...this.lists.filtering];
     if (channels.length === 0) return (this.censor ??= new Censor(this.lists, []));

@@ -12,7 +12,7 @@ const REMEMBERED_LABELS = 200_000;
 /** Maximum number of cached update statements, of 2^15 possible ones. Arbitrary; a chain needs some dozens. */
 const REMEMBERED_UPDATES = 500;
 
-/** Totals that ranking needs, in a form that can be updated. */
+/** Totals that are needed for ranking, in memory so that changes can be added. */
 interface Totals {
   documents: number;
   withField: number[];
@@ -184,7 +184,7 @@ const INDEXED_PLACES = INDEXED_COLUMNS.map((name) => COLUMN_NAMES.indexOf(name))
 const PLAIN_PLACES = COLUMN_NAMES.flatMap((name, place) =>
   INDEXED_COLUMNS.includes(name) || ['claim_id', 'trending_score', 'labels'].includes(name) ? [] : [place],
 );
-/** Finds the row of a claim, and a bit for each indexed column whose value differs from the new value. */
+/** SQL statement that finds the row of a claim, and a bit for each indexed column whose value differs from the new value. */
 const FIND_CLAIM = `SELECT id, trending_score, labels, ${INDEXED_COLUMNS.map(
   (name, bit) => `((${name} IS NOT ?${bit + 2}) << ${bit})`,
 ).join(' | ')} AS changed FROM claim WHERE claim_id = ?1`;
@@ -214,14 +214,14 @@ function labelNumbers(text: string): number[] {
   return text === '' ? [] : text.split(',').map(Number);
 }
 
-/** Reads the stored totals. */
+/** Reads the totals that are stored in the index. */
 export function readTotals(database: SqliteDatabase): TextTotals & Totals {
   const row = database.prepare(`SELECT value FROM state WHERE key = 'totals'`).get();
   if (row !== undefined) return JSON.parse(row['value'] as string) as Totals;
   return { documents: 0, withField: TEXT_FIELDS.map(() => 0), wordsInField: TEXT_FIELDS.map(() => 0) };
 }
 
-/** Concatenates ids to one value; `splitIds` reverses it. */
+/** Concatenates hex ids to one byte value; `splitIds` reverses it. */
 export function joinIds(ids: readonly string[]): Uint8Array {
   return fromHex(ids.join(''));
 }

@@ -1,7 +1,7 @@
 /**
- * Threads that search an index file for the thread that created them. Each is started on first use. Searches that exceed
- * their number wait in a bounded queue; waiting counts towards the timeout. A search ends itself at the timeout
- * (`sqliteReader.ts`), so that no thread is terminated during a statement.
+ * Threads that search an index file for the thread that created them. Each thread is started when it is first needed. If all
+ * threads are busy, searches wait in a bounded queue; waiting counts towards the timeout. A search ends itself at the
+ * timeout (`sqliteReader.ts`), so that no thread is terminated during a statement.
  */
 import type { CensorLists } from '../hits/censor.js';
 import { KeptThread, standIn } from '../thread/keptThread.js';
@@ -27,7 +27,7 @@ export interface SearchersOptions {
   readonly pausesMs?: readonly number[];
 }
 
-/** A search thread that is started on first use. */
+/** A search thread that is started when it is first needed. */
 class Searcher {
   private readonly start: () => KeptThread;
   private thread: KeptThread | null = null;
@@ -87,7 +87,7 @@ export class SqliteSearchers {
     return this.slots.search(query, by);
   }
 
-  /** Closes the file in all search threads, because it is about to be deleted. */
+  /** Closes the index file in all search threads, because the file is about to be deleted. */
   async release(): Promise<void> {
     await Promise.all(this.searchers.map((searcher) => searcher.release()));
   }

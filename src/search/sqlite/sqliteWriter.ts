@@ -24,7 +24,7 @@ import type { SqliteDatabase, SqliteProvider } from '../../sqlite/sqliteProvider
 import { SqliteRows, joinIds, splitIds } from './sqliteRows.js';
 import { trendingAfter } from '../document/trending.js';
 
-/** Size of the page cache of the writer. Arbitrary. */
+/** Size of the page cache of the writer in KiB. Arbitrary. */
 const CACHE_KIB = 64 << 10;
 export const WRITER_CACHE_BYTES = CACHE_KIB << 10;
 /**
@@ -67,7 +67,7 @@ export class SqliteWriter {
 
   /**
    * Opens the index of a chain if it is intact; otherwise replaces the existing file by an empty index. Throws `SearchError`
-   * if closing is requested meanwhile.
+   * if closing is requested while the index is opened.
    */
   static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
     let damage: string | null = null;
@@ -175,7 +175,8 @@ export class SqliteWriter {
     try {
       this.rows.insert(document, null, true);
     } catch (error) {
-      // A claim of a stale branch may have the same document number; it will be read again.
+      // A claim of a stale branch may have the same document number. Its document is removed; the claim will be read
+      // again.
       const holder = this.rows.removeHolder(document);
       if (holder === null) throw error;
       this.rows.insert(document, null, true);
@@ -234,7 +235,7 @@ export class SqliteWriter {
     this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** Checks the next `pages` pages of the file, and starts again at the first page after the last. Throws `IndexCorruption`. */
+  /** Checks the next `pages` pages of the file. After the last page it continues with the first. Throws `IndexCorruption`. */
   scrub(pages: number): void {
     this.sums.scrub(pages);
   }
@@ -254,7 +255,7 @@ export class SqliteWriter {
     }
   }
 
-  /** Closes the file because it is about to be deleted. */
+  /** Closes the file because the file is about to be deleted. */
   discard(): void {
     this.database.close();
     this.sums.close();
@@ -269,7 +270,8 @@ export class SqliteWriter {
     for (;;) {
       const before = Number(changes.get()!['n']);
       merge(MERGE_PAGES);
-      // A step that had nothing left to merge makes fewer than two changes. Source: SQLite's documentation of FTS5, 6.8.
+      // A merge step that had nothing left to merge makes fewer than two changes. Source: SQLite's documentation of FTS5,
+      // 6.8.
       if (Number(changes.get()!['n']) - before < 2) return;
     }
   }
@@ -278,7 +280,10 @@ export class SqliteWriter {
     this.execute(`INSERT INTO text_index (text_index, rank) VALUES ('${option}', ${value})`);
   }
 
-  /** Writes the states of claims. `undoHeight` is the block for which their former scores are stored; null for none. */
+  /**
+   * Writes the states of claims. `undoHeight` is the height of the block for which the former scores of the claims are
+   * stored; null to store none.
+   */
   private writeStates(states: ClaimStates, undoHeight: number | null, ended: ReadonlySet<string>): void {
     const note = (id: Uint8Array) => {
       if (undoHeight !== null) this.rememberScore(undoHeight, id, this.knownScore(id));
@@ -307,8 +312,8 @@ export class SqliteWriter {
     const id = fromHex(document.claimId);
     const known = this.knownScore(id);
     if (known === undefined) note(id);
-    // A claim of an abandoned branch may have the same document number until it is read again. Its score is still needed
-    // then, so it is kept.
+    // A claim of an abandoned branch may have the same document number until it is read again. The score of the removed
+    // claim is kept, because it is still needed when the claim is read again.
     const holder = this.rows.removeHolder(document);
     if (holder !== null) this.hide(holder.claimId, holder.score);
     this.rows.put(document, known?.score ?? null);
@@ -330,7 +335,7 @@ export class SqliteWriter {
       this.rows.statement('UPDATE hidden SET score = ? WHERE claim_id = ?').run(score, id);
   }
 
-  /** Stores the score of a claim before a block, only once per block. */
+  /** Stores the score that a claim had before a block, if none is stored for the block yet. */
   private rememberScore(
     height: number,
     id: Uint8Array,
@@ -410,7 +415,7 @@ interface OpenFile {
   readonly sums: IndexSums;
 }
 
-/** Opens an intact file; null if it is not of this version and chain. */
+/** Opens an intact index file. Returns null if the file has another version or belongs to another chain. */
 function openFile(
   provider: SqliteProvider,
   path: string,
@@ -449,7 +454,7 @@ function createFile(provider: SqliteProvider, path: string, chain: string): Open
 function configured(provider: SqliteProvider, path: string): SqliteDatabase {
   const database = provider.open(path);
   try {
-    // The log file is truncated when SQLite restarts it, so that its size shows how much it contains.
+    // SQLite truncates the log file when it restarts the log. The size of the file then shows how much the log contains.
     database.exec(`PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
       PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;
       PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);

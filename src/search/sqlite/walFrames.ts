@@ -14,10 +14,10 @@ const FRAME_HEADER_BYTES = 24;
 /** Magic number of a log. Its last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const VERSION = 3007000;
-/** Number of frames read at a time: about 1 MiB. */
+/** Number of frames that are read in one call: about 1 MiB. */
 const FRAMES_A_READ = 128;
 
-/** A log and a position in it. The salts identify the log; a restarted log has other salts. */
+/** A write-ahead log and a position in it. The salts identify the log; after a restart the log has other salts. */
 export interface LogPosition {
   readonly salt1: number;
   readonly salt2: number;
@@ -66,7 +66,7 @@ class LogSum {
   }
 }
 
-/** Runs a task on the open log file; null if there is none. Throws `EnvironmentError` for a file error. */
+/** Runs a task on the open log file. Returns null if the file does not exist. Throws `EnvironmentError` for a file error. */
 function withLog<T>(path: string, task: (file: number) => T): T | null {
   return onFile(path, () => {
     const file = openLog(path);
@@ -128,7 +128,7 @@ function readFrames(
   const bytes = Buffer.from(new ArrayBuffer(FRAMES_A_READ * frameBytes));
   const words = new Int32Array(bytes.buffer);
   const pages = new Map<number, LoggedPage>();
-  /** Frames after the last commit, as alternating page numbers and checksums. */
+  /** Frames that follow the last commit: alternating page numbers and checksums. */
   let waiting: number[] = [];
   let frames = 0;
   let databasePages = 0;

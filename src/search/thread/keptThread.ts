@@ -7,21 +7,21 @@ import { SearchError, ThreadEndedError } from '../query/searchError.js';
 import type { SearchThread } from './searchThread.js';
 
 export interface KeptThreadOptions {
-  /** Name of the thread, as it begins a sentence. */
+  /** Name of the thread, in the form that begins a sentence of a message. */
   readonly name: string;
   readonly start: () => Pick<SearchThread, 'call' | 'exited' | 'isUp'>;
   readonly warn?: (text: string) => void;
   /** Called with the reason each time the thread has ended unexpectedly. */
   readonly onEnd?: (why: string) => void;
-  /** Pauses in ms before the restarts. If the thread ends after the last one, it is not restarted again. */
+  /** Pauses in ms before the restarts. If the thread ends once more after the last restart, it is not restarted. */
   readonly pausesMs?: readonly number[];
   /** A monotonic clock in ms. */
   readonly nowMs?: () => number;
 }
 
 /**
- * Default pauses in ms before restarts. Arbitrary: after a single failure the thread is soon back, and repeated failures do
- * not keep the processor busy.
+ * Default pauses in milliseconds before restarts. Arbitrary: short after a single failure, and long after repeated failures
+ * so that the processor is not busy with restarts.
  */
 const PAUSES_MS = [1000, 5000, 30_000, 120_000];
 /** Time in ms that a thread must run before its earlier failures are forgotten. Arbitrary. */
@@ -105,7 +105,7 @@ export class KeptThread {
   }
 }
 
-/** Returns the thread or, while it is not running, another running one. */
+/** Returns `thread` or, while it is not running, another running thread. */
 export function standIn<Thread extends { readonly isUp: boolean }>(
   thread: Thread,
   all: readonly Thread[],
@@ -131,8 +131,8 @@ const WRITER_METHODS = [
 ] as const satisfies readonly (keyof IndexWriter)[];
 
 /**
- * Returns a writer that runs in a thread. Unwritten data of an ended thread is lost, so the state must be read first from
- * its successor. `beforeBuild` is awaited before the index file is deleted.
+ * Returns a writer that runs in a thread. If the thread ends, its unwritten data is lost, so the caller must read the state
+ * again before it continues. `beforeBuild` is awaited before the index file is deleted.
  */
 export function writerIn(thread: KeptThread, beforeBuild: () => Promise<void> = async () => {}): IndexWriter {
   let known = thread.starts;

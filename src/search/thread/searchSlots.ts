@@ -1,4 +1,4 @@
-/** Distributes searches fairly over slots. Each search thread or connection is a slot. */
+/** Distributes the searches of clients fairly over slots. Each search thread or connection is a slot. */
 import { FairSlots, type FairSlotsOptions, type SlotErrors } from '../../scheduler/fairSlots.js';
 import type { BackendPage } from '../searchBackend.js';
 import { SearchError } from '../query/searchError.js';
@@ -12,7 +12,7 @@ const ERRORS: SlotErrors = {
 };
 
 export class SearchSlots<Slot> extends FairSlots<Slot, SearchQuery, BackendPage> {
-  /** Creates the queue. `run` executes a search in a slot and must end within the remaining time. */
+  /** Creates the queue. `run` executes a search in a slot and must end within the remaining time of the search. */
   constructor(
     slots: readonly Slot[],
     options: FairSlotsOptions,

@@ -54,7 +54,10 @@ export class SearchThread {
   }
 }
 
-/** Serves calls in the thread with the object that `open` returns. A thread that cannot start ends with its error. */
+/**
+ * Serves calls in a thread of the search index with the object that `open` returns. If `open` fails, the thread ends with
+ * its error.
+ */
 export function serveSearchThread(open: () => Promise<object> | object, inOrder: boolean): void {
   serveThread(open, { errors: ERRORS, unpack: unpackArguments, inOrder, endsUnopened: true });
 }

@@ -8,7 +8,7 @@ import { Censor, type CensorLists, type CensoringRepost } from '../hits/censor.j
 
 /** Number of claims per lookup in the claim index. */
 const CLAIMS_AT_ONCE = 200;
-/** If the last computation took longer than this number of ms, callers do not wait for the next one. */
+/** Duration in ms of the last computation above which callers do not wait for the next one. */
 const QUICK_MS = 50;
 /** Code of `@`, the first character of channel names. */
 const CHANNEL_MARK = 0x40;
@@ -17,7 +17,7 @@ export class WaitingCensor {
   private readonly index: Pick<ClaimIndexQueries, 'signedBy' | 'claims'>;
   private readonly lists: CensorLists;
   private readonly channels: readonly string[];
-  /** Returns a text that changes when the tip changes. */
+  /** Returns a text that identifies the tip and changes with it. */
   private readonly moment: () => string;
   private censor: Censor;
   private censorOf = '';

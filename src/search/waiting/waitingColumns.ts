@@ -1,8 +1,7 @@
 /**
  * Search documents of mempool claims, stored by column. Each numeric field is an array, so that scanning tens of thousands
- * of claims takes a fraction of a millisecond. For each label and each word, the set of its documents is stored. Pure.
- *
- * Numbers are doubles, so amounts from 2^53 dewies on are rounded.
+ * of claims takes a fraction of a millisecond. For each label and each word, the set of its documents is stored. Numbers are
+ * doubles, so amounts from 2^53 dewies on are rounded.
  */
 import { FIELD_BREAK, VALUE_BREAK } from '../document/analyze.js';
 import { claimRow, documentLabels } from '../query/claimRow.js';
@@ -17,7 +16,7 @@ const FIRST_ROOM = 64;
 const MAX_CHANGES = 256;
 const NO_PLACES: ReadonlySet<number> = new Set();
 
-/** Numbers of one column by document position; NaN for a missing value. */
+/** Values of one numeric column by document position. NaN stands for a missing value. */
 export interface NumberColumn {
   /** Values of the column. The array is replaced by a larger one when it is full. */
   values: Float64Array;
@@ -36,7 +35,7 @@ const NUMBER_COLUMNS: readonly (readonly [name: string, at: number])[] = CLAIM_C
     /^(?:INTEGER|REAL)/.test(type) && name !== 'trending_score' ? [[name, at] as const] : [],
 );
 
-/** Document positions by term. A term of a single document, as most names are, is stored without a set. */
+/** Document positions by term. If a term occurs in one document only, as most names do, its position is stored without a set. */
 class Postings {
   private readonly places = new Map<string, number | Set<number>>();
 
@@ -60,7 +59,7 @@ class Postings {
 }
 
 export class WaitingColumns {
-  /** Number of changes so far. */
+  /** Number of changes of the columns so far. */
   version = 0;
   /** Documents by position. Positions of removed documents are holes. */
   readonly documents: (WaitingDocument | undefined)[] = [];
@@ -70,7 +69,7 @@ export class WaitingColumns {
   private readonly free: number[] = [];
   private readonly labels = new Postings();
   private readonly words = new Postings();
-  /** Positions of the latest changes. */
+  /** Positions of the documents that changed last. */
   private changes: number[] = [];
 
   constructor() {
@@ -100,7 +99,7 @@ export class WaitingColumns {
     return this.words.of(word);
   }
 
-  /** Returns the positions that have changed since a version; null if too many have changed. */
+  /** Returns the positions that changed after a version; null if too many have changed. */
   changedSince(version: number): ReadonlySet<number> | null {
     const count = this.version - version;
     return count > this.changes.length ? null : new Set(this.changes.slice(this.changes.length - count));
@@ -123,7 +122,7 @@ export class WaitingColumns {
     for (const word of wordsOf(entry.document)) this.words.add(word, place);
   }
 
-  /** Removes the document of a claim, if there is one. */
+  /** Removes the document of a claim. Has no effect if the claim has no document. */
   take(claimId: string): void {
     const place = this.places.get(claimId);
     if (place === undefined) return;

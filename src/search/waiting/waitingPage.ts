@@ -17,8 +17,8 @@ export function mergesWaiting(query: SearchQuery): boolean {
 }
 
 /**
- * Returns the first page with the mempool claims `outputs` that it lacks placed at the beginning. They count in `total`, at
- * most one page of them.
+ * Returns the first page with the missing mempool claims of `outputs` added at the beginning. The added claims count in
+ * `total`, at most one page of them.
  */
 export function withWaiting(
   { limit, allPages }: SearchQuery,

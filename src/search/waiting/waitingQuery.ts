@@ -157,7 +157,7 @@ function matches(node: TextNode, packed: string): boolean {
   }
 }
 
-/** Returns the test for a text. */
+/** Returns a function that tests whether the document at a position matches the text. */
 export function textTest(node: TextNode): PlaceTest {
   return (_place, { document }) => matches(node, document.words.packed);
 }
@@ -188,7 +188,10 @@ function union(found: readonly Candidates[]): Candidates {
   };
 }
 
-/** Returns the smallest set of candidates that a condition or the text allows; null if none of them restricts the documents. */
+/**
+ * Returns the smallest set of candidates to which a condition or the text restricts the documents; null if all documents are
+ * candidates.
+ */
 export function candidatesFor(
   conditions: readonly Condition[],
   text: TextNode | null,

@@ -19,13 +19,13 @@ import type { Condition, SearchQuery } from '../query/searchQuery.js';
 import { WaitingColumns, type WaitingDocument } from './waitingColumns.js';
 import { candidatesFor, conditionTest, placeOrder, textTest, type PlaceTest } from './waitingQuery.js';
 
-/** Number of documents that are built together. */
+/** Number of documents that are built in one step. */
 const CLAIMS_A_PART = 128;
-/** Maximum time in ms for which building or scanning documents blocks the event loop. */
+/** Maximum number of milliseconds for which the event loop is blocked by building or scanning documents. */
 const SLICE_MS = 4;
 /** Number of positions scanned between two checks of the clock. */
 const PLACES_A_LOOK = 512;
-/** Maximum number of new blocks whose changes are applied. After more blocks all documents are rebuilt. */
+/** Maximum number of new blocks whose changes are applied to the documents. After more blocks all documents are built again. */
 const MAX_BLOCKS = 10;
 /**
  * Maximum number of documents in sorted orders, and maximum number of cached orders. Arbitrary: sorting more documents
@@ -56,17 +56,17 @@ export class WaitingSearch {
   private readonly deps: WaitingSearchDeps;
   private readonly columns = new WaitingColumns();
   private readonly orders = new Map<string, { readonly version: number; readonly places: number[] }>();
-  /** Tags of the keys with which signatures were verified, by channel id. */
+  /** Tags of the keys with which signatures were verified, by channel id. A tag changes with the key. */
   private readonly tags = new Map<string, string | null>();
   /** Ids of claims whose documents must be built or removed before the next search. */
   private dirty = new Set<string>();
-  /** Ids of claims whose documents may be outdated because of a block. They are rebuilt in the background. */
+  /** Ids of claims whose documents may be outdated because of a new block. The documents are rebuilt in the background. */
   private readonly stale = new Set<string>();
   private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
   private isScheduled = false;
-  /** Counter that increases when changes by blocks were applied. */
+  /** Counter of the changes by blocks that were applied. */
   private blocks = 0;
   private noting: Promise<void> | null = null;
 
@@ -157,7 +157,7 @@ export class WaitingSearch {
     return places;
   }
 
-  /** Returns a cached order updated for the changes since it was sorted, or sorts it if too much has changed. */
+  /** Returns a cached order after applying the changes since it was sorted. If there are too many changes, sorts again. */
   private followed(
     known: { readonly version: number; readonly places: number[] } | undefined,
     compare: (a: number, b: number) => number,
@@ -171,7 +171,7 @@ export class WaitingSearch {
     return places;
   }
 
-  /** Returns the first `most` claims that control their names, or that do not, as requested. */
+  /** Returns the first `most` of the claims that control their names or, if the query asks for it, of those that do not. */
   private async standing(
     outputs: readonly WaitingOutput[],
     isControlling: boolean,
@@ -201,13 +201,13 @@ export class WaitingSearch {
       for (const { claimId: id } of waiting.ofChannel(claimId).outputs) this.dirty.add(id);
   }
 
-  /** Resolves when the documents include all changes before this call. */
+  /** Resolves when the documents include all changes that happened before the call. */
   private async prepare(): Promise<void> {
     if (this.making !== null) await this.making;
     // Changes by blocks are processed in the background and not awaited.
     this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
     if (this.dirty.size > 0) this.making ??= this.make().finally(() => (this.making = null));
-    // Waits also if another search has started to build the documents.
+    // Another search may have started to build the documents, so its end is awaited.
     await this.making;
   }
 
@@ -339,8 +339,8 @@ function satisfies(tests: readonly PlaceTest[], place: number, entry: WaitingDoc
 }
 
 /**
- * Separates the condition whether a claim controls its name. This depends on other claims of the name, so it is looked up
- * and not stored in documents.
+ * Separates the condition whether a claim controls its name from the other conditions. Control depends on other claims of
+ * the name, so it is looked up and not stored in documents.
  */
 function withoutControlling(conditions: readonly Condition[]): [readonly Condition[], boolean | null] {
   const isStanding = (condition: Condition): boolean =>

@@ -6,7 +6,7 @@ import { MAX_OPCODE, OP, opcodeName } from '../../script/opcodes.js';
 import { asBuffer, type Bytes } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 
-/** Number of operations that are formatted between two yields. */
+/** Number of operations that are formatted between two yields to the event loop. */
 const OPS_AT_ONCE = 500;
 
 /** The names of the opcodes that are not pushes. */
@@ -27,7 +27,7 @@ function nameOf(opcode: number): string {
 
 const LENGTH_BYTES: Readonly<Record<number, number>> = { 0x4c: 1, 0x4d: 2, 0x4e: 4 };
 
-/** Formats a script. A truncated push ends the text, and the bytes that exist are shown. */
+/** Formats a script. A truncated push is the last operation of the text; the bytes of it that exist are shown. */
 export function* esploraAsm(script: Bytes): Slices<string> {
   const bytes = asBuffer(script);
   const words: string[] = [];

@@ -19,7 +19,7 @@ import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
 const HASH_BYTES = 32;
-/** Number of blocks per page of a list. Source: electrs `BLOCK_LIMIT`. */
+/** Number of blocks on one page of a list. Source: electrs `BLOCK_LIMIT`. */
 const BLOCKS_A_PAGE = 10;
 /** Number of transactions on a page of a list. Source: electrs `CHAIN_TXS_PER_PAGE`. */
 export const TXS_A_PAGE = 25;
@@ -59,7 +59,10 @@ async function requireBlock({ services }: EsploraNode, id: number): Promise<Load
   return block;
 }
 
-/** The same for a block that is likely to be asked for again. */
+/**
+ * Returns the block with its parsed data, like `requireBlock`. Used for a block that is likely to be requested again, so it
+ * is cached.
+ */
 function requireRecent(node: EsploraNode, id: number): MaybePromise<RecentBlock> {
   const { recent } = node;
   return recent.block(id) ?? requireBlock(node, id).then((block) => recent.keepBlock(id, block));
@@ -104,7 +107,7 @@ export async function blocksFrom(node: EsploraNode, height: number, count: numbe
   return blocks;
 }
 
-/** Lets HTTP caches store the response if it is about a block that is deep enough. */
+/** Lets HTTP caches store the response, if the block that it describes has enough confirmations. */
 export function cacheBlock(call: EsploraCall, id: number): void {
   const { headers, chain } = call.services.chain;
   const { active } = chain.index;

@@ -2,7 +2,7 @@
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
-/** Maximum number of cached block sizes. Each entry takes less than 100 bytes. */
+/** Maximum number of cached block sizes. Each entry uses less than 100 bytes. */
 const MAX_KEPT = 20_000;
 
 export interface BlockSize {

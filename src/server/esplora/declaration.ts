@@ -10,7 +10,7 @@ import type { FeeProjection } from './feeProjection.js';
 import type { BlockSizes } from './blockSizes.js';
 import type { RecentReads } from './recentReads.js';
 
-/** Indexes that a path may need. Each has the name of the option that enables it. */
+/** Indexes that a path may need, by the names of the options that enable them. */
 export const ESPLORA_INDEXES = ['txindex', 'addressindex', 'spendindex'] as const;
 export type EsploraIndex = (typeof ESPLORA_INDEXES)[number];
 
@@ -43,7 +43,7 @@ export interface EsploraCall extends EsploraNode {
   readonly query: URLSearchParams;
   /** The received body; empty for a GET. */
   readonly body: Buffer;
-  /** Lets HTTP caches store the response for this time. Without a call, caches must revalidate the response. */
+  /** Sets the seconds for which HTTP caches may store the response. If it is not called, caches must revalidate the response. */
   cacheFor(seconds: number): void;
 }
 
@@ -66,8 +66,7 @@ export interface EsploraPath {
   readonly needs: readonly EsploraIndex[];
   readonly cost: EsploraCost;
   /**
-   * The state on which the response depends, besides the path. Only responses of paths with this field are cached
-   * (`-rpccache`).
+   * State on which the response depends besides the path. If absent, the response is not cached (`-rpccache`).
    */
   readonly follows?: AnswerSource;
   /** Whether the handler changes state. Such a handler must run at most once for a request. */

@@ -1,7 +1,7 @@
 /**
  * The Esplora-compatible interface (`-esplora`): routes requests, checks that the needed indexes exist, applies CORS, and
  * converts failures to error responses. Requests need no authentication. They must come from the addresses of `-rpcallowip`,
- * and use the RPC work queue. Owns the request bodies that are being read.
+ * and use the RPC work queue. Stores the request bodies that are being read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
@@ -33,11 +33,11 @@ import { textReply } from './reply.js';
 
 /** Prefix of all paths of the Esplora-compatible interface. */
 export const ESPLORA_PREFIX = '/api/';
-/** Maximum size of a request body. The hex of any relayed transaction is smaller. */
+/** Maximum size of a request body in bytes, above the hex of any transaction that nodes relay. */
 const MAX_BODY_BYTES = 1 << 20;
 /** Maximum length of a response that is cached. A page of transactions fits; computing such a page takes some milliseconds. */
 const MAX_KEPT_CHARS = 131_072;
-/** Maximum number of large bodies that are received concurrently. Arbitrary: 16 MiB in total. */
+/** Maximum number of large bodies that are received concurrently. Arbitrary: bounds the memory to 16 MiB. */
 const MAX_LARGE_BODIES = 16;
 const SMALL_BODY_BYTES = 1 << 13;
 const INDEX_NAMES: Readonly<Record<EsploraIndex, string>> = {
@@ -68,7 +68,7 @@ export class EsploraEndpoint {
   readonly origins: Origins;
   readonly sockets: EsploraSockets;
   private readonly deps: EsploraDeps;
-  /** Indexes that are complete: from then on each block updates them. */
+  /** Indexes that have been filled. Each new block updates them, so they stay complete. */
   private readonly synced = new Set<EsploraIndex>();
   private largeBodies = 0;
 
@@ -104,7 +104,7 @@ export class EsploraEndpoint {
     this.route({ method: 'GET', target, origin }, serve, () => undefined);
   }
 
-  /** `read` reads the body of a POST. */
+  /** Handles a request. `read` is called to read the body of a POST. */
   private route(
     { method, target, origin }: { method: string; target: string; origin: string | undefined },
     serve: Serve,
@@ -141,7 +141,7 @@ export class EsploraEndpoint {
   ): HttpReply | Promise<HttpReply> {
     const { answers, services } = this.deps;
     const request = { target, body: NOTHING, allowed };
-    // Before the chain is open, the validity of a cached response cannot be checked.
+    // Before the chain is open, it is unknown whether a cached response is valid.
     if (answers === null || declared.follows === undefined || this.deps.warmupStatus() !== null)
       return this.answer(declared, found, request, signals);
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
@@ -178,8 +178,8 @@ export class EsploraEndpoint {
       onRefused(error);
     };
     request.on('data', (chunk: Buffer) => {
-      // The rest of a rejected body is read and discarded. Otherwise the connection could be reset before the client reads
-      // the response.
+      // The remaining bytes of a rejected body are read and discarded. Otherwise the connection could be reset before the
+      // client reads the response.
       if (isOver) return;
       bytes += chunk.length;
       if (!isLarge && bytes > SMALL_BODY_BYTES) {
@@ -208,7 +208,7 @@ export class EsploraEndpoint {
     signals: CallSignals,
   ): HttpReply | Promise<HttpReply> {
     const call = new Call(this.node, target, body);
-    // The first header must be `Cache-Control`: cached responses rely on this order.
+    // `Cache-Control` must be the first header, because the code for cached responses relies on this order.
     const caching = (reply: HttpReply): HttpReply => ({
       ...reply,
       headers: ['Cache-Control', call.cacheControl, ...allowed],
@@ -269,7 +269,7 @@ interface Asked {
   readonly allowed: readonly string[];
 }
 
-/** A request as handlers see it. */
+/** A request with the data and services that handlers use. */
 class Call implements EsploraCall {
   readonly services: RpcServices;
   readonly fees: FeeProjection;

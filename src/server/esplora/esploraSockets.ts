@@ -1,8 +1,8 @@
 /**
- * The WebSocket of the Esplora-compatible interface, `/api/v1/ws`: accepts connections and sends notifications. Mempool changes are
- * collected for a short time and sent in one message. A block is sent once it is the tip. Clients need no password. Web
- * pages of origins that `-esploraorigin` does not list are rejected. Owns the clients. Source: mempool backend
- * websocket-handler.ts.
+ * The WebSocket of the Esplora-compatible interface, `/api/v1/ws`: accepts connections and sends notifications. Mempool
+ * changes are collected for a short time and sent in one message. A block is sent once it is the tip. Clients need no
+ * password. Web pages of origins that `-esploraorigin` does not list are rejected. Stores the connected clients. Source:
+ * mempool backend websocket-handler.ts.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -35,7 +35,7 @@ export const MAX_CLIENTS = 200;
 const GATHER_MS = 200;
 const HEARTBEAT_MS = 30_000;
 const CLOSE_GRACE_MS = 2000;
-/** Maximum number of an address's transactions in one notification. */
+/** Maximum number of transactions of one address in a notification. */
 const MAX_TOLD = 100;
 
 export interface EsploraSocketDeps {
@@ -54,18 +54,18 @@ export class EsploraSockets implements NotificationListener {
   });
   private readonly clients = new Set<SocketClient>();
   private readonly heartbeat: NodeJS.Timeout;
-  /** Keys of the scripts that mempool changes involved since the last message. */
+  /** Keys of the scripts that are part of changes of the mempool since the last message. */
   private readonly touched = new Set<string>();
-  /** Outputs that mempool transactions spent since the last message, by transaction id (hex) and output number. */
+  /** Outputs spent by mempool transactions since the last message, by transaction id (hex) and output number. */
   private spent = new Map<string, Record<string, JsonOut>>();
   private gathering: NodeJS.Timeout | null = null;
   /**
-   * `connected`: blocks connected since the last notification. `isReorganised`: whether blocks were disconnected since then
-   * (a reorg).
+   * `connected`: blocks connected since the last notification. `isReorganised`: whether blocks were disconnected (a reorg)
+   * since the last notification.
    */
   private connected: BlockNotice[] = [];
   private isReorganised = false;
-  /** The last of the queued tasks. Messages are built one after the other. */
+  /** Promise of the last queued task. Messages are built one after the other. */
   private work: Promise<void> = Promise.resolve();
   private isListening = false;
   private isClosed = false;
@@ -284,7 +284,7 @@ export class EsploraSockets implements NotificationListener {
     }
   }
 
-  /** Builds the message parts that are the same for all subscribers, once for all of them. */
+  /** Builds the parts of a message that are equal for all subscribers. Each part is built only once. */
   private async sharedMessages(): Promise<(client: SocketClient) => Message> {
     const { node } = this.deps;
     const wants = (topic: 'stats' | 'mempool-blocks'): boolean =>
@@ -298,7 +298,10 @@ export class EsploraSockets implements NotificationListener {
     });
   }
 
-  /** Adds to `message` the new mempool transactions of a tracked script, and those that left the mempool unconfirmed. */
+  /**
+   * Adds to `message` the new mempool transactions of a tracked script, and the transactions that left the mempool without
+   * confirmation.
+   */
   private async tellScript(
     client: SocketClient,
     key: string,

@@ -1,8 +1,8 @@
 /**
- * Projects the mempool into blocks, and derives fee rates from them, as mempool.space does. The rate of a transaction is the lower
- * of its own rate and its rate together with its unconfirmed ancestors. Owns the last projection. The projection is
- * recomputed in time slices when the mempool has changed. A large mempool has a minimum interval between two projections.
- * Source: mempool backend mempool-blocks.ts, fee-api.ts.
+ * Projects the mempool into blocks, and derives fee rates from them, as mempool.space does. The fee rate of a transaction is
+ * the lower of its own rate and the rate of the transaction together with its unconfirmed ancestors. Caches the last
+ * projection. The projection is recomputed in time slices when the mempool has changed. A large mempool has a minimum
+ * interval between two projections. Source: mempool backend mempool-blocks.ts, fee-api.ts.
  */
 import { MAX_BLOCK_WEIGHT } from '../../consensus/limits.js';
 import type { MempoolReader } from '../../mempool/mempoolReader.js';
@@ -18,8 +18,8 @@ const MAX_BLOCKS = 8;
 /** Percentiles (0 to 1) of the transactions' fee rates that are shown as the fee range of a block. */
 const RANGE = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] as const;
 /**
- * A mempool with at most `FEW` transactions is projected after every change. For a larger mempool, `PAUSE_MS` is the minimum
- * interval between two projections.
+ * The projection for a mempool with at most `FEW` transactions is recomputed after every change. For a larger mempool at
+ * least `PAUSE_MS` milliseconds pass between two computations.
  */
 const FEW = 2000;
 const PAUSE_MS = 2000;
@@ -166,7 +166,7 @@ export class FeeProjection {
     this.pool = pool;
   }
 
-  /** The current projection. It is recomputed first if the mempool has changed. */
+  /** Returns the current projection, which is recomputed if the mempool has changed. */
   blocks(): MaybePromise<readonly ProjectedBlock[]> {
     const { changeCount, size } = this.pool();
     const { made } = this;

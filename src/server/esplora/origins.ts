@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, HEAD, POST, OPTIONS';
-/** Time for which a browser may cache the response to a CORS preflight request. */
+/** Seconds for which a browser may cache the response to a CORS preflight request. */
 const MAX_AGE_SEC = 86_400;
 
 const NO_HEADERS: readonly string[] = [];
@@ -15,7 +15,10 @@ export class Origins {
   private readonly allowed: ReadonlySet<string>;
   private readonly allowsAll: boolean;
 
-  /** `origins`: allowed origins in the form that browsers send (`https://wallet.example`), or `*` for any origin. */
+  /**
+   * Creates the check. `origins` contains the allowed origins in the form that browsers send (`https://wallet.example`), or
+   * `*` for any origin.
+   */
   constructor(origins: readonly string[]) {
     this.allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
     this.allowsAll = this.allowed.has('*');

@@ -57,7 +57,7 @@ function childOf(at: Segment, text: string): Segment {
 
 const TREE = buildTree(ESPLORA_PATHS);
 
-/** Finds the declared paths that match a request target without its query; null if none match. Parameters are not decoded. */
+/** Finds the declared path that matches a request target without its query; null if none matches. Parameters are not decoded. */
 export function matchPath(path: string): MatchedPath | null {
   let at = TREE;
   const params: Record<string, string> = {};

@@ -1,31 +1,31 @@
 /**
- * Blocks that were read last, and transactions whose outputs were spent by those shown last. The pages of a block are asked for
- * one after the other, and transactions of one block often spend outputs of the same transaction. Both are named by their
- * hash, so that they stay valid in a reorg.
+ * Cache of the blocks that were read last, and of the transactions whose outputs are spent by transactions of recent
+ * responses. Clients request the pages of a block one after the other, and transactions of one block often spend outputs of
+ * the same transaction. Entries are identified by hashes, so a reorg does not invalidate them.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { BoundedMap } from '../../util/boundedMap.js';
 
-/** Bounds of the two caches. Arbitrary: some large blocks. */
+/** Maximum sizes of the two caches in bytes. Arbitrary: a few large blocks. */
 const BLOCK_BYTES = 24 << 20;
 const TRANSACTION_BYTES = 8 << 20;
-/** Memory of a parsed input or output beside its bytes, about. */
+/** Estimated memory in bytes of a parsed input or output in addition to its serialized bytes. */
 const PART_BYTES = 250;
 
 export interface RecentBlock {
   readonly block: LoadedBlock;
-  /** The undo data, if it was read. */
+  /** The undo data of the block; null if it was not read. */
   undo: Buffer | null;
 }
 
 export class RecentReads {
-  /** By header id. */
+  /** Cached blocks by header id. */
   private readonly blocks = new BoundedMap<number, RecentBlock>(BLOCK_BYTES);
   private readonly transactions = new BoundedMap<string, Transaction>(TRANSACTION_BYTES);
 
-  /** Memory in use, about. */
+  /** Estimated memory in use, in bytes. */
   get sizeBytes(): number {
     return this.blocks.size + this.transactions.size;
   }
@@ -43,7 +43,7 @@ export class RecentReads {
     const { packed, txs, inputs, outputs, txids, wtxids } = block.parsed;
     const tables = packed ? [packed] : [txs, inputs, outputs, txids, wtxids];
     const tablesBytes = tables.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    // The undo data is at most about as large as the block.
+    // The undo data is usually not larger than the block, whose size is counted twice.
     this.blocks.set(id, kept, 2 * block.raw.length + tablesBytes);
     return kept;
   }

@@ -2,10 +2,10 @@
 import { jsonChunks, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
-/** Number of bytes that are written at a time. */
+/** Number of bytes that are written in one step. */
 const SLICE_BYTES = 65_536;
 
-/** Body chunks of a reply whose `text` is already complete: none. */
+/** Body chunks of a reply whose `text` is already complete: an empty sequence. */
 const NO_CHUNKS: AsyncIterable<string> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };

@@ -18,7 +18,7 @@ const BLOCKS = 8;
 const LATEST = 6;
 /** Period in seconds over which the arrival rate is measured. Source: `TX_PER_SECOND_SAMPLE_PERIOD`. */
 const SAMPLE_SEC = 150;
-/** Maximum number of transactions that are read to compute the arrival rate. */
+/** Maximum number of transactions that are read for the computation of the arrival rate. */
 const MAX_SAMPLED = 5000;
 
 export type Message = Record<string, JsonOut | undefined>;

@@ -7,14 +7,14 @@ import type { WebSocket } from 'ws';
 import { stringifyJson } from '../../util/json/jsonWrite.js';
 import type { Message } from './socketAnswers.js';
 
-/** Maximum size of a request. Source: `MAX_MESSAGE_SIZE`. */
+/** Maximum size of a client's request in bytes. Source: `MAX_MESSAGE_SIZE`. */
 export const MAX_MESSAGE_BYTES = 50_000;
-/** `MAX_MESSAGES`: maximum number of requests within `WINDOW_MS`. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
+/** Maximum number of requests of a client within `WINDOW_MS` milliseconds. Source: `MSG_RATE_LIMIT`, `MSG_RATE_WINDOW`. */
 const MAX_MESSAGES = 100;
 const WINDOW_MS = 10_000;
 /** Maximum number of bytes that are queued for a client. Source: `MAX_BUFFERED_AMOUNT`. */
 const MAX_WAITING_BYTES = 10_000_000;
-/** Maximum number of addresses that a client may track, and also of transactions. */
+/** Maximum number of addresses that a client may track. The same number applies to transactions. */
 export const MAX_TRACKED = 100;
 const TOPICS = ['blocks', 'mempool-blocks', 'stats'] as const;
 export type Topic = (typeof TOPICS)[number];
@@ -48,8 +48,8 @@ export class SocketClient {
   }
 
   /**
-   * Calls `handle` with each request of the client. A request that is not an object closes the connection, and so do too
-   * many requests.
+   * Calls `handle` with each request of the client. The connection is closed after a request that is not an object, and
+   * after too many requests.
    */
   onRequest(handle: (request: Record<string, unknown>) => void): void {
     this.socket.on('message', (data: Buffer) => {

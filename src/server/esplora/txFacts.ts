@@ -58,7 +58,7 @@ export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<Foun
   });
 }
 
-/** A transaction by the index, or null. */
+/** Reads a transaction by the transaction index; null if the index does not contain it. */
 function parentOf({ services, recent }: EsploraNode, txid: Bytes): MaybePromise<Transaction | null> {
   const known = recent.transaction(txid);
   if (known !== undefined) return known;
@@ -72,7 +72,7 @@ function parentOf({ services, recent }: EsploraNode, txid: Bytes): MaybePromise<
 
 /**
  * Reads the outputs that a confirmed transaction spends from the transaction index; null if an output is not found. `spent`
- * has the first of them.
+ * contains the outputs of the first inputs, if the caller knows them.
  */
 function spentByIndex(
   node: EsploraNode,
@@ -136,7 +136,7 @@ export function txAnswer(
   );
 }
 
-/** Formats the transactions with these ids, in the order of the ids. Transactions that no longer exist are left out. */
+/** Formats the transactions with these ids, in the order of the ids. Transactions that do not exist any more are left out. */
 export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Promise<JsonOut[]> {
   const { services } = node;
   const format = txFormat(services);

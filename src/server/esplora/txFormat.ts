@@ -21,8 +21,8 @@ import { esploraAsm } from './asm.js';
 type Answer = Record<string, JsonOut | undefined>;
 
 /**
- * Maximum size of a transaction that is formatted without yielding. `PARTS_AT_ONCE`: number of inputs, outputs and witness
- * items. `BYTES_AT_ONCE`: number of bytes.
+ * Maximum size of a transaction that is formatted without yielding to the event loop. `PARTS_AT_ONCE`: number of inputs,
+ * outputs and witness items. `BYTES_AT_ONCE`: number of bytes.
  */
 const PARTS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 50_000;
@@ -168,7 +168,7 @@ export function* outputAnswer(
   return answer;
 }
 
-/** The redeem script and the witness script of an input, formatted. Source: electrs `get_innerscripts`. */
+/** Formats the redeem script and the witness script of an input. Source: electrs `get_innerscripts`. */
 function* innerScripts(input: TxInput, spent: SpentOutput): Slices<Answer> {
   const { type } = extractDestinations(stripClaimPrefix(spent.script));
   const redeem = type === 'scripthash' ? lastPush(input.scriptSig) : null;

@@ -47,7 +47,7 @@ function found(call: EsploraCall): MaybePromise<FoundTransaction> {
 }
 
 function bytesOf(found: FoundTransaction): Buffer {
-  // A stored transaction is not parsed.
+  // The bytes of a stored transaction are returned without parsing them.
   return found.stored?.bytes ?? asBuffer(formatTransaction(found.tx));
 }
 

@@ -1,4 +1,4 @@
-/** The origin of a WebSocket call: its client, and its turn in the queue of WebSocket calls. */
+/** The origin of a WebSocket call: the client that sent it, and its turn in the queue of WebSocket calls. */
 import type { RpcOrigin } from '../../rpc/call/dispatch.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
 
@@ -22,7 +22,7 @@ export class CallOrigin implements RpcOrigin {
     return this.gone;
   }
 
-  /** Waits for a turn in the queue. The queue is long enough for the concurrent calls of all clients. */
+  /** Waits for a free slot of the work queue. The queue is long enough for the concurrent calls of all clients. */
   async enter(): Promise<void> {
     if (!this.queue.tryEnter()) {
       const turn = this.queue.enter();

@@ -30,7 +30,7 @@ import { readCommandParams } from './parameters.js';
 import type { WatchedTransaction } from './watchedTransaction.js';
 import { WatchLimitError, Watches, type WatchCount } from './watches.js';
 
-/** Maximum time for a client to close the connection after a close message. */
+/** Maximum milliseconds for a client to close the connection after a close message. */
 const CLOSE_GRACE_MS = 2000;
 /** WebSocket close codes. Codes from 4000 on are defined by this program. */
 export const CLOSE_CODE = { goingAway: 1001, refused: 1008, tooSlow: 4000 } as const;
@@ -41,11 +41,11 @@ const AUTHENTICATE_PARAMS = [
 ] as const;
 
 export interface LbcdClientLimits {
-  /** Maximum number of concurrent calls. */
+  /** Maximum number of concurrent calls of one client. */
   readonly maxConcurrent: number;
-  /** Maximum number of bytes queued for the client. */
+  /** Maximum number of bytes that wait to be sent to the client. */
   readonly maxQueueBytes: number;
-  /** Maximum time for a client to authenticate. */
+  /** Maximum milliseconds after the connection within which a client must authenticate. */
   readonly authenticateMs: number;
 }
 
@@ -60,9 +60,9 @@ export interface LbcdClientDeps {
 
 /** The remote side of a WebSocket connection. */
 export interface Caller {
-  /** Address and port, for the log. */
+  /** Address and port of the client, for the log. */
   readonly peer: string;
-  /** Whether the `Authorization` header of the connection was correct. */
+  /** Whether the request that opened the connection had a correct `Authorization` header. */
   readonly isKnown: boolean;
   /** Checks the value of an `Authorization` header. */
   authenticate(authorization: string): Promise<boolean>;
@@ -128,7 +128,7 @@ export class LbcdClient implements CommandClient {
     if (!this.isGone) this.outgoing.push(text);
   }
 
-  /** Sends a long notification, which is serialized while it is sent. */
+  /** Sends a long notification. It is serialized piece by piece while it is sent. */
   notifyInPieces(pieces: () => AsyncIterable<string>, sizeBytes: number): void {
     if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
   }
@@ -177,7 +177,7 @@ export class LbcdClient implements CommandClient {
     this.socket.once('close', () => clearTimeout(cut));
   }
 
-  /** Sends a ping. Disconnects the client if it sent nothing since the previous ping. */
+  /** Sends a ping. Disconnects the client if it has sent nothing since the previous ping. */
   checkLife(): void {
     if (!this.isAlive) {
       this.deps.logger.info(`WebSocket client ${this.caller.peer} does not answer pings: disconnected`);
@@ -280,7 +280,7 @@ export class LbcdClient implements CommandClient {
     );
   }
 
-  /** Runs the calls of a batch. Returns their replies in order; null without any replies. */
+  /** Runs the calls of a batch. Returns their replies in order; null if no call has a reply. */
   private async batch(scanner: JsonScanner): Promise<Reply | null> {
     scanner.take('[');
     if (scanner.peek() === ']') {
@@ -315,7 +315,7 @@ export class LbcdClient implements CommandClient {
       if (!this.isKnown) throw new Disconnect('it sent a request before it authenticated');
       return null;
     }
-    // A request with such an id gets no reply, as in lbcd, which cannot serialize the id.
+    // A request whose id is neither a text nor a number gets no reply. lbcd cannot serialize such an id either.
     if (typeof head.id !== 'string' && !isJsonNumber(head.id)) return null;
     if (method === 'authenticate') return this.authenticate(head, params);
     if (!this.isKnown) throw new Disconnect('its first request was not authenticate');
@@ -361,7 +361,7 @@ export class LbcdClient implements CommandClient {
     return resultText(head, `${result}\n\n== Websocket ==\n${commandUsages().join('\n')}`);
   }
 
-  /** Calls a method of the node. Waits for a turn in the queue before. */
+  /** Calls a method of the node after waiting for a free slot of the work queue. */
   private async call(head: Head, method: string, params: JsonValue[] | JsonObject): Promise<Reply> {
     const { queue, dispatcher } = this.deps;
     const origin = new CallOrigin(queue, this.goneControl.signal, this.caller.peer);

@@ -63,7 +63,10 @@ function knownKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
     .filter((key) => key !== null);
 }
 
-/** Notifies a client about mempool transactions that spend its newly watched outputs. Source: `addSpentRequests`. */
+/**
+ * Notifies a client about mempool transactions that spend the outputs that it has just started to watch. Source:
+ * `addSpentRequests`.
+ */
 export function tellSpenders(
   client: Pick<CommandClient, 'notify'>,
   outputs: readonly string[],
@@ -237,7 +240,7 @@ function usageOf(name: string): string {
   return [name, ...words].join(' ');
 }
 
-/** The `help` text of one command. */
+/** Returns the `help` text of one command. */
 export function commandHelp(name: string): string {
   return `${usageOf(name)}\n\n${COMMANDS[name]!.summary}\n`;
 }

@@ -1,8 +1,8 @@
 /**
- * lbcd's WebSocket protocol: accepts connections, limits their number, and sends notifications to all clients. Owns the
- * clients. `client.ts` handles the calls and watched items of one client. A client sends its credentials in a header of the
- * upgrade request, or in its first request (`authenticate`). Source: lbcd rpcserver.go `Start`, rpcwebsocket.go
- * `WebsocketHandler`, `notificationHandler`.
+ * lbcd's WebSocket protocol: accepts connections, limits their number, and sends notifications to all clients. Stores the
+ * connected clients. `client.ts` handles the calls and watched items of one client. A client sends its credentials in a
+ * header of the upgrade request, or in its first request (`authenticate`). Source: lbcd rpcserver.go `Start`,
+ * rpcwebsocket.go `WebsocketHandler`, `notificationHandler`.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -24,15 +24,15 @@ import * as notices from './notices.js';
 import { WatchedTransaction } from './watchedTransaction.js';
 import { WatchCount } from './watches.js';
 
-/** Maximum size of a request from a client that authenticated by the header. HTTP has the same limit. */
+/** Maximum size in bytes of a request from a client that authenticated by the header. HTTP has the same limit. */
 const MAX_REQUEST_BYTES = 0x02000000;
-/** Maximum size of a request from clients that did not authenticate by the header. */
+/** Maximum size of a request in bytes from a client that did not authenticate by the header. */
 const MAX_OPEN_REQUEST_BYTES = 1 << 20;
-/** Interval of pings. */
+/** Interval of pings in ms. */
 const HEARTBEAT_MS = 30_000;
-/** Maximum time for a client to authenticate. Source: `rpcAuthTimeoutSeconds`. */
+/** Maximum milliseconds within which a client must authenticate. Source: `rpcAuthTimeoutSeconds`. */
 const AUTHENTICATE_MS = 10_000;
-/** Maximum number of watched items of all clients together. Each item takes about 150 bytes. Arbitrary. */
+/** Maximum number of watched items of all clients together. Each item uses about 150 bytes. Arbitrary: bounds the memory. */
 const MAX_WATCHED = 1_000_000;
 
 export interface LbcdSocketOptions {
@@ -69,7 +69,7 @@ export class LbcdSocketEndpoint implements NotificationListener, UpgradeEndpoint
   private readonly heartbeat: NodeJS.Timeout;
   private readonly emptied: (() => void)[] = [];
   private calls: LbcdSocketCalls | null = null;
-  /** Whether blocks are being disconnected. Their transactions return to the mempool and do not count as new. */
+  /** Whether blocks are being disconnected. The transactions of these blocks return to the mempool without counting as new. */
   private isReorganising = false;
 
   constructor(options: LbcdSocketOptions, deps: LbcdSocketDeps) {

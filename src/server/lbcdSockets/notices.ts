@@ -9,7 +9,7 @@ import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 const HEADER_BYTES = 112;
 const TIME_AT = 100;
 
-/** The block data in a notification. */
+/** Data of a block that notifications contain. */
 export interface NotedBlock {
   /** Wire order. */
   readonly hash: Bytes;
@@ -39,8 +39,8 @@ export const rescanProgress = (block: NotedBlock): string => blockNotice('rescan
 export const rescanFinished = (block: NotedBlock): string => blockNotice('rescanfinished', block);
 
 /**
- * Notification of a block with the `transactions` that match the client's filter. If none match, the JSON contains null,
- * because Go serializes a nil slice as null.
+ * Notification of a block with the `transactions` that match the client's filter. If no transaction matches, the JSON
+ * contains null, because Go serializes a nil slice as null.
  */
 export function filteredBlockConnected(block: NotedBlock, transactions: readonly string[]): string {
   const shown = transactions.length > 0 ? transactions : null;
@@ -70,8 +70,8 @@ export function txAccepted(txid: Bytes, totalSat: bigint): string {
 }
 
 /**
- * Notification of a mempool transaction. `transaction` has the format of `getrawtransaction`. It may be long, so it is
- * serialized while it is sent.
+ * Notification of a mempool transaction. `transaction` has the format of `getrawtransaction`. The transaction may be long,
+ * so it is serialized while it is sent.
  */
 export const txAcceptedVerbose = (transaction: JsonOut): JsonOut =>
   noticeJson('txacceptedverbose', [transaction]);

@@ -4,7 +4,7 @@
  */
 import type { WebSocket } from 'ws';
 
-/** Maximum number of bytes that are written ahead to the buffer of the socket. */
+/** Maximum number of bytes in the socket's buffer. Further messages wait in the queue. */
 const AHEAD_BYTES = 64 << 10;
 
 interface Item {
@@ -15,7 +15,7 @@ interface Item {
 }
 
 export interface OutgoingEvents {
-  /** Called when the queue exceeds its limit. */
+  /** Called when the queue exceeds its maximum size. */
   readonly onTooSlow: () => void;
   /** Called when the client has read queued data. */
   readonly onTaken: () => void;
@@ -61,8 +61,8 @@ export class Outgoing {
   }
 
   /**
-   * Waits for space in the queue. Resolves immediately if the queue is short. Otherwise resolves when the client has read
-   * half of the queue, or when the connection has ended.
+   * Waits for space in the queue of messages. Resolves immediately if the queue is short. Otherwise resolves when the client
+   * has read half of the queue, or when the connection has ended.
    */
   room(): Promise<void> {
     if (!this.isOpen || this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 4)
@@ -126,7 +126,7 @@ export class Outgoing {
     return new Promise((resolve) =>
       this.socket.send(text, { fin }, () => {
         this.events.onTaken();
-        // Yields, so that other clients get a turn before the next piece.
+        // Waits for the next turn of the event loop before the next piece, so that other clients get a turn.
         setImmediate(resolve);
       }),
     );

@@ -17,7 +17,7 @@ import { outPointKey, WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyKey } from './watchKeys.js';
 import type { Watches } from './watches.js';
 
-/** Interval of progress notifications during a rescan. Source: `scanBlockChunks`. */
+/** Milliseconds between progress notifications during a rescan. Source: `scanBlockChunks`. */
 const PROGRESS_MS = 10_000;
 
 /** The client that requested a rescan. */
@@ -107,7 +107,8 @@ async function scan(
   for (let height = begin; height < end; height++) {
     if (height > active.height) {
       if (last !== null && !isTip(services, last)) throw reorganized();
-      // This code runs in the same event loop turn as the read of the tip, so a block cannot be connected in between.
+      // This code runs in the same event loop turn as the read of the tip, so no block can be connected before the client
+      // watches new blocks.
       if (end === Infinity) watchFromHere(client, request);
       break;
     }
@@ -136,7 +137,7 @@ function watchFromHere({ watches }: RescanClient, { addresses, unspent }: Rescan
   watches.addAddresses(addresses);
 }
 
-/** Scans a block. The client gets at most one notification of each type per transaction. */
+/** Scans a block for the items that the client watches. The client gets at most one notification of each type per transaction. */
 function scanBlock(
   client: RescanClient,
   { addresses, unspent }: RescanRequest,

@@ -1,6 +1,6 @@
 /**
- * A transaction of the mempool or of a block, for matching against watched items. Each derived value is computed once, on
- * first use.
+ * A transaction of the mempool or of a block, for matching against watched items. Each derived value is computed once, when
+ * it is first needed.
  */
 import {
   TX_FIRST_INPUT,
@@ -24,7 +24,7 @@ import { payeesOf, unlockedKey, type Payees } from './watchKeys.js';
 export class WatchedTransaction {
   private readonly bytes: Buffer;
   private readonly parsed: ParsedBlock;
-  /** Number of the transaction in `parsed`. */
+  /** Number of the transaction in the parsed block. */
   readonly index: number;
   private made: { hex?: string; spent?: string[]; payees?: Payees[] } = {};
 
@@ -68,7 +68,7 @@ export class WatchedTransaction {
     return this.inputs((input) => unlockedKey(this.bytes, this.parsed, input));
   }
 
-  /** The destinations of each output. */
+  /** The destinations that each output pays to. */
   get payees(): readonly Payees[] {
     const first = this.field(TX_FIRST_OUTPUT);
     return (this.made.payees ??= Array.from({ length: this.outputCount }, (_, n) =>

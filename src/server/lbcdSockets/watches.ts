@@ -1,6 +1,6 @@
 /**
  * Watched items of one client: addresses (`notifyreceived`), outputs (`notifyspent`), and its transaction filter
- * (`loadtxfilter`). Owns the sets. Their total size over all clients is limited. Source: lbcd rpcwebsocket.go
+ * (`loadtxfilter`). Stores the sets. Their total size over all clients is limited. Source: lbcd rpcwebsocket.go
  * `wsNotificationManager`, `wsClientFilter`.
  */
 import { outPointKey, type WatchedTransaction } from './watchedTransaction.js';
@@ -84,7 +84,7 @@ export interface Relevance {
   readonly redeems: boolean;
   /** Whether the transaction pays to a watched address. */
   readonly receives: boolean;
-  /** Outputs of the transaction that must be watched from now on, in the format of `outPointKey`. */
+  /** Outputs of the transaction that must be watched after this match, in the format of `outPointKey`. */
   readonly outputs: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export class Watches {
     return this.filter !== null;
   }
 
-  /** Whether the client watches no items. Transactions of blocks then need no matching. */
+  /** Whether the client watches no items. If so, transactions of blocks need not be matched. */
   get isEmpty(): boolean {
     return this.received.isEmpty && this.spent.isEmpty;
   }
@@ -127,7 +127,7 @@ export class Watches {
 
   /**
    * Matches a transaction against the watched addresses and outputs. If the transaction is confirmed, the outputs that it
-   * spends are not watched.
+   * spends are removed from the watched outputs.
    */
   look(transaction: WatchedTransaction, isInBlock: boolean): Relevance {
     let redeems = false;

@@ -30,7 +30,7 @@ import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
 export const METRICS_PATH = '/metrics';
-/** Time for which the response text is reused, because creating the text takes milliseconds. Arbitrary. */
+/** Milliseconds for which the response text is reused, because its creation takes milliseconds. Arbitrary. */
 const SHARED_MS = 100;
 
 type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
@@ -53,7 +53,7 @@ export class NodeMetrics {
   constructor({ version, params, folders, warnings }: NodeMetricsOptions) {
     const { metrics } = this;
     collectDefaultMetrics({ register: metrics.registry, prefix: METRICS_PREFIX });
-    // Removes gauges whose names look like counters. Metrics without this suffix report the same totals.
+    // Removes gauges whose names end like those of counters. Metrics without this suffix report the same totals.
     for (const name of ['handles', 'requests', 'resources']) {
       metrics.registry.removeSingleMetric(`${METRICS_PREFIX}nodejs_active_${name}_total`);
     }

@@ -24,7 +24,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a gauge with one label that reads its current values on request. */
+  /** Adds a gauge with one label. `read` returns its current values and is called when the metrics are requested. */
   labelledGauge(name: string, help: string, label: string, read: () => ByLabel): void {
     new Gauge({
       ...this.named(name, help),
@@ -36,7 +36,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a counter whose total the node already keeps. */
+  /** Adds a counter whose total the node counts elsewhere. */
   total(name: string, help: string, read: () => number): void {
     new Counter({
       ...this.named(name, help),
@@ -47,7 +47,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a counter with one label whose totals the node already keeps. */
+  /** Adds a counter with one label. The node keeps the totals; `read` returns them when the metrics are requested. */
   labelledTotal(name: string, help: string, label: string, read: () => ByLabel): void {
     new Counter({
       ...this.named(name, help),

@@ -1,4 +1,4 @@
-/** A connected or disconnected block with its notification data. Each value is created once, on first use. */
+/** A connected or disconnected block with its notification data. Each value is created once, when it is first needed. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';

@@ -19,7 +19,7 @@ export class ClaimNotice {
     this.make = make;
   }
 
-  /** The message as JSON, created on demand: a block may have many messages, and decoding claim values is slow. */
+  /** Message as JSON. Created when it is needed: a block may have many messages, and decoding claim values is slow. */
   get json(): string {
     return (this.made ??= this.make());
   }

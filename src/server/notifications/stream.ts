@@ -1,10 +1,10 @@
 /**
- * A single stream of chain and mempool events for the notification channels. Owns only the listeners. Order: each event is
- * reported in the event loop turn in which it happens. So the events are in commit order, and no event can be lost. The
- * order within one step of the chain is: the disconnected blocks from the tip down, the connected blocks, the transactions
- * that return to the mempool, and the new tip. Transactions that leave the mempool because of a block are reported before
- * this block. A listener that cannot deliver immediately has its own bounded queue. The chain waits for the listener's own
- * work, but not for the listener's subscribers.
+ * A single stream of chain and mempool events for the notification channels. Order: each event is reported in the event loop
+ * turn in which it happens. So the events are in commit order, and no event can be lost. The order within one step of the
+ * chain is: the disconnected blocks from the tip down, the connected blocks, the transactions that return to the mempool,
+ * and the new tip. Transactions that leave the mempool because of a block are reported before this block. A listener that
+ * cannot deliver immediately has its own bounded queue. The chain waits for the listener's own work, but not for the
+ * listener's subscribers.
  */
 import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
@@ -18,11 +18,11 @@ export type AddedTransaction = readonly [entry: MempoolEntry, bytes: Buffer];
 export type RemovedTransaction = Parameters<Required<MempoolListener>['removed']>;
 export type TipNotice = ChainEventMap['tipChanged'];
 
-/** A listener of the event stream. Exceptions of a listener are logged and do not affect other listeners. */
+/** Listener of the event stream. An exception of a listener is logged and does not affect the others. */
 export interface NotificationListener {
   /** Called when a block was connected or disconnected. The block includes its transactions and claims. */
   blockChanged?(block: BlockNotice): void;
-  /** Called when the tip has changed. The block of the new tip was reported before, unless blocks were only disconnected. */
+  /** Called when the tip has changed. The block of the new tip was reported before, except when blocks were only disconnected. */
   tipChanged?(tip: TipNotice): void;
   transactionAdded?(...added: AddedTransaction): void;
   transactionRemoved?(...removed: RemovedTransaction): void;

@@ -59,7 +59,7 @@ export class TransactionNotice {
     this.parse = parse;
   }
 
-  /** Notice of a transaction that entered the mempool, or that left the mempool for `reason`. */
+  /** Creates the notice of a transaction that entered the mempool or, with `reason`, left it. */
   static unconfirmed(entry: MempoolEntry, bytes: Buffer, reason?: RemovalReason): TransactionNotice {
     const fields = {
       event: reason === undefined ? 'added' : 'removed',

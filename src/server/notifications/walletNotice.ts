@@ -16,8 +16,8 @@ import type { NotificationListener, RemovedTransaction } from './stream.js';
 export interface WalletNotice {
   readonly wallet: string;
   /**
-   * Number of confirmations of the transaction in the message. Subscribers that requested fewer confirmations do not get the
-   * message. At most 1 if the message is for all subscribers.
+   * Number of confirmations of the transaction in the message. A subscriber gets the message if it requested at least this
+   * number. A message with 0 or 1 confirmation goes to all subscribers.
    */
   readonly depth: number;
   /** The message. */
@@ -33,7 +33,7 @@ export interface WalletAudience {
 export class WalletWatch implements NotificationListener {
   private readonly wallets: Pick<Wallets, 'all' | 'caughtUp'>;
   private readonly audience: WalletAudience;
-  /** Wallets to check at the end of this event loop turn. */
+  /** Wallets whose balance is checked at the end of this event loop turn. */
   private readonly changed = new Set<Wallet>();
   private blocks: BlockNotice[] = [];
   private isWaiting = false;
@@ -51,7 +51,7 @@ export class WalletWatch implements NotificationListener {
     });
   }
 
-  /** Stores the block for later. The claims of wallets are known only after the wallets have processed the block. */
+  /** Stores the block until the wallets have processed it, since only then the claims of wallets are known. */
   blockChanged(block: BlockNotice): void {
     if (!this.wallets.all().some(({ name }) => this.audience.depthWanted(name) > 0)) return;
     this.blocks.push(block);
@@ -82,11 +82,11 @@ export class WalletWatch implements NotificationListener {
   }
 
   /**
-   * If a transaction leaves the mempool, the wallet's transaction is unchanged, but its outputs do not count in the balance
-   * until it is in a block.
+   * A transaction that leaves the mempool stays in the wallet unchanged, but its outputs do not count in the balance until
+   * it is in a block.
    */
   transactionRemoved({ txid }: Pick<RemovedTransaction[0], 'txid'>, reason: RemovedTransaction[1]): void {
-    // A transaction that leaves the mempool because a block confirms it is reported with the block.
+    // A transaction that left the mempool because a block confirms it is reported with the block, not here.
     if (reason === 'block') return;
     const key = toLatin1(txid);
     for (const wallet of this.wallets.all())
@@ -134,7 +134,7 @@ export class WalletWatch implements NotificationListener {
     const changed = wallets.filter((one) => this.changed.has(one));
     this.changed.clear();
     for (const one of changed) {
-      // A wallet that is sending a transaction is checked when the sending is done.
+      // If a wallet is sending a transaction, its balance is compared after the end of the sending.
       if (one.announcements.isHolding) one.announcements.whenFree(() => this.look(one));
       else this.tellBalance(one);
     }
@@ -151,7 +151,7 @@ export class WalletWatch implements NotificationListener {
     }
   }
 
-  /** Reports the balance if it differs from the last reported one. */
+  /** Reports the wallet's balance if it differs from the balance that was reported last. */
   private tellBalance(wallet: Wallet): void {
     const { trusted, pending, immature } = balance(wallet.ledger, wallet.balanceOptions);
     const json = stringifyJson({

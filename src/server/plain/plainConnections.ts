@@ -1,8 +1,8 @@
 /**
- * Connections whose requests have the usual form of a JSON-RPC client, or of one of the direct paths. They are read and answered on the socket. Node's HTTP
- * server takes several times the processor time of a small call for its streams, timers and events. At the first request of
- * another form the connection is handed over to Node's server, with everything that was read, and stays there. Source of the
- * forms: `plainHead.ts`.
+ * Connections whose requests have the usual form of a JSON-RPC client, or of one of the direct paths. Their requests are
+ * read from the socket and answered on it, because the streams, timers and events of Node's HTTP server take several times
+ * the processor time of a small call. At the first request of another form, the connection and the data read so far are
+ * passed to Node's server, which then serves the connection until its end. Source of the forms: `plainHead.ts`.
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
@@ -12,12 +12,12 @@ import type { HttpConnection } from '../connections.js';
 import { MAX_PLAIN_HEAD_BYTES, readPlainHead, readSameGet, type PlainHead } from './plainHead.js';
 import { PlainResponse } from './plainResponse.js';
 
-/** Maximum size of a body; larger ones take long anyway. */
+/** Maximum size in bytes of a request body that is handled without Node's server. For larger bodies the gain is negligible. */
 const MAX_PLAIN_BODY_BYTES = 1 << 18;
 const HEAD_END = '\r\n\r\n';
-/** `GET` and `POST` begin so. */
+/** First bytes of the methods `GET` and `POST`. */
 const FIRST_BYTES: readonly (number | undefined)[] = [0x47, 0x50];
-/** Methods begin so. */
+/** Matches the first character of all HTTP methods. */
 const UPPER_CASE = /[A-Z]/;
 /** Diagnostics channels with the messages `{ response }`, like `http.server.request.start` and `http.server.response.finish`. */
 const requestStart = channel('lbcnode.plain.request.start');
@@ -25,9 +25,12 @@ const responseFinish = channel('lbcnode.plain.response.finish');
 
 export interface PlainDeps {
   readonly connectionOf: (socket: Socket) => HttpConnection;
-  /** Whether such a request is served here; if not, the connection is handed over. */
+  /** Whether this class serves a request with this head. If not, the connection is passed to Node's server. */
   readonly takes: (head: PlainHead, connection: HttpConnection) => boolean;
-  /** Whether a body may arrive in pieces: only those of callers with a verified password are kept in memory. */
+  /**
+   * Whether a body may arrive in several pieces. Only for callers with a verified password are incomplete bodies kept in
+   * memory.
+   */
   readonly mayAssemble: (head: PlainHead, connection: HttpConnection) => boolean;
   readonly serve: (
     head: PlainHead,
@@ -36,7 +39,7 @@ export interface PlainDeps {
     connection: HttpConnection,
   ) => void;
   readonly onTimeout: (socket: Socket) => void;
-  /** The client ended its side within a request, or sent something else behind one. */
+  /** Called when the client closed its side during a request, or sent data after a request that is not HTTP. */
   readonly onInvalid: (connection: HttpConnection) => void;
 }
 
@@ -51,11 +54,11 @@ export class PlainConnections {
   constructor(timeoutMs: number, deps: PlainDeps) {
     this.timeoutMs = timeoutMs;
     this.deps = deps;
-    // Source: node:_http_outgoing `_storeHeader`.
+    // The header lines of an open connection, as Node sends them. Source: node:_http_outgoing `_storeHeader`.
     this.keepLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeoutMs / 1000)}\r\n`;
   }
 
-  /** Intercepts the connections of an HTTP server. Must be called before other listeners are added to it. */
+  /** Intercepts the connections of an HTTP server. Must be called before other listeners are added to the server. */
   attach(server: Server): void {
     const [serveHttp] = server.listeners('connection') as ServeHttp[];
     if (serveHttp === undefined) throw new Error('the HTTP server has no listener for connections');
@@ -67,7 +70,7 @@ export class PlainConnections {
     });
   }
 
-  /** Closes the connections without a running call; the others close with their response. */
+  /** Closes the connections without a running call. The other connections close after their response. */
   closeIdle(): void {
     for (const each of this.open) if (!each.isRunning) each.socket.destroy();
   }
@@ -95,16 +98,16 @@ class PlainConnection {
   private readonly keepLines: string;
   private readonly deps: PlainDeps;
   private readonly handOver: ServeHttp;
-  /** The response to the running request. */
+  /** The response to the running request; null if no request is running. */
   private response: PlainResponse | null = null;
-  /** What arrived during the running request. */
+  /** Data that arrived during the running request. */
   private ahead: Buffer[] = [];
-  /** Parts of a request that is not complete yet, the first of them with the whole head. */
+  /** Parts of a request that is not complete yet. The first part contains the whole head. */
   private parts: Buffer[] = [];
   private partBytes = 0;
-  /** Size of that request. */
+  /** Size in bytes of the request that is being received. */
   private wantedBytes = 0;
-  /** The latest head, since a client repeats it. */
+  /** Text and parsed form of the last head. They are cached, because a client sends the same head with each request. */
   private headText = '';
   private head: PlainHead | null = null;
 
@@ -144,7 +147,7 @@ class PlainConnection {
     else this.begin(chunk);
   };
 
-  /** The beginning of a request. */
+  /** Handles the first bytes of a request. */
   private begin(chunk: Buffer): void {
     const head = FIRST_BYTES.includes(chunk[0]) ? this.headIn(chunk) : null;
     if (head === null || !this.deps.takes(head, this.connection)) {
@@ -204,17 +207,17 @@ class PlainConnection {
     else if (this.ahead.length > 0) setImmediate(this.goOn);
   };
 
-  /** Reads what arrived during the last request. */
+  /** Continues with the data that arrived during the last request. */
   private readonly goOn = (): void => {
     if (this.socket.destroyed) return;
     const ahead = this.ahead.length === 1 ? this.ahead[0]! : Buffer.concat(this.ahead);
     this.ahead = [];
-    // A resumed socket emits nothing before this turn ends.
+    // `resume` emits no data before this event loop turn ends, so the data below comes first.
     if (!this.connection.isHeld) this.socket.resume();
     this.onData(ahead);
   };
 
-  /** Node's server handles this and all further requests. */
+  /** Passes the connection to Node's server, with the data read so far. Node's server handles this request and all later ones. */
   private giveUp(read: Buffer): void {
     const { socket } = this;
     socket.off('data', this.onData);
@@ -230,7 +233,7 @@ class PlainConnection {
     if (!this.connection.isHeld) socket.resume();
   }
 
-  /** Like Node's server: a client that sends no more gets no further response. */
+  /** Handles the end of the client's side. As in Node's server, the client then gets no further response. */
   private readonly onEnd = (): void => {
     if (this.partBytes > 0) this.deps.onInvalid(this.connection);
     else this.socket.end();

@@ -1,30 +1,31 @@
 /**
  * Reads the head of a usual request on a connection that stays open: a JSON-RPC call, which is a POST of HTTP/1.1 with a
- * Content-Length and a password, or a GET without a body. Every other head is null, also an invalid one: Node's HTTP parser then handles the connection. So this code accepts less than
- * HTTP allows, and never more. Source: RFC 9112, sections 3, 5 and 6.
+ * Content-Length and a password, or a GET without a body. For every other head, including invalid ones, the result is null,
+ * and Node's HTTP parser handles the connection. So this code accepts less than HTTP allows, and never more. Source: RFC
+ * 9112, sections 3, 5 and 6.
  */
 
-/** Maximum length of a head in bytes. Arbitrary: heads of real clients have some 200. */
+/** Maximum length of a head in bytes. Arbitrary: heads of real clients have about 200 bytes. */
 export const MAX_PLAIN_HEAD_BYTES = 2048;
 
-/** The part of a head that matters to a call. */
+/** Those parts of a request's head that affect a call. */
 export interface PlainHead {
   readonly method: 'GET' | 'POST';
   readonly target: string;
-  /** Value of the header of that name, like the next ones; empty if a GET has none. */
+  /** Value of the Authorization header; empty if a GET has none. The following members are header values too. */
   readonly authorization: string;
   readonly userAgent: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** The Content-Length; 0 for a GET. */
+  /** Value of the Content-Length header; 0 for a GET. */
   readonly bodyBytes: number;
 }
 
 const REQUEST_LINE = /^(GET|POST) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
-/** Optional white space is at most one space, which all clients write. */
+/** A header line. After the colon at most one space is accepted, which is what clients send. */
 const HEADER_LINE = /^([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
 const LENGTH = /^\d{1,9}$/;
-/** Headers that change how a message is read or answered. */
+/** Headers that change how a request is read or answered. A request with one of them is left to Node's HTTP parser. */
 const SPECIAL = new Set([
   'transfer-encoding',
   'expect',
@@ -44,7 +45,7 @@ export function readSameGet(line: string, earlier: PlainHead): PlainHead | null 
   return request?.[1] === 'GET' ? { ...earlier, target: request[2]! } : null;
 }
 
-/** `head` is the text before the empty line, in latin1. */
+/** Parses a head. `head` is the text before the empty line, in latin1. Null if Node's HTTP parser is needed. */
 export function readPlainHead(head: string): PlainHead | null {
   const lines = head.split('\r\n');
   const request = REQUEST_LINE.exec(lines[0]!);

@@ -1,6 +1,7 @@
 /**
- * A response of HTTP/1.1 without Node's `ServerResponse`, whose streams take more processor time than a small call. It has
- * the same header lines. Owned by its connection, which emits `drain` and `close` on it. Source: RFC 9112, section 7.1.
+ * A response of HTTP/1.1 without Node's `ServerResponse`, whose streams take more processor time than a small call. It sends
+ * the same header lines. The connection owns the response and emits `drain` and `close` on it. Source: RFC 9112, section
+ * 7.1.
  */
 import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
@@ -12,7 +13,7 @@ type Headers = Record<string, string | number> | string[];
 let dateSec = 0;
 let dateLine = '';
 
-/** The Date header of this second. */
+/** Returns the Date header for the current second. The text is cached for that second. */
 function dateHeader(): string {
   const nowMs = Date.now();
   const nowSec = Math.floor(nowMs / 1000);
@@ -29,13 +30,13 @@ function pairsOf(headers: Headers): readonly (string | number)[] {
 
 export class PlainResponse extends EventEmitter implements HttpResponse {
   readonly socket: Socket;
-  /** The lines of a connection that stays open. */
+  /** Header lines for a connection that stays open after the response. */
   private readonly keepLines: string;
-  /** Called at the end of the response; `closes` tells whether the connection ends with it. */
+  /** Called at the end of the response. `closes`: whether the connection ends with the response. */
   private readonly onEnd: (closes: boolean) => void;
   private closes = false;
   private isChunked = false;
-  /** The head, until it is sent with the first data. */
+  /** The head of the response. It is sent together with the first data, and is null afterwards. */
   private head: string | null = null;
   writableEnded = false;
 
@@ -106,7 +107,7 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     this.onEnd(this.closes);
   }
 
-  /** Without a Content-Length the body is sent in chunks. */
+  /** Formats the head of the response. Without a Content-Length the body is sent in chunks. */
   private headOf(status: number, headers: readonly (string | number)[]): string {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
     let hasLength = status === 204;

@@ -1,12 +1,12 @@
 /**
- * REST responses in their three formats: bytes, a line of hex, or a line of JSON. Large responses are created at the speed
- * of the client.
+ * REST responses in their three formats: bytes, a line of hex, or a line of JSON. Large responses are created as fast as the
+ * client reads them.
  */
 import { jsonChunks, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { noSuchFormat, type RestError, type RestFormat } from './request.js';
 
-/** Number of bytes that are written at a time. */
+/** Number of bytes that are written in one step. */
 const SLICE_BYTES = 65_536;
 
 /** Functions that create a resource's response in each format. Only the function of the requested format is called. */

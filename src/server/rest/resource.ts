@@ -1,4 +1,4 @@
-/** Types of a REST resource: the handler for all paths with the resource's prefix, and the node data for handlers. */
+/** Types of a REST resource: the handler of all paths with the resource's prefix, and the node services that handlers use. */
 import { scriptContextOf } from '../../rpc/format/scriptContext.js';
 import type { ScriptContext } from '../../rpc/format/script.js';
 import type { RpcContext } from '../../rpc/declare/method.js';
@@ -12,7 +12,7 @@ export interface RestCall {
   readonly table: MethodTable;
   /** The path after the prefix, including the query. */
   readonly path: string;
-  /** Request body; empty for a GET. */
+  /** Body of the request; empty for a GET. */
   readonly body: Buffer;
   /** Aborted when the client disconnects, or when the node stops. */
   readonly signal: AbortSignal;

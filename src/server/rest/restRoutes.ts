@@ -27,7 +27,7 @@ export interface RestDeps {
   readonly onException: (error: unknown, what: string) => void;
 }
 
-/** Resources by prefix. The first prefix that matches the path is used. */
+/** Handlers of resources by prefix. The first prefix that matches the path is used. */
 const RESOURCES: readonly (readonly [prefix: string, handler: RestHandler])[] = [
   ['/rest/tx/', transactionHandler],
   ['/rest/block/notxdetails/', blockHandler(false)],

@@ -32,11 +32,11 @@ interface UnspentOutput {
   readonly script: Bytes;
 }
 
-/** The requested outputs that were found, all at the same tip. */
+/** The requested outputs that were found. All belong to the same tip. */
 interface Found {
   readonly height: number;
   readonly tipHash: Bytes;
-  /** One entry for each requested output; null if the output is not unspent. */
+  /** One entry for each requested output; null if the output is spent or unknown. */
   readonly outputs: readonly (UnspentOutput | null)[];
 }
 
@@ -58,7 +58,7 @@ export async function utxosHandler(call: RestCall): Promise<HttpReply> {
   });
 }
 
-/** Parses the request. The checks are in the order of the reference. */
+/** Parses the request. The checks have the order of the reference, which decides about the error. */
 async function readRequest({ path, body }: RestCall): Promise<UtxoRequest & { format: RestFormat }> {
   const { param, format } = splitFormat(path);
   const parts = param.length > 1 ? param.slice(1).split('/') : [];
@@ -79,7 +79,7 @@ async function readRequest({ path, body }: RestCall): Promise<UtxoRequest & { fo
   return { ...request, format };
 }
 
-/** Parses `checkmempool/<txid>-<n>/<txid>-<n>/…`. The first part is optional. */
+/** Parses `checkmempool/<txid>-<n>/<txid>-<n>/…`. The part `checkmempool` is optional. */
 function namedOutPoints(parts: readonly string[]): UtxoRequest {
   const checkMempool = parts[0] === 'checkmempool';
   const outPoints = parts.slice(checkMempool ? 1 : 0).map(parseOutPoint);
@@ -129,7 +129,8 @@ function serialized({ height, tipHash, outputs }: Found): Buffer {
   });
   const unspent = outputs.filter(isFound);
   const writer = new Writer().i32(height).raw(tipHash).varBytes(bitmap).compactSize(unspent.length);
-  // BIP64 puts the version of the transaction first. It is always 0 here, because transaction versions are not stored.
+  // In BIP64 each output begins with the version of the transaction. Versions of transactions are not stored, so 0 is
+  // sent.
   for (const { height: at, amountSat, script } of unspent) {
     writer.u32(0).u32(at).i64(amountSat).varBytes(script);
   }

@@ -1,6 +1,6 @@
 /**
- * The files of a server's certificate and its key. The files are read at each start, and created if they are missing. Owns
- * the files that it created. Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
+ * The files of a server's certificate and its key. The files are read at each start, and created if they are missing.
+ * Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -59,7 +59,10 @@ async function readIfThere(file: string, option: string): Promise<string | null>
   }
 }
 
-/** Creates both files. The key is written first: a certificate can be created later for an existing key, but not the reverse. */
+/**
+ * Creates both files. The key is written first, because a certificate can be created later for an existing key, while a
+ * certificate without its key is useless.
+ */
 async function makePair(
   { certFile, keyFile, certOption, keyOption }: CertificatePaths,
   present: string | null,

@@ -1,7 +1,7 @@
 /**
  * TLS and plain HTTP on one port: the first byte of a connection shows which protocol the client uses. Plain HTTP is
  * accepted from this machine only, because a local connection cannot be intercepted. So lbcnode-cli and old scripts still
- * work, although clients of lbcd use TLS by default. Owns the handshakes; the HTTP server owns the connections.
+ * work, although clients of lbcd use TLS by default. Manages the handshakes; the HTTP server manages the connections.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { CertificatePair } from './certificateFiles.js';
 
 /** The first byte of a TLS record that begins a handshake. Source: RFC 8446 section 5.1. */
 const HANDSHAKE = 0x16;
-/** Maximum time for a TLS handshake. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
+/** Maximum milliseconds for a TLS handshake. Source: lbcd rpcserver.go `rpcAuthTimeoutSeconds`. */
 const HANDSHAKE_MS = 10_000;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 /** The response to a remote client that uses plain HTTP, the same as that of Go's server. Source: net/http server.go `serve`. */
@@ -20,7 +20,7 @@ const PLAIN_REFUSED = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP reque
 type Serve = (socket: Socket) => void;
 
 export interface TlsPortOptions extends CertificatePair {
-  /** Time limit for the first byte: a client that sends nothing for this long is disconnected. */
+  /** Milliseconds without a first byte after which a new connection is closed. */
   readonly idleMs: number;
 }
 
@@ -49,13 +49,14 @@ export class TlsPort {
     const serve: Serve = (socket) => serveHttp.call(server, socket);
     const tls = this.tlsServer(serve, release);
     server.on('connection', (socket: Socket) => {
-      // A TLS connection was passed on by another protocol handler, so its protocol is already known.
+      // The connection uses TLS already, because another protocol handler passed it on. So its first byte need not be
+      // examined.
       if (socket instanceof TLSSocket) serve(socket);
       else this.decide(socket, serve, tls);
     });
   }
 
-  /** Closes the connections that the HTTP server does not know (`unserved`). */
+  /** Closes the connections that were not passed to the HTTP server (`unserved`). */
   close(): void {
     for (const socket of this.unserved) socket.destroy();
   }

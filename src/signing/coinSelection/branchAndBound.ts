@@ -3,7 +3,7 @@
  * M. Erhardt, "An Evaluation of Coin Selection Strategies".
  */
 
-/** A group of coins with the cost of spending the group. */
+/** A group of coins, with the fee for spending it. */
 export interface WeighedGroup {
   /** The group's value minus the fee for its inputs; above 0. */
   readonly effectiveSat: bigint;
@@ -33,7 +33,7 @@ export function branchAndBound<G extends WeighedGroup>(
   // While current fees are above the long-term fees, each further input adds waste, so a worse set can be abandoned.
   const growsWithInputs = pool[0]!.feeSat > pool[0]!.longTermFeeSat;
 
-  /** Entry i tells whether group i is included in the current set. */
+  /** Whether group i is included in the current set, by index i. */
   const taken: boolean[] = [];
   let value = 0n;
   let waste = 0n;
@@ -59,7 +59,7 @@ export function branchAndBound<G extends WeighedGroup>(
       const next = pool[taken.length]!;
       const before = pool[taken.length - 1];
       available -= next.effectiveSat;
-      // If an equal group was left out already, including this group gives the same set as before.
+      // If an equal group was already left out at this point, including this group gives the same set as before.
       const isEqualToSkipped =
         taken[taken.length - 1] === false &&
         before?.effectiveSat === next.effectiveSat &&
@@ -75,7 +75,7 @@ export function branchAndBound<G extends WeighedGroup>(
       available += pool[taken.length]!.effectiveSat;
     }
     if (taken.length === 0) break;
-    // Backtracks: the last included group is left out next.
+    // Backtracks: excludes the group that was included last.
     taken[taken.length - 1] = false;
     const last = pool[taken.length - 1]!;
     value -= last.effectiveSat;

@@ -1,6 +1,6 @@
 /**
- * Groups of coins that are spent only together, and the check whether a group is eligible for spending. Pure functions: no
- * access to wallet or chain. Source: `OutputGroup`, `CoinEligibilityFilter`.
+ * Groups of coins that are spent only together, and the check whether a group is eligible for spending. The functions do not
+ * access wallet or chain. Source: `OutputGroup`, `CoinEligibilityFilter`.
  */
 
 /** An unspent output for coin selection. */
@@ -10,11 +10,11 @@ export interface Selectable {
   readonly inputSizeBytes: number;
 }
 
-/** Confirmations and mempool ancestors of a coin. */
+/** Number of confirmations, and mempool ancestors and descendants of a coin. */
 export interface CoinStanding {
   /** Number of confirmations; 0 for a mempool transaction. */
   readonly depth: number;
-  /** Whether the coin's transaction spends coins of the wallet. */
+  /** Whether the transaction that created the coin spends coins of the wallet. */
   readonly isFromMe: boolean;
   /** Number of mempool ancestors of the coin's transaction, including the transaction itself; 0 if it is confirmed. */
   readonly ancestors: number;
@@ -54,8 +54,8 @@ export class CoinGroup<C extends Selectable> {
     this.valueSat += coin.valueSat;
     this.depth = Math.min(this.depth, depth);
     this.isFromMe &&= isFromMe;
-    // The sum is an upper bound for the ancestors of a transaction that spends the whole group. For descendants, the
-    // maximum over the group's coins is used.
+    // The sum is an upper bound for the ancestors of a transaction that spends the whole group. For descendants the
+    // maximum of the group's coins is used.
     this.ancestors += ancestors;
     this.descendants = Math.max(this.descendants, descendants);
   }

@@ -82,7 +82,7 @@ function nearSum(
         }
         sum -= values[i]!;
         taken[i] = 0;
-        // Values are in descending order, so later values cannot give a better sum.
+        // Values are in descending order, so that the remaining values cannot give a better sum.
         if (sum + least >= bestSum) break;
       }
     }

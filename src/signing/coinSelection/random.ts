@@ -1,10 +1,10 @@
-/** Random numbers for coin selection: fast, seeded by the operating system, replaceable in tests. Never used for keys. */
+/** Random numbers for coin selection: fast, seeded by the operating system; tests pass others. They are not used for keys. */
 import { randomBytes } from 'node:crypto';
 
 export interface Chance {
   /** Returns true or false with equal probability. */
   flip(): boolean;
-  /** A random integer from 0 up to but not including `count`. */
+  /** Returns a random integer from 0 (inclusive) to `count` (exclusive). */
   below(count: number): number;
 }
 
@@ -52,7 +52,8 @@ export class FastChance implements Chance {
   }
 
   below(count: number): number {
-    // Values at and above the last multiple of `count` are discarded, because they would make small results more probable.
+    // Random values at and above the last multiple of `count` are discarded, because they would make small results more
+    // probable.
     const end = 0x1_0000_0000 - (0x1_0000_0000 % count);
     for (;;) {
       const value = this.next();

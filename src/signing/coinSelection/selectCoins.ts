@@ -1,6 +1,6 @@
 /**
  * Selects the coins to pay with: confirmed coins first, then own change, then coins with more and more unconfirmed
- * ancestors. Pure functions. Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
+ * ancestors. Source: `CWallet::SelectCoins`, `SelectCoinsMinConf`.
  */
 import { branchAndBound, type WeighedGroup } from './branchAndBound.js';
 import type { CoinGroup } from './coinGroup.js';
@@ -11,21 +11,21 @@ import type { Chance } from './random.js';
 export interface SelectionOptions {
   /** Whether the wallet's own change may be spent before it is confirmed (`-spendzeroconfchange`). */
   readonly spendsUnconfirmedChange: boolean;
-  /** The mempool's limits of ancestors and descendants (`-limitancestorcount`, `-limitdescendantcount`). */
+  /** Limits of ancestors and descendants in the mempool (`-limitancestorcount`, `-limitdescendantcount`). */
   readonly maxAncestors: number;
   readonly maxDescendants: number;
   /** Whether coins that would exceed the limits `maxAncestors` and `maxDescendants` are excluded (`-walletrejectlongchains`). */
   readonly rejectsLongChains: boolean;
 }
 
-/** Cost parameters of a payment without change. The functions return a fee in satoshis for a virtual size. */
+/** Fees for a payment without change. The functions return a fee in satoshis for a virtual size in bytes. */
 export interface ExactPayment {
   feeFor(sizeBytes: number): bigint;
-  /** Fee at the long-term rate, with which a transaction confirms within a week. */
+  /** Returns the fee at the long-term rate, at which a transaction confirms within a week. */
   longTermFeeFor(sizeBytes: number): bigint;
-  /** Cost of creating a change output and spending it later. */
+  /** Cost in satoshis of creating a change output and spending it later. */
   readonly costOfChangeSat: bigint;
-  /** Fee for the transaction without its inputs. */
+  /** Fee in satoshis for the transaction without its inputs. */
   readonly baseFeeSat: bigint;
 }
 
@@ -74,7 +74,7 @@ export function selectCoins<C extends Selectable>(
   let tried: readonly CoinGroup<C>[] | null = null;
   for (const eligibility of eligibilities(options)) {
     const eligible = groups.filter((group) => group.isEligible(eligibility));
-    // The previous rules had the same eligible coins, which were insufficient.
+    // The previous rules selected the same eligible coins, which were insufficient.
     if (tried !== null && isSame(tried, eligible)) continue;
     tried = eligible;
     const coins =
@@ -106,7 +106,7 @@ function exactCoins<C extends Selectable>(
   return found === null ? null : found.flatMap(({ coins }) => coins);
 }
 
-/** Reduces a group to the coins that are worth more than the fees for their inputs. */
+/** Reduces a group to the coins that are worth more than the fees for spending them. */
 function weigh<C extends Selectable>(group: CoinGroup<C>, exact: ExactPayment): PaidGroup<C> {
   const coins: C[] = [];
   let effectiveSat = 0n;

@@ -60,7 +60,7 @@ export function buildUndoFallback(parsed: ParsedBlock, resolved: ResolvedInputs)
   return Buffer.concat(parts);
 }
 
-/** Builds the undo blob of a block. All inputs must be resolved. */
+/** Builds the undo data of a block as bytes. All inputs must be resolved. */
 export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer {
   const native = loadNative();
   return native ? native.buildUndo(parsed, resolved) : buildUndoFallback(parsed, resolved);

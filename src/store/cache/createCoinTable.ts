@@ -1,4 +1,4 @@
-/** Selects the implementation of the coin table. */
+/** Selects the implementation of the coin table: the addon's or the JavaScript one. */
 import { loadNative } from '../../native/binding.js';
 import type { CoinTable } from './coinTable.js';
 import { CoinTableFallback } from './coinTableFallback.js';

@@ -54,7 +54,7 @@ export interface RowCache {
   readonly sizeBytes: number;
   /** Returns a copy of the row; null if the row is known to be absent, undefined if the caller must read the database. */
   get(key: string): Bytes | null | undefined;
-  /** Sets the value that the database has from now on; null for a deleted row. */
+  /** Sets the value that the database contains after a commit; null for a deleted row. */
   set(key: string, value: Bytes | null): void;
   /**
    * Like `set`, for all serialized records (`rowRecords.ts`) whose keys start with the byte `kind`. Other records are

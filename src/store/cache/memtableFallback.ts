@@ -14,7 +14,7 @@ import { ValueArena } from './valueArena.js';
  */
 const KEY_OVERHEAD_BYTES = 80;
 
-/** Marks a deletion in the hash table, instead of a position in the arena. */
+/** Value that marks a deletion in the hash table. Other values are positions in the arena. */
 const DELETED = -1;
 
 /** Number of hash tables for each row type. One Map is limited to some 16 million entries, and growing a large Map takes long. */

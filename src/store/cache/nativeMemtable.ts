@@ -1,13 +1,16 @@
 /**
  * The addon's memtables with the interfaces of the store: without a size limit (`Memtable`), and as a cache (`RowCache`).
- * Owns the buffers for the calls.
+ * Contains the buffers for the calls.
  */
 import type { NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from '../rows/rowRecords.js';
 import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
 
-/** Result of the addon instead of a length: this number for a deletion, another negative number for an unknown key. */
+/**
+ * Result of an addon lookup for a row that is marked as deleted. Other results are the length of the value, or another
+ * negative number for an unknown key.
+ */
 const DELETED = -2;
 
 /** Buffer into which the addon writes values. It grows with the longest value. */

@@ -1,6 +1,6 @@
 /**
  * Cache of the latest values of some row types, with a memory limit: a block often reads rows that a recent block wrote.
- * Owns the eviction. Code that writes rows must report each change to the cache.
+ * Also decides which rows are evicted. Code that writes rows must report each change to the cache.
  */
 import { loadNative } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
@@ -11,7 +11,7 @@ import { prefixEnd } from '../rows/rows.js';
 import { MemtableFallback } from './memtableFallback.js';
 
 export interface RowCachesOptions {
-  /** Share of the memory for each row type, by the first byte of the keys. The shares add up to 1. */
+  /** Share of the memory for each row type, by the first byte of the keys. The sum of the shares is 1. */
   shares: Readonly<Record<string, number>>;
   /** Maximum memory of the cached rows in bytes; 0 disables the cache. */
   maxBytes: number;
@@ -40,7 +40,7 @@ export class RowCaches {
     return this.caches.get(key[0]!)?.get(key);
   }
 
-  /** Sets the values that the database has from now on, from serialized records (`rowRecords.ts`). */
+  /** Sets the values that the database contains after a commit, from serialized records (`rowRecords.ts`). */
   setRecords(records: Buffer): void {
     for (const [kind, cache] of this.caches) cache.setRecords(kind, records);
   }

@@ -23,7 +23,7 @@ export interface SharedRowsId {
 }
 
 const ABSENT = 0xffffffff;
-/** `WALK_ROWS`: number of rows that an iteration reads per call. */
+/** Number of rows that an iteration reads per call (`WALK_ROWS`). */
 const WALK_ROWS = 256;
 const MOST_ROWS = 0x7fffffff;
 
@@ -31,7 +31,7 @@ export class SharedRows implements RowReader {
   private readonly view: NativeRowView;
   private readonly path: string;
 
-  /** Opens the rows. Throws if the store does not exist any more. */
+  /** Opens shared rows. Throws if the store of the other thread does not exist any more. */
   constructor({ rows, database, path }: SharedRowsId) {
     const addon = loadNative();
     assert(addon, 'rows can only be shared with the native addon');

@@ -9,7 +9,7 @@ const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0
 
 export class SortedKeys {
   private fresh: string[] = [];
-  /** Sorted runs of keys, the longest run first. */
+  /** Sorted runs of keys, beginning with the longest run. */
   private runs: string[][] = [];
 
   /** Adds a key that is not in the set yet. */

@@ -1,10 +1,9 @@
 /**
  * Byte strings packed into a few large buffers outside the JavaScript heap, each identified by a number. Tables of very many
- * small rows use an arena instead of one object for each row. Owns the memory; the caller keeps the numbers of the strings.
- * Layout: slabs of 1 MiB are divided into units of 8 bytes. A string is stored as `u32 capacity in units ‖ u32 length ‖
- * bytes`. Capacities of long strings are rounded up by at most an eighth, so a growing string is seldom moved. A freed place
- * (storage position) is reused for the next string with the same capacity. A string that is too long for a slab gets its own
- * slab.
+ * small rows use an arena instead of one object for each row. The caller stores the numbers of the strings. Layout: slabs of
+ * 1 MiB are divided into units of 8 bytes. A string is stored as `u32 capacity in units ‖ u32 length ‖ bytes`. Capacities of
+ * long strings are rounded up by at most an eighth, so a growing string is seldom moved. A freed place (storage position) is
+ * reused for the next string with the same capacity. A string that is too long for a slab gets its own slab.
  */
 import type { Bytes } from '../../util/bytes.js';
 
@@ -24,10 +23,10 @@ export class ValueArena {
   private current = -1;
   private at = UNITS_PER_SLAB;
   private bytes = 0;
-  /** Freed places (storage positions), by capacity in units. */
+  /** Freed storage positions, by capacity in units. */
   private freed = new Map<number, number[]>();
 
-  /** Memory in bytes of the stored strings and of the freed places. */
+  /** Number of bytes of the stored strings and of the freed positions. */
   get usedBytes(): number {
     return this.bytes;
   }
@@ -86,7 +85,7 @@ export class ValueArena {
     return this.slabOf(place).readUInt32LE(offsetOf(place));
   }
 
-  /** Allocates a place with this capacity in units. */
+  /** Allocates storage with a capacity given in units of 8 bytes. */
   private place(units: number): number {
     const needed = HEAD_UNITS + units;
     this.bytes += needed * UNIT_BYTES;

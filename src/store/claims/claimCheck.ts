@@ -42,7 +42,7 @@ import {
 /** Height and claim root of the tip, from its header. */
 export interface TrieTip {
   readonly height: number;
-  /** The claim root of the block's header. */
+  /** The claim root in the header of the tip. */
   readonly root: Bytes;
 }
 

@@ -42,7 +42,7 @@ export interface ClaimStoreOptions {
    * because the rows have different layouts.
    */
   proofWindow: ProofWindow;
-  /** Called at the first read of a row that was not prefetched. */
+  /** Called when a row is read for the first time that was not prefetched. */
   onLateRead?: (row: LateRow) => void;
   /** Selects which rows are prefetched; if absent, all are. Tests leave some rows out. */
   fetches?: WorkStoreDeps['fetches'];

@@ -41,7 +41,7 @@ export interface ConnectedClaims {
 
 /** The part of a connected block's result that callers may keep for longer. */
 export interface ClaimReport {
-  /** Effects of the block on claims, computed on access. Empty for the normalization fork's block. */
+  /** Effects of the block on claims, computed when they are first read. Empty for the block of the normalization fork. */
   readonly events: readonly ClaimEvent[];
 }
 

@@ -41,8 +41,8 @@ export async function disconnectClaims(
   const store = new WorkStore({ rules, height, summary, generation }, deps);
   store.undoing = true;
   store.writesNodes = refiled || !rehashed;
-  // Both forks (normalization and hash form) are in this block. Disconnecting needs the nodes of the old hash form, which
-  // may have been dropped, so they are rebuilt.
+  // The normalization fork and the fork of the hash form are in this block. To disconnect it, the nodes of the old hash
+  // form are needed. They may have been deleted, so they are rebuilt.
   if (refiled && rehashed) await rebuildNodes(rows, '0');
   for (let number = chunks - 1; number >= 0; number--) {
     const chunk = await rows.get(logKey(height, number));
@@ -55,13 +55,13 @@ export async function disconnectClaims(
   await store.writeNodes();
   if (refiled) await deps.versions.eraseAll(rows, height);
   await deps.versions.endErasing(rows, height);
-  // Nodes of the old hash form may have been dropped, so they are rebuilt.
+  // Nodes of the old hash form may have been deleted, so they are rebuilt.
   if (rehashed) summary.root = await rebuildNodes(rows, '0');
   putSummary(rows, summary);
   return summary.root;
 }
 
-/** Names to which an event of the log refers. */
+/** Returns the names to which an event of the log refers. */
 function namesOf(event: LogEvent): string[] {
   if (event.op === 'takeover' || event.op === 'snapshot') return [event.name];
   return event.op === 'refile' ? [event.ref.name, event.to.name] : [event.ref.name];

@@ -16,13 +16,13 @@ import { formatNodeRow } from './rows/nodeRow.js';
 /** Maximum number of nodes that `take` receives in one call. Arbitrary. */
 const NODES_AT_ONCE = 1000;
 
-/** Height of the last block whose trie has the old hash form. */
+/** Height of the last block for which the claim trie has the old hash form. */
 export function lastOfOldForm(rules: ClaimRules): number {
   const fork = rules.allClaimsForkHeight - 1;
   return rules.normalizationForkHeight === fork ? fork : fork - 1;
 }
 
-/** Builds the trie of `generation` (hash form) from the rows of names in the transaction. Returns the root. */
+/** Builds the claim trie of `generation` (its hash form) from the rows of names in the transaction. Returns the root. */
 export async function rebuildNodes(rows: RowTransaction, generation: Generation): Promise<Bytes> {
   await dropNodes(rows, generation);
   return buildTrie(rows, generation, async (nodes) => {
@@ -56,9 +56,9 @@ export async function buildTrie(
   return root;
 }
 
-/** Computes nodes and root from a stream of name rows. */
+/** Computes the nodes and the root of a claim trie from a stream of name rows. */
 export class TrieOfNames {
-  /** Rows of finished nodes with their keys. The caller must take them out. */
+  /** Rows of finished nodes with their keys. The caller must remove them from the array. */
   readonly nodes: [key: string, row: Buffer][] = [];
   private readonly allClaims: boolean;
   private readonly builder: TrieBuilder;

@@ -20,7 +20,7 @@ export class IdleNames {
   private bits: Buffer | null = null;
   private loaded: Promise<void> | null = null;
 
-  /** Reads the rows of the filter once. A second read would lose the bits that were added since. */
+  /** Reads the rows of the filter once. A second read would overwrite bits that were added after the first. */
   load(rows: RowReader): Promise<void> {
     return (this.loaded ??= this.read(rows).catch((error: unknown) => {
       this.loaded = null;
@@ -38,7 +38,10 @@ export class IdleNames {
     this.bits = bits;
   }
 
-  /** Returns false if the name certainly has no row, unless it has active claims. `load` must be called first. */
+  /**
+   * Returns whether the name may be an idle name. If the result is false, the name has a row only if it has active claims.
+   * `load` must be called first.
+   */
   mayHold(name: string): boolean {
     const bit = bitOf(name);
     return (this.bits![bit >>> 3]! & (1 << (bit & 7))) !== 0;

@@ -8,7 +8,7 @@ export class LateReads {
   private readonly onFirst: (row: LateRow) => void;
   private readonly counts: Record<LateRow, number> = { name: 0, item: 0, node: 0 };
 
-  /** `onFirst` is called at the first late read (a read of a row that was not prefetched). */
+  /** `onFirst` is called once, at the first late read (a read of a row that was not prefetched), with the type of the row. */
   constructor(onFirst: (row: LateRow) => void = () => undefined) {
     this.onFirst = onFirst;
   }
@@ -19,7 +19,7 @@ export class LateReads {
     if (isFirst) this.onFirst(row);
   }
 
-  /** Number of late reads since the start, by row type. */
+  /** Number of reads of rows that were not prefetched, since the start, by row type. */
   get byRow(): Readonly<Record<LateRow, number>> {
     return this.counts;
   }

@@ -13,7 +13,10 @@ import { FLAG_HAS_ID, FLAG_REFILED, parseClaimAt } from './rows/nameRow.js';
 const TXID_BYTES = 32;
 const ID_BYTES = 20;
 const CUT_SHORT = 'a row of the claim trie is cut short';
-/** Upper bound for the number of outputs of a transaction. The block size limits it. */
+/**
+ * Upper bound for the number of outputs of a transaction. `ageOf` uses it to build sort keys. The block size limits the
+ * number.
+ */
 const MOST_OUTPUTS = 2 ** 22;
 
 /** The age of a claim as one sortable number: its height, then its output number. */
@@ -31,10 +34,10 @@ export class NamePlaces {
   readonly dues: number[] = [];
   /** Number of pending items (claims and supports) of the name. */
   readonly pending: number = 0;
-  /** `ageOf` of each active claim, the best claim first. */
+  /** Age (`ageOf`) of each active claim, sorted from the best claim. */
   readonly ages: Float64Array;
   readonly row: Buffer;
-  /** Offset in the row of each claim's txid. */
+  /** Offset of each claim's txid in the row. */
   readonly txids: Uint32Array;
   /** Output number of each claim. */
   readonly outputs: Uint32Array;
@@ -116,7 +119,7 @@ export class NamePlaces {
   }
 
   /**
-   * Positions of the claims for whose id `isWanted` returns true, the best first; at most two. `isWanted` gets the bytes and
+   * Positions of at most two claims whose ids satisfy `isWanted`, sorted from the best. `isWanted` gets the row's bytes and
    * the offset of the id.
    */
   withId(isWanted: (id: Bytes, at: number) => boolean): number[] {
@@ -134,7 +137,7 @@ export class NamePlaces {
     return at === 0 ? this.claim(bid).claimId : toLatin1(this.row.subarray(at, at + ID_BYTES));
   }
 
-  /** Positions of the claims by age, in the order that the reference's sort produces. Computed once. */
+  /** Positions of the claims by age, in the order that the reference's sort gives. Computed once per row. */
   get byReferenceAge(): Readonly<Uint32Array> {
     return (this.ordered ??= referenceOrder(this.ages));
   }

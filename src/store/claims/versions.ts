@@ -93,7 +93,7 @@ export function putFirstProvable(rows: Pick<RowWriter, 'put'>, height: number): 
 }
 
 /**
- * The rows of node history in database `from` that the caller must copy to a database whose tip is at `tipHeight`.
+ * Yields the rows of node history in database `from` that the caller must copy to a database whose tip is at `tipHeight`.
  * Afterwards the caller must call `settleFirstProvable`.
  */
 export async function* pastNodeRows(

@@ -52,7 +52,7 @@ import { CROWDED_ITEMS, putSupportRows } from './rows/supportRows.js';
 import { moveTotals, totalsOf, type ClaimTotals, type Summary } from './rows/summaryRow.js';
 import type { VersionWriter } from './versions.js';
 
-/** Number of rows that are fetched and decoded between two yields. Arbitrary. */
+/** Number of rows that are fetched and decoded between two yields to the event loop. Arbitrary. */
 const ROWS_AT_ONCE = 2000;
 const NO_NAMES: ReadonlySet<string> = new Set();
 /** Maximum number of changed nodes in memory; each takes some hundred bytes. Arbitrary: most blocks change far fewer nodes. */
@@ -74,7 +74,7 @@ export interface WorkStoreDeps {
   fetches?: ((row: LateRow, name: string) => boolean) | undefined;
 }
 
-/** The block that is processed, and the state of the trie before it. */
+/** The block that is being connected or disconnected, and the state of the trie before it. */
 export interface BlockToWork {
   rules: ClaimRules;
   height: number;
@@ -108,7 +108,7 @@ export class WorkStore implements ClaimSource {
   marking = false;
   /** Whether nodes are hashed and written. False for the block that changes the hash form, because it rebuilds all nodes. */
   writesNodes = true;
-  /** Whether the block is being disconnected. Then no log is written, and node history is deleted. */
+  /** Whether the block is being disconnected. In that case no log is written, and the node history of the block is deleted. */
   undoing = false;
   /** Items (claims and supports) whose rows are changed or deleted without an event in the log. */
   readonly changedItems = new Set<Item>();
@@ -148,8 +148,8 @@ export class WorkStore implements ClaimSource {
   }
 
   /**
-   * Parses the row of the root, or of a node to which another node refers. Throws `TrieCorruptionError` if a required row is
-   * missing.
+   * Parses the row of a trie node: the root, or a node to which another node refers. Returns null for the root of an empty
+   * trie. Throws `TrieCorruptionError` for any other missing row.
    */
   private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
     if (row) return parseNodeRow(row);
@@ -388,7 +388,7 @@ export class WorkStore implements ClaimSource {
     this.rows.del(markKey(name));
   }
 
-  /** Writes the rest of the log. */
+  /** Writes the part of the block's log that is not written yet. */
   finish(): void {
     this.log.finish();
   }

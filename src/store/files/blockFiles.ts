@@ -1,6 +1,6 @@
 /**
- * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them
- * (magic, length, undo data, SHA-256d over the block's parent hash and the data). Owns file numbers, positions and open
+ * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them (magic,
+ * length, undo data, SHA-256d over the block's parent hash and the data). Manages file numbers, positions and open
  * descriptors. Does not parse blocks. Data is written with plain `write(2)`, so it survives a crash of the process. After
  * `sync` it also survives a crash of the machine. `sync` is called before the database refers to the data.
  */
@@ -67,7 +67,7 @@ export class BlockFileError extends OperatorError {
 interface OpenFile {
   fd: number;
   writable: boolean;
-  /** Number of reads in progress. If the file is retired (removed from the table), the last read closes the descriptor. */
+  /** Number of running reads. If the file was removed from the table (`retired`), the last read closes the descriptor. */
   pins: number;
   retired: boolean;
 }
@@ -76,7 +76,7 @@ export class BlockFiles {
   private readonly folder: string;
   private readonly magic: Buffer;
   private readonly maxFileBytes: number;
-  /** Open files, the least recently used first. */
+  /** Open files, sorted from the least recently used. */
   private readonly opened = new Map<string, OpenFile>();
   private readonly ends = new Map<string, number>();
   private readonly unsynced = new Set<string>();
@@ -102,7 +102,7 @@ export class BlockFiles {
     return numbersOf('blk', this.folder);
   }
 
-  /** Numbers of undo files on disk whose block files are missing, in ascending order. */
+  /** Numbers of the undo files on disk whose block files are missing, in ascending order. */
   lonelyUndoFiles(): number[] {
     const withBlocks = new Set(this.fileNumbers());
     return numbersOf('rev', this.folder).filter((file) => !withBlocks.has(file));
@@ -112,7 +112,7 @@ export class BlockFiles {
     return this.current;
   }
 
-  /** Size of a file including unsynced data; 0 if the file does not exist. */
+  /** Size of a file in bytes, including data that is not synced; 0 if the file does not exist. */
   sizeBytes(kind: Kind, file: number): number {
     const key = `${kind}${file}`;
     const known = this.ends.get(key);
@@ -219,7 +219,7 @@ export class BlockFiles {
     return this.gathered;
   }
 
-  /** Appends a block. Returns the position of its bytes. */
+  /** Appends a block to the current block file. Returns the position of the block's bytes. */
   writeBlock(block: Bytes): FilePosition {
     if (this.sizeBytes('blk', this.current) + HEAD_BYTES + block.length >= this.maxFileBytes) {
       if (this.sizeBytes('blk', this.current) > 0) this.current++;
@@ -382,7 +382,7 @@ export class BlockFiles {
     this.unsynced.clear();
   }
 
-  /** Truncates a block file at `end`, to remove an incomplete record. */
+  /** Truncates a block file at the offset `end`, in order to remove an incomplete record. */
   truncate(file: number, end: number): void {
     const { fd } = this.open('blk', file, true);
     try {

@@ -18,7 +18,7 @@ import { OperatorError } from '../../util/text/operatorError.js';
 /** Name of the file in the lock database that the operating system locks. */
 const LOCK_FILE = 'LOCK';
 
-/** Thrown if the folder is in use or cannot be written. The message is for the operator. */
+/** Error: the folder is in use or cannot be written. The message is for the operator. */
 export class FolderLockError extends OperatorError {
   override readonly name = 'FolderLockError';
 }

@@ -1,8 +1,8 @@
 /**
  * Table of all known headers. It uses typed arrays as columns instead of objects, so each of 1.6 million headers takes about
- * 110 bytes. Owns the ids (a header's row number, in the order of arrival, never reused), the index by hash, parents,
- * heights, work, status and file positions. Merkle roots and nonces are cold data: they stay on disk and are read when a
- * header is printed or sent. It does not select the active chain.
+ * 110 bytes. Stores the ids (a header's row number, in the order of arrival, never reused), the index by hash, parents,
+ * heights, work, status and file positions. Merkle roots and nonces stay on disk, because they are needed only when a header
+ * is printed or sent. The table does not select the active chain.
  */
 import { assert } from '../../util/assert.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
@@ -54,7 +54,7 @@ interface Columns {
   version: Int32Array;
   timeSec: Uint32Array;
   bits: Uint32Array;
-  /** Total work: 128 bits for each row, as four words, the least significant word first. */
+  /** Total work of each header: 128 bits as four words, beginning with the least significant word. */
   work: Uint32Array;
   status: Uint8Array;
   file: Int32Array;
@@ -117,7 +117,7 @@ export class HeaderTable {
    */
   private index = new Int32Array(2048);
   private readonly dirty = new Set<number>();
-  /** Cold chunks (merkle roots and nonces) in memory: chunks with unflushed rows, and the chunks that were read last. */
+  /** Cold chunks (merkle roots and nonces) in memory: those with unflushed rows, and those that were read last. */
   private readonly cold = new Map<number, Buffer>();
   private readonly rowsReader: RowReader;
 
@@ -129,7 +129,7 @@ export class HeaderTable {
     return this.rows;
   }
 
-  /** Memory in bytes of the columns and of the index by hash. */
+  /** Number of bytes of memory that the columns and the index by hash use. */
   get usageBytes(): number {
     const columns = Object.values(this.columns).reduce((sum, { byteLength }) => sum + byteLength, 0);
     return columns + this.index.byteLength;
@@ -252,7 +252,7 @@ export class HeaderTable {
     this.dirty.add(Math.floor(id / CHUNK_ROWS));
   }
 
-  /** Hash in wire order. The result is a view that stays valid until the table grows. */
+  /** Hash in wire order, as a view that stays valid until the table grows. */
   hash(id: number): Buffer {
     return Buffer.from(this.columns.hash.buffer, id * 32, 32);
   }
@@ -285,7 +285,7 @@ export class HeaderTable {
     for (let word = 3; word >= 0; word--) digits += work[id * 4 + word]!.toString(16).padStart(8, '0');
     return digits.padStart(64, '0');
   }
-  /** Compares the total work of the chains up to two headers. Negative, zero or positive. */
+  /** Compares the total work of the chains up to two headers. The result is negative, zero or positive. */
   compareWork(a: number, b: number): number {
     const { work } = this.columns;
     for (let word = 3; word >= 0; word--) {
@@ -430,7 +430,7 @@ export class HeaderTable {
     assert(value, `cold header chunk ${chunk} is missing`);
     const cold = Buffer.alloc(CHUNK_ROWS * COLD_BYTES);
     cold.set(value);
-    // Another call may have read the chunk during the await, and added a row to it.
+    // Another call may have read the chunk during the await, and added a row to the chunk.
     const known = this.coldOf(id);
     if (known !== undefined) return known;
     this.rememberCold(chunk, cold);

@@ -1,6 +1,6 @@
 /**
  * Checks LevelDB's files before they are opened. LevelDB treats a missing log, a truncated manifest or log, and missing
- * records in the middle as the result of a crash, and continues without them. Owns a note file that records which data is
+ * records in the middle as the result of a crash, and continues without them. Writes a note file that records which data is
  * durable. Reads the manifest, the logs and the sizes of tables; LevelDB itself verifies the other data when it reads it.
  * Every put and delete has a sequence number, one more than the previous one. The note contains the size of the newest log
  * at its last sync. No data is missing if the logs continue the tables without a gap, up to at least that size. Incomplete
@@ -44,9 +44,9 @@ interface Note {
 
 /**
  * Records that all written data is on disk, after LevelDB has synced its newest log. Nothing may be written during the call.
- * When LevelDB starts a new log, it does not sync the old log, although the rows of the old log reach a table only later. So
- * this function syncs the old log. The note itself need not be synced, because an older note only requires less data.
- * Without a note all corruption is an error, because the effect of a crash is unknown.
+ * When LevelDB starts a new log, it does not sync the old log, although the rows of the old log reach a table only later.
+ * This function therefore syncs the old log. The note itself need not be synced, because an older note only requires less
+ * data. Without a note all corruption is an error, because the effect of a crash is unknown.
  */
 export async function noteDurable(path: string): Promise<void> {
   const newest = await syncedLog(path);
@@ -61,7 +61,7 @@ export async function noteDurable(path: string): Promise<void> {
   const file = known ?? (await open(name, 'w'));
   try {
     await file.write(note, 0, NOTE_BYTES, 0);
-    // The existing file may be longer than a note.
+    // A file with the name of the note may be longer than a note.
     if (known !== null && (await known.stat()).size > NOTE_BYTES) await known.truncate(NOTE_BYTES);
     // The first note is synced immediately, because a missing note counts as an error from then on.
     if (known === null) await file.datasync();
@@ -70,7 +70,7 @@ export async function noteDurable(path: string): Promise<void> {
   }
 }
 
-/** Syncs the older logs, and returns number and size of the newest log; null without any logs. */
+/** Syncs all logs except the newest. Returns number and size of the newest log; null if there are no logs. */
 async function syncedLog(path: string): Promise<Note | null> {
   for (;;) {
     const logs = logsAmong(await readdir(path));
@@ -81,7 +81,7 @@ async function syncedLog(path: string): Promise<Note | null> {
       const { size } = await stat(join(path, log));
       return { log: parseInt(log), sizeBytes: size };
     } catch (error) {
-      // A background compaction has deleted the log. Its rows are in a table.
+      // ENOENT: a background compaction has deleted the log, because its rows are in a table. So nothing is left to sync.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
@@ -111,14 +111,14 @@ async function readNote(path: string): Promise<Note | null> {
   return { log: Number(note.readBigUInt64LE(0)), sizeBytes: Number(note.readBigUInt64LE(8)) };
 }
 
-/** File names of the logs, the oldest first. */
+/** File names of the logs, sorted from the oldest. */
 function logsAmong(names: Iterable<string>): string[] {
   return [...names].filter((name) => LOG.test(name)).sort((a, b) => parseInt(a) - parseInt(b));
 }
 
 /**
- * Checks the files. Removes incomplete writes of a machine crash from their ends. Throws `DatabaseCorruptionError`. No
- * process may have the database open.
+ * Checks the files of a database. Removes incomplete writes of a machine crash from the ends of the logs. Throws
+ * `DatabaseCorruptionError`. No process may have the database open.
  */
 export async function checkDatabase(path: string): Promise<DatabaseState> {
   const names = await namesIn(path);
@@ -182,13 +182,13 @@ class DatabaseCheck {
     this.note = note;
   }
 
-  /** Whether nothing was ever written to the database. */
+  /** Whether no data was ever written to the database. */
   isNew(): boolean {
     if (this.names.has('CURRENT')) return false;
     const files = [...this.names].filter(
       (name) => isTable(name) || LOG.test(name) || /^MANIFEST-\d+$/.test(name),
     );
-    // LevelDB was stopped while it created the database.
+    // An empty database folder with at most a first manifest: LevelDB was stopped while it created the database.
     return files.every((name) => name === FIRST_MANIFEST);
   }
 

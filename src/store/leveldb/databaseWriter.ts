@@ -1,5 +1,5 @@
 /**
- * Writes rows to LevelDB so that a crash leaves either the old state or the new one. Owns the journal, the move of staged
+ * Writes rows to LevelDB so that a crash leaves either the old state or the new one. Manages the journal, the move of staged
  * rows to the main rows, and the recovery at start. A flush of up to 16 MiB is written as one atomic batch. Larger flushes
  * are first written to a journal file that ends with a commit record, and then to LevelDB in batches of at most 16 MiB. A
  * crash before the commit record leaves the old state. After a later crash the journal is applied again (puts and deletes
@@ -47,7 +47,7 @@ export interface FlushedRows {
   readonly records: (maxBytes: number) => Iterable<Buffer>;
   readonly sizeBytes: number;
   readonly source: DirtySource;
-  /** Approximate size in bytes of the rows of `source`. */
+  /** Approximate size in bytes of the rows that `source` provides. */
   readonly sourceBytes: number;
   /** Whether the committed rows include those of the staging area. */
   readonly withStage: boolean;
@@ -80,7 +80,7 @@ export class DatabaseWriter {
     this.journal = new FlushJournal(`${path}.journal`);
   }
 
-  /** Whether the database is empty, contains the row `mark`, or its first flush was interrupted. */
+  /** Whether this program may use the database: it is empty, contains the row `mark`, or its first flush was interrupted. */
   async bears(mark: string): Promise<boolean> {
     if (await this.isEmpty()) return true;
     for (const key of [mark, APPLYING_KEY]) if ((await this.db.get(key)) !== undefined) return true;

@@ -44,7 +44,7 @@ export class FlushJournal {
     this.file = await open(this.path, 'w');
   }
 
-  /** Appends changes. `changes` is iterated one by one, and the memory of the changes is not retained. */
+  /** Appends changes to the journal. `changes` is iterated one by one, and the memory of the changes is not retained. */
   async append(changes: Iterable<RowChange>): Promise<void> {
     for (const [key, value] of changes) {
       this.records.add(key, value);

@@ -37,9 +37,12 @@ export interface LevelDbOptions {
 
 /** A LevelDB database. Keys are latin1 strings, one character for each byte. Returned values belong to the caller. */
 export interface LevelDb {
-  /** Opens the database. Throws `DatabaseCorruptionError`, or an error whose `code` is LEVEL_LOCKED or LEVEL_IO_ERROR. */
+  /**
+   * Opens the database. Rejects with `DatabaseCorruptionError`, or with an error whose `code` is LEVEL_LOCKED (another
+   * process has it open) or LEVEL_IO_ERROR.
+   */
   open(): Promise<void>;
-  /** Closes the database. Waits for calls in progress, and ends running iterations. */
+  /** Closes the database. Waits for running calls, and ends running iterations. */
   close(): Promise<void>;
   /** Sequence number of the newest put or delete. Each put or delete increases it by one. */
   readonly sequence: number;
@@ -55,7 +58,7 @@ export interface LevelDb {
     out: (Bytes | undefined)[],
     fillCache: boolean,
   ): number;
-  /** Reads rows on another thread. */
+  /** Reads the rows with these keys on another thread. `fillCache`: LevelDB keeps the read blocks in its cache. */
   getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]>;
   /**
    * Returns the packed values (`PackedValues` of `rowRecords.ts`) for the keys of `records`. Values that `known` lacks are
@@ -70,7 +73,7 @@ export interface LevelDb {
    * probably needs.
    */
   iterate(range: RowRange, likelyRows?: number): AsyncGenerator<[key: string, value: Buffer]>;
-  /** Like `iterate`, but yields batches of 1 to `batchRows` rows. */
+  /** Like `iterate`, but yields batches. A batch has 1 to `batchRows` rows. */
   iterateBatches(range: RowRange, batchRows: number): AsyncGenerator<[key: string, value: Buffer][]>;
   /**
    * Writes the rows of all records (`rowRecords.ts`) as one atomic batch. The records must not change until the returned
@@ -87,7 +90,7 @@ export interface LevelDb {
   share(): number | null;
   /** Table files by level, and the cost of compactions, as lines of text. */
   stats(): string;
-  /** Memory in bytes of the block cache and the write buffers. */
+  /** Number of bytes of memory that the block cache and the write buffers use. */
   readonly memoryBytes: number;
 }
 

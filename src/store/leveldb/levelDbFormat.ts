@@ -1,6 +1,7 @@
 /**
- * Parses LevelDB's files: records of logs and manifests, the content of a manifest, and blocks of a table. Parses buffers
- * only and opens no files. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit, format.
+ * Parses LevelDB's files: records of logs and manifests, the content of a manifest, and blocks of a table. The functions
+ * parse buffers and open no files. Source: LevelDB doc/log_format, doc/impl, doc/table_format; log_reader, version_edit,
+ * format.
  */
 import { crc32c, maskCrc } from '../../crypto/crc32c.js';
 
@@ -12,7 +13,7 @@ export const LOG_BLOCK_BYTES = 32 << 10;
 const LOG_HEAD_BYTES = 7;
 const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 
-/** How and where the records of a log end. */
+/** Describes how and where the records of a log end. */
 export interface LogEnd {
   /**
    * `whole`: after the last byte. `torn`: within a record that is cut off at the end of the file, for instance because the
@@ -21,7 +22,7 @@ export interface LogEnd {
   readonly kind: 'whole' | 'torn' | 'damaged';
   /** Offset of the first broken record; if no record is broken, the size of the file. */
   readonly offset: number;
-  /** Description of the error; empty without an error. */
+  /** Description of the error; empty if there is none. */
   readonly reason: string;
 }
 
@@ -30,7 +31,7 @@ export interface LogRecord {
   readonly payload: Buffer;
 }
 
-/** Yields the complete records from the start of the log. Returns how and where the records end. */
+/** Yields the complete records from the start of the log. Returns how and where they end. */
 export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
   const fragments: Buffer[] = [];
   let start = 0;
@@ -97,7 +98,7 @@ export interface Manifest {
 
 /** A manifest's data about one table. */
 interface TableEntry {
-  /** Level of the table: 0 for tables written from a log, higher after each merge. */
+  /** Level of the table: 0 for a table written from a log; the level increases with each merge. */
   readonly level: number;
   readonly sizeBytes: number;
   readonly keys: KeyRange;
@@ -216,7 +217,7 @@ function blockCorruption(file: Buffer, { offset, size }: BlockHandle): string | 
     : `a checksum mismatch in the block at byte ${offset}`;
 }
 
-/** Positions of the data blocks, read from an index block; null for invalid bytes. */
+/** Reads the positions of the data blocks from an index block; null for invalid bytes. */
 function blockHandles(block: Buffer): BlockHandle[] | null {
   return blockEntries(block)?.map(({ value }) => new VarintReader(value).handle()) ?? null;
 }

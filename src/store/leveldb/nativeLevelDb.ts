@@ -18,7 +18,7 @@ import {
 } from './levelDb.js';
 import type { RowRange } from '../rows/rows.js';
 
-/** Maximum number of rows of a short range. */
+/** Maximum number of rows for which a range counts as short. */
 const SHORT_RANGE_ROWS = 1024;
 /** Maximum number of bytes that an iteration reads per call. */
 const WALK_BYTES = 1 << 20;
@@ -213,7 +213,7 @@ function isCorruption(error: unknown): error is Error {
 let target = Buffer.allocUnsafeSlow(64 << 10);
 
 /**
- * Grows the buffer for results if the last result did not fit. Returns the size of the result; a negative size means that
+ * Enlarges the buffer for results if the last result did not fit. Returns the size of the result; a negative size means that
  * the call must be repeated.
  */
 function makeRoom(sizeBytes: number): number {
@@ -228,7 +228,7 @@ function copyOf(from: Buffer, at: number, length: number): Buffer {
   return copy;
 }
 
-/** The rows of the records (`rowRecords.ts`) that follow the first byte. */
+/** Parses the rows of the records (`rowRecords.ts`) that follow the first byte of the buffer, up to `end`. */
 function rowsOf(records: Buffer, end: number): [string, Buffer][] {
   const rows: [string, Buffer][] = [];
   for (let at = 1; at < end;) {

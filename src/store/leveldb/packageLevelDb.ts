@@ -222,7 +222,7 @@ export class PackageLevelDb implements LevelDb {
     }
   }
 
-  /** Converts an error of the package to the errors that the row store expects. */
+  /** Converts an error of the package to the errors that callers of the row store expect. */
   private async failure(error: unknown): Promise<unknown> {
     if (!isCorruption(error)) return error;
     const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
@@ -234,7 +234,7 @@ function bytesOf(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-/** Returns the error of LevelDB, which the package wraps when opening fails. */
+/** Returns the error of LevelDB within an error of the package, which wraps it if opening fails. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }

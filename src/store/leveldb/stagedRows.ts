@@ -1,6 +1,6 @@
 /**
  * The staging area of the database: the writes of one large transaction, stored under a separate key prefix. These rows
- * become valid when the transaction is committed and flushed. Owns the row format.
+ * become valid when the transaction is committed and flushed. Defines the row format.
  */
 import type { Bytes } from '../../util/bytes.js';
 import { PREFIX } from '../rows/keys.js';

@@ -24,7 +24,7 @@ export class BulkLoad implements RowWriter {
   private records = newRecords();
   /** Second buffer of records. It receives rows while the rows of the first buffer are written. */
   private spare = newRecords();
-  /** Resolves when the write in progress has finished. */
+  /** Resolves when the running write has finished. */
   private writing: Promise<void> = Promise.resolve();
 
   private constructor(path: string, db: LevelDb) {
@@ -32,7 +32,7 @@ export class BulkLoad implements RowWriter {
     this.db = db;
   }
 
-  /** Creates an empty database in a folder. Existing content of the folder is removed. */
+  /** Creates an empty database in a folder. Files in the folder are removed. */
   static async begin(path: string): Promise<BulkLoad> {
     await rm(path, { recursive: true, force: true });
     makeFolder(path);
@@ -49,7 +49,7 @@ export class BulkLoad implements RowWriter {
     this.records.add(key, null);
   }
 
-  /** Whether a batch is full, so that the caller should call `drain`. */
+  /** Whether the buffered records fill a batch. The caller should then call `drain`. */
   get isFull(): boolean {
     return this.records.sizeBytes >= BATCH_BYTES;
   }
@@ -60,7 +60,7 @@ export class BulkLoad implements RowWriter {
     if (this.records.sizeBytes === 0) return;
     [this.records, this.spare] = [this.spare, this.records];
     this.writing = this.db.write([this.spare.take()], { sync: false });
-    // An error is reported by the next call, which rejects.
+    // The error is not handled here, because the next call rejects with it.
     this.writing.catch(() => undefined);
   }
 

@@ -12,7 +12,7 @@ export const PREFIX = {
    * demand (cold).
    */
   headerChunk: 'H',
-  /** `T` → chain state: tip, file positions, counters. */
+  /** `T` → state of the chain: tip, positions in block files, counters. */
   tip: 'T',
   /** `M` ‖ name → properties of the data folder: schema, network, support delay, window options. */
   meta: 'M',

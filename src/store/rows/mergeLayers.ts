@@ -1,10 +1,10 @@
-/** Reads several ordered layers of rows as one. Rows in memory hide rows on disk. Owns no rows. */
+/** Reads several ordered layers of rows as one. Rows in memory hide rows on disk. Stores no rows. */
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from './rows.js';
 
 const ASCENDING: RowRange = { gte: '', lt: '' };
 
-/** Returns the rows within a range, in the order of the range. `null` marks a deletion. */
+/** Returns the rows within a range, in the order of the range. The value null marks a deletion. */
 export type Layer = (range: RowRange) => AsyncIterable<[string, Bytes | null]>;
 
 /** Creates a layer from rows in memory. */
@@ -12,7 +12,10 @@ export async function* fromArray(rows: [string, Bytes | null][]): AsyncGenerator
   yield* rows;
 }
 
-/** Merges ordered layers. A row of an earlier layer hides the rows with the same key in later layers. Deletions are omitted. */
+/**
+ * Merges ordered layers of rows, the newest layer first. A row of an earlier layer hides the rows with the same key in later
+ * layers. Deletions are omitted.
+ */
 export async function* mergeLayers(range: RowRange, layers: Layer[]): AsyncGenerator<[string, Bytes]> {
   const sign = range.reverse ? -1 : 1;
   const sources = layers.map((layer) => layer(range)[Symbol.asyncIterator]());
@@ -98,12 +101,15 @@ export async function* mergeBatches(
   if (rest.length > 0) yield rest;
 }
 
-/** Returns the range with a limit that is sufficient even if each of `hidden` upper rows hides one of its rows. */
+/**
+ * Returns the range with a larger limit: `hidden` rows of upper layers may each hide one row of the range, so that many more
+ * rows must be read.
+ */
 export function reaching(range: RowRange, hidden: number): RowRange {
   return range.limit === undefined ? range : { ...range, limit: range.limit + hidden };
 }
 
-/** Reverses ascending rows if the range is in descending order. */
+/** Reverses rows in ascending order if the range is in descending order. */
 export function inOrder<Row>(rows: Row[], { reverse }: RowRange): Row[] {
   return reverse ? rows.reverse() : rows;
 }

@@ -15,13 +15,13 @@ const UNKNOWN = 0xfffffffe;
 const HEAD_BYTES = 8;
 const MIN_ROOM = 64 << 10;
 
-/** Writes records to a buffer, which grows and is reused. */
+/** Writes records to a buffer. The buffer grows when needed and is reused. */
 export class RecordWriter {
   private memory = Buffer.alloc(0);
   private used = 0;
   private readonly leastRoom: number;
 
-  /** `leastRoom`: minimum number of bytes that the first addition allocates. */
+  /** Creates the writer. `leastRoom` is the minimum number of bytes that the first addition allocates. */
   constructor(leastRoom = MIN_ROOM) {
     this.leastRoom = leastRoom;
   }
@@ -48,7 +48,7 @@ export class RecordWriter {
     this.memory = grown;
   }
 
-  /** Fills the unused part of the buffer with zeros, to remove earlier records. */
+  /** Fills the unused part of the buffer with zeros, so that it does not contain earlier records. */
   wipe(): void {
     this.memory.fill(0, this.used);
   }
@@ -61,7 +61,7 @@ export class RecordWriter {
   }
 }
 
-/** Iterates over the rows of records without creating a view for each row, for code that reads very many rows. */
+/** Iterates over the rows of records without creating a view for each row. For code that reads very many rows. */
 export class RecordCursor {
   private readonly records: Buffer;
   private at = 0;

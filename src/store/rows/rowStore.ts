@@ -22,14 +22,14 @@ import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
 const WRITE_BUFFER_BYTES = 16 << 20;
 /** Number of concurrent reads, which equals the number of threads in the pool. A disk serves several reads in the time of one. */
 const READERS = 4;
-/** Minimum number of rows that a thread reads. Fewer rows are not divided among threads. */
+/** Minimum number of rows for each thread. If fewer rows are read, they are not divided among threads. */
 const ROWS_A_READER = 8;
 /**
  * Minimum size in bytes of records whose rows are read on a thread. Shorter records are read one by one, because a call to a
  * thread takes longer than reading some tens of rows.
  */
 const THREAD_BYTES = 2048;
-/** List of positions for reading a single key. */
+/** List of positions for the read of a single key. */
 const FIRST = [0];
 export interface RowStoreOptions {
   /** Folder of the LevelDB files. */
@@ -68,9 +68,9 @@ export class RowStore implements RowReader, TransactionGround {
   private open_: Transaction | null = null;
   /** Whether the overlay is being flushed. A row that is added during the flush would be lost, so `refuseInFlush` throws. */
   private flushing = false;
-  /** Resolves when the compactions that `packRange` started are finished. Never rejects. */
+  /** Resolves when the compactions that `packRange` started have finished. Never rejects. */
   private packing: Promise<unknown> = Promise.resolve();
-  /** Flushes all committed rows. Called before a transaction spills for the first time. */
+  /** Flushes all committed rows. Called before a transaction writes rows to disk for the first time. */
   beforeSpill: () => Promise<void> = () => this.flush();
 
   private constructor(db: LevelDb, options: RowStoreOptions) {
@@ -132,7 +132,7 @@ export class RowStore implements RowReader, TransactionGround {
     return this.overlay.sizeBytes;
   }
 
-  /** Memory of the row caches in bytes. */
+  /** Number of bytes of memory that the row caches use. */
   get recentBytes(): number {
     return this.recent.sizeBytes;
   }
@@ -158,7 +158,7 @@ export class RowStore implements RowReader, TransactionGround {
     return out;
   }
 
-  /** Reads the rows at positions `missing` of `keys` from the row caches and the database. */
+  /** Reads rows from the row caches and the database. `missing` contains the positions in `keys` of the rows to read. */
   async fillFromDisk(
     keys: readonly string[],
     missing: readonly number[],
@@ -287,8 +287,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * Returns the packed values for the keys of records. Rows of these types must not be in the row caches. Null if the caller
-   * must read single rows instead.
+   * Returns the packed values for the keys of records. The row types of these keys must not be in the row caches. Null if
+   * the caller must read single rows instead.
    */
   packedValues(records: Buffer): MaybePromise<Buffer> | null {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
@@ -298,7 +298,8 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {
-    // Rows of the staging area are read asynchronously, so the layers could belong to different states.
+    // Rows of the staging area can only be read asynchronously. The layers that are read could then belong to different
+    // states.
     if (this.stageCommitted) return null;
     const own = this.overlay.slice(range);
     const rows = this.disk.diskEmpty ? [] : this.db.rangeNow(reaching(range, own.length));
@@ -463,7 +464,7 @@ export class RowStore implements RowReader, TransactionGround {
     return { bytes: this.db.memoryBytes, maxBytes: this.cacheBytes + 2 * WRITE_BUFFER_BYTES };
   }
 
-  /** Estimated memory in bytes of the indexes and filters of the open table files, and the maximum. */
+  /** Estimated number of bytes of memory for the indexes and filters of the open table files, and the maximum. */
   async tableIndexMemory(): Promise<{ readonly bytes: number; readonly maxBytes: number }> {
     const maxBytes = OPEN_FILES * FILE_BYTES * TABLE_INDEX_SHARE;
     const onDisk = await this.db.approximateSize('', '\xff');
@@ -475,7 +476,7 @@ export class RowStore implements RowReader, TransactionGround {
     return this.db.stats();
   }
 
-  /** Compacts all table files. Afterwards each row is stored once and deleted rows are removed. */
+  /** Compacts all table files. After that each row is stored once, and deleted rows are not stored. */
   async compact(): Promise<void> {
     await this.db.compact('\0', '\xff');
   }

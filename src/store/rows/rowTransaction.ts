@@ -1,6 +1,6 @@
 /**
  * A transaction on top of the committed rows. Its rows are in memory. If they exceed a limit, they move to the staging area,
- * where they become valid when the transaction is committed and flushed. Owns no files.
+ * where they become valid when the transaction is committed and flushed.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -11,7 +11,7 @@ import { collectRows, type RowRange, type RowReader, type RowTransaction } from 
 /** Size in bytes of an uncommitted transaction above which `relieve` moves its rows to the staging area. */
 const SPILL_BYTES = 48 << 20;
 
-/** Access of a transaction to the committed rows. */
+/** Access of a transaction to committed rows. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
@@ -31,7 +31,7 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   getBlocking(key: string, throughStage: boolean): Bytes | undefined;
   /** The layers of committed rows, the newest first. */
   layers(throughStage: boolean): Layer[];
-  /** Must flush all committed rows. Called before the first spill. */
+  /** Must flush all committed rows. Called before the transaction writes rows to disk for the first time. */
   beforeSpill(): Promise<void>;
   /** Moves the rows to the staging area, and clears `rows`. */
   spill(rows: KeyedRows): Promise<void>;

@@ -11,7 +11,7 @@ export interface RowRange {
   /** Exclusive upper bound of the keys. */
   lt: string;
   reverse?: boolean;
-  /** Maximum number of rows; unlimited if absent. */
+  /** Maximum number of rows; if absent, all rows. */
   limit?: number;
 }
 
@@ -29,7 +29,7 @@ export interface RowReader {
    * asynchronously.
    */
   getManyNow?(keys: readonly string[]): (Bytes | undefined)[] | null;
-  /** Like `getRange`, but synchronous; null if a row is not in memory. */
+  /** Like `getRange`, but synchronous. Null if a row is not in memory. */
   getRangeNow?(range: RowRange): [key: string, value: Bytes][] | null;
   /**
    * Iterates over rows in key order (or reversed). Includes uncommitted writes of the transaction. The caller may keep the
@@ -56,7 +56,7 @@ export interface RowTransaction extends RowReader, RowWriter {
   putRecords(kinds: string, records: Buffer): void;
   /**
    * Returns the values that the keys of records had before the transaction, packed (`PackedValues` of `rowRecords.ts`),
-   * without creating an object for each value. Null if this is not possible now; the method is absent if it is never
+   * without creating an object for each value. Null if this is not possible at present; the method is absent if it is never
    * possible. The caller must then read single rows. The records must not change during the call.
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
@@ -74,7 +74,7 @@ export async function collectRows(
   return collected;
 }
 
-/** A walk over a range by calls of `getRange` for `stepRows` rows each. */
+/** Iterates over a range by calls of `getRange` for `stepRows` rows each. */
 export async function* walkInSteps(
   rows: Pick<RowReader, 'getRange'>,
   range: RowRange,

@@ -1,7 +1,7 @@
 /**
  * Runs queries over rows that are mostly in memory. A query is synchronous code. If a row is not in memory, the query is
  * aborted, the row is read on another thread, and the query is restarted from the beginning. So a query must not have side
- * effects. Owns no rows.
+ * effects. Stores no rows.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
@@ -15,7 +15,7 @@ export interface RowsAtHand {
   getRange(range: RowRange): [key: string, value: Bytes][];
 }
 
-/** Thrown by the reader if a row must be read asynchronously. Aborts the query. */
+/** Thrown by the reader if a row must be read asynchronously, which aborts the query. */
 const MUST_WAIT = Symbol('rows must be waited for');
 /**
  * Separator between keys in joined strings. Keys contain only characters below U+0100, so the separator cannot occur in a
@@ -28,7 +28,7 @@ class Attempt implements RowsAtHand {
   /** Rows that were read asynchronously: single values by key, lists of rows by range. */
   private readonly values = new Map<string, Bytes | undefined>();
   private readonly ranges = new Map<string, [string, Bytes][]>();
-  /** Reads the rows that the last attempt lacked. */
+  /** Reads the rows that were missing in the last attempt. */
   private fetch: (() => Promise<void>) | null = null;
 
   constructor(rows: RowReader) {
@@ -62,7 +62,7 @@ class Attempt implements RowsAtHand {
     });
   }
 
-  /** Reads the missing rows and restarts the query, until the query completes. */
+  /** Reads the missing rows and starts the query again, until it completes. */
   async goOn<T>(query: (rows: RowsAtHand) => T): Promise<T> {
     for (;;) {
       await this.fetch?.();
@@ -76,7 +76,7 @@ class Attempt implements RowsAtHand {
 
   private wait(fetch: () => Promise<void>): never {
     this.fetch = fetch;
-    // Does not throw an `Error`, because creating its stack trace would cost more than the read.
+    // The thrown value is not an `Error`, because creating a stack trace would cost more than reading the row.
     throw MUST_WAIT;
   }
 }

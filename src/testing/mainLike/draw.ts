@@ -16,7 +16,7 @@ export class Draw {
     for (let i = 0; i < 12; i++) this.u32();
   }
 
-  /** A random integer from 0 to 2^32 - 1. */
+  /** Returns a random integer from 0 to 2^32 - 1. */
   u32(): number {
     const sum = (((this.a + this.b) | 0) + this.counter) | 0;
     this.counter = (this.counter + 1) | 0;
@@ -26,7 +26,7 @@ export class Draw {
     return sum >>> 0;
   }
 
-  /** A random integer from 0 to `limit` - 1. */
+  /** Returns a random integer from 0 to `limit` - 1. */
   below(limit: number): number {
     return Math.floor((this.u32() / 2 ** 32) * limit);
   }
@@ -39,7 +39,7 @@ export class Draw {
     return items[this.below(items.length)]!;
   }
 
-  /** Selects a value at random. Each value has its probability in thousandths. */
+  /** Selects one of the values at random. The number with each value is its probability in thousandths. */
   share<T>(shares: readonly (readonly [T, number])[]): T {
     let left = this.below(1000);
     for (const [value, share] of shares) {
@@ -49,7 +49,7 @@ export class Draw {
     return shares[0]![0];
   }
 
-  /** A geometrically distributed random number from 0 on with this mean. */
+  /** Returns a geometrically distributed random number, from 0 on, with the given mean. */
   geometric(mean: number): number {
     if (mean <= 0) return 0;
     const uniform = (this.u32() + 1) / 2 ** 32;

@@ -1,7 +1,7 @@
 /**
- * The fork heights of a generated chain, and the options with which nodes follow it. The chain represents the main network's
- * blocks 0 to `MAIN_BLOCKS`, scaled down. The generated chain begins with blocks without transactions, because no coin is
- * mature yet.
+ * Fork heights of a generated chain, and the options with which nodes follow the chain. The generated chain represents
+ * blocks 0 to `MAIN_BLOCKS` of the main network, scaled down. It begins with blocks without transactions, because no coin is
+ * mature.
  */
 import { mainParams } from '../../params/main.js';
 import type { NetworkParams } from '../../params/network.js';
@@ -20,7 +20,7 @@ export type ForkPlan = 'main' | 'regtest';
 
 export interface ChainForks {
   readonly params: NetworkParams;
-  /** Command-line options with which lbcnode and lbrycrd follow this chain. */
+  /** Command-line options with which lbcnode and lbrycrd follow the generated chain. */
   readonly nodeArgs: { readonly lbcnode: readonly string[]; readonly lbrycrd: readonly string[] };
 }
 

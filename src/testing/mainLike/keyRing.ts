@@ -1,7 +1,7 @@
 /**
  * Keys and signatures of a generated chain. Signing is fast (two multiplications modulo the group order), because a
- * precomputed table provides the nonces. Reused nonces reveal the private keys, which can also be derived from the seed. So
- * never pay coins of value to these keys. Signatures have a low S and are valid.
+ * precomputed table provides the nonces. Reused nonces reveal the private keys, which can also be derived from the seed.
+ * Never pay coins of value to these keys. Signatures have a low S and are valid.
  */
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, formatDer } from '../../crypto/ecdsaEncoding.js';
@@ -18,9 +18,9 @@ const NONCES = 1024;
 export interface Key {
   readonly publicKey: Buffer;
   readonly hash: Buffer;
-  /** The P2PKH script of the key. */
+  /** P2PKH script that pays to the key. */
   readonly script: Buffer;
-  /** The P2WPKH script of the key. */
+  /** P2WPKH script that pays to the key. */
   readonly witnessScript: Buffer;
   readonly secret: bigint;
 }

@@ -32,8 +32,8 @@ const BLOCK_VERSION = 0x20000000;
 /** Number of blocks after which a coinbase can be spent. */
 const MATURITY = 100;
 /**
- * `TRANSACTIONS_A_KEY`: average number of transactions per key, because most keys on the main network sign a few times.
- * `KEYS`: minimum and maximum number of keys.
+ * Average number of transactions per key (`TRANSACTIONS_A_KEY`), because most keys on the main network sign a few times;
+ * minimum and maximum number of keys (`KEYS`).
  */
 const TRANSACTIONS_A_KEY = 8;
 const KEYS = { least: 64, most: 50_000 } as const;
@@ -42,11 +42,11 @@ const KEYS = { least: 64, most: 50_000 } as const;
  * the coinbase.
  */
 const MOST_BLOCK_BYTES = 7_900_000;
-/** Size in bytes of unflushed rows at which they are flushed to disk. */
+/** Size in bytes of unflushed rows above which they are flushed to disk. */
 const DIRTY_BYTES = 64 << 20;
 const DATABASE_CACHE_BYTES = 32 << 20;
 const RECENT_BYTES = 224 << 20;
-/** Number of bytes that are written to the file at a time. */
+/** Number of bytes that are written to the file in one call. */
 const WRITE_BYTES = 4 << 20;
 
 export interface MakeChainOptions {
@@ -56,11 +56,11 @@ export interface MakeChainOptions {
   readonly forks: ForkPlan;
   /** Number of transactions per block, relative to the main network (1 is the same number). */
   readonly density: number;
-  /** An empty folder for the claim trie's database. */
+  /** Path of an empty folder for the database of the claim trie. */
   readonly folder: string;
   /** Writes the next bytes of the block file. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Called after each block with its height. */
+  /** Called with the height of each block after the block was written. */
   readonly onBlock?: (height: number) => void;
 }
 
@@ -81,7 +81,7 @@ export interface ChainSummary {
   /** Number of transaction inputs. Each has one signature. */
   readonly inputs: number;
   readonly bytes: number;
-  /** Number of transactions by type. */
+  /** Number of transactions of each type. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly emptyBlocks: number;
   /** Number of transactions in the largest block. */
@@ -100,7 +100,10 @@ export function transactionRate(mainHeight: number): number {
   return from.transactions + share * (to.transactions - from.transactions);
 }
 
-/** Sets the header's nonce to the first one that satisfies `bits`. The target is a little below the limit of regtest. */
+/**
+ * Sets the header's nonce to the first one that satisfies `bits`. The target is slightly lower than the maximum target of
+ * regtest.
+ */
 export async function mineHeader(header: Buffer, bits: number): Promise<void> {
   const nonce = await grind(header, decodeCompact(bits).target, 2 ** 31, NEVER);
   assert(nonce >= 0, 'no nonce satisfies the target of regtest');
@@ -208,8 +211,8 @@ class ChainMaker {
   }
 
   /**
-   * Connects the block to the claim trie. Returns the claim root. `at` is the offset of the block's first transaction after
-   * the coinbase.
+   * Connects the block to the claim trie. Returns the claim root. `at` is the offset of the block's second transaction,
+   * which follows the coinbase.
    */
   private async connect(height: number, made: readonly MadeTransaction[], at: number): Promise<Buffer> {
     const transactions: ClaimTx[] = [];
@@ -281,7 +284,7 @@ function ringSize(blocks: number, density: number): number {
 }
 
 /**
- * Generates a chain. The first block of the file is the genesis block. Throws `RangeError` for fewer blocks than
+ * Generates a chain and writes its blocks, beginning with the genesis block. Throws `RangeError` for fewer blocks than
  * `LEAST_BLOCKS`.
  */
 export async function makeChain(options: MakeChainOptions): Promise<ChainSummary> {

@@ -7,7 +7,7 @@ const VOWELS = 'aeiou';
 /** Number of different words in generated names. Arbitrary: about as many as are in frequent use. */
 const WORDS = 6000;
 const MOST_SYLLABLES = 4;
-/** Forms of the letter e with an accent: composed, decomposed, and a capital. Normalization makes them equal. */
+/** Forms of the letter e with an accent: composed, decomposed, and a capital. After normalization they are equal. */
 const ACCENTED = ['\u00e9', 'e\u0301', '\u00c9'];
 
 export class Names {
@@ -27,13 +27,13 @@ export class Names {
     return draw.oneIn(2) ? word : word + CONSONANTS[draw.below(CONSONANTS.length)]!;
   }
 
-  /** A random word of the list. Words at its start are more frequent. */
+  /** Returns a random word of the list. Words at the start of the list are more frequent. */
   word(): string {
     const { draw, words } = this;
     return words[draw.below(1 + draw.below(words.length))]!;
   }
 
-  /** A random name for the claim of a stream, a repost or a collection. */
+  /** Returns a random name for the claim of a stream, a repost or a collection. */
   claim(): string {
     const { draw } = this;
     if (draw.oneIn(NAME_SHAPES.hexOneIn))
@@ -57,7 +57,7 @@ export class Names {
     return title.slice(0, NAME_SHAPES.longest);
   }
 
-  /** A spelling of `name` that has the same normalized form. */
+  /** Returns a spelling of `name` with the same normalized form, which may be `name` itself. */
   respelled(name: string): string {
     return this.draw.oneIn(2) ? name : name.toUpperCase();
   }

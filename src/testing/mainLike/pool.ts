@@ -1,6 +1,6 @@
 /**
- * The outputs that transactions of a generated chain can spend: a sample of limited size. Outputs that are not in the sample
- * are never spent.
+ * Outputs that transactions of a generated chain can spend: a sample of limited size. Outputs outside the sample are never
+ * spent.
  */
 import type { ClaimKind } from '../../script/claimScript.js';
 import type { Draw } from './draw.js';
@@ -8,7 +8,7 @@ import type { Key } from './keyRing.js';
 
 /**
  * An output that a key of the ring can spend. Bytes are stored as latin1 strings, because a small buffer is a view and would
- * keep its whole memory block alive.
+ * keep a whole memory block in use.
  */
 export interface Coin {
   readonly txKey: string;
@@ -16,7 +16,7 @@ export interface Coin {
   readonly amountSat: number;
   readonly key: Key;
   readonly isWitness: boolean;
-  /** The claim or support of the output; null for other outputs. */
+  /** The claim or support in the output; null for other outputs. */
   readonly stake: Stake | null;
 }
 
@@ -29,7 +29,7 @@ export interface Stake {
   readonly height: number;
   /** Script of the output, as latin1. */
   readonly scriptKey: string;
-  /** For a channel: the key with which the channel signs. Null for other claims. */
+  /** Key with which a channel signs. Null if the claim is not a channel. */
   readonly channelKey: Key | null;
 }
 

@@ -9,7 +9,7 @@
  */
 
 /**
- * The main network height represented by the last block of a generated chain. Estimate: the newest public fact is height
+ * Height of the main network that the last block of a generated chain represents. Estimate: the newest public fact is height
  * 1,242,999 (the table of header hashes in lbry-sdk's checkpoints); with 150 seconds per block the network passed height
  * 2,000,000 in 2025.
  */
@@ -55,7 +55,7 @@ export const TRANSACTION_RATES: readonly Rate[] = [
   { height: 2_000_000, transactions: 20 },
 ];
 
-/** Public totals that the rates must match: transactions up to a height, coinbases included. */
+/** Public totals with which the rates must agree: number of transactions up to a height, including coinbases. */
 export const PUBLIC_TOTALS: readonly { readonly height: number; readonly transactions: number }[] = [
   { height: 570_138, transactions: 4_053_388 },
   { height: 592_738, transactions: 4_931_278 },
@@ -87,7 +87,7 @@ export const TRANSACTION_KINDS = [
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number];
 
 export interface Mix {
-  /** The first height at which these shares apply. */
+  /** First height to which these shares apply. */
   readonly from: number;
   /** Number of transactions of each type per 1,000 transactions, in the order of `TRANSACTION_KINDS`. */
   readonly shares: readonly number[];
@@ -168,7 +168,7 @@ export const REPOST_ONE_IN = 11;
  * before channels existed (height 180,000).
  */
 export const UNSIGNED_ONE_IN = 10;
-/** The main network height from which on channels exist. Source: the protocol of April 2017; the height is an estimate. */
+/** Height of the main network from which on channels exist. Source: the protocol of April 2017; the height is an estimate. */
 export const CHANNELS_FROM = 180_000;
 
 /** Amounts in satoshis of claims, channels and updates, as in block 1,000,000 (recorded). */

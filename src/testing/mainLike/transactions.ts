@@ -32,23 +32,26 @@ import { sealed, type Values } from './values.js';
 
 /** Maximum number of coins, claims, supports and channels that are kept for later transactions. */
 const MOST = { coins: 200_000, claims: 100_000, supports: 30_000, channels: 5_000 } as const;
-/** Minimum amount of an output that is spent later. The fee would consume smaller outputs. */
+/** Minimum amount in satoshis of an output that is spent later. The fee would consume a smaller amount. */
 const LEAST_AMOUNT_SAT = 50_000;
 /** Number of coins below which every transaction spends only one coin, so that the number of coins grows. */
 const FEW_COINS = 500;
-/** Bytes before the claim id in the receipt of a purchase: the byte `P` and the field header. Source: lbry-sdk purchase.py. */
+/**
+ * Bytes that precede the claim id in the receipt of a purchase: the byte `P` and the field header. Source: lbry-sdk
+ * purchase.py.
+ */
 const RECEIPT_HEAD = Buffer.from('500a14', 'hex');
 /** Main network height from which one support in two contains data, like the support in block 1,000,000. Estimate. */
 const SUPPORT_DATA_FROM = 1_000_000;
 
-/** The data of a claim or support output that the claim trie needs. */
+/** Data of a claim or support output that is added to the claim trie. */
 interface Claimed {
   readonly kind: ClaimKind;
   readonly name: Buffer;
   /** Claim id; null for a new claim. */
   readonly claimId: Buffer | null;
   readonly hasMetadata: boolean;
-  /** For a channel: the key with which the channel signs. Null for other claims. */
+  /** Key with which a channel signs. Null if the claim is not a channel. */
   readonly channelKey: Key | null;
 }
 
@@ -96,7 +99,7 @@ export class TransactionMaker {
     this.channels = new Pool(draw, MOST.channels);
   }
 
-  /** Starts a block. `mainHeight` is the corresponding height of the main network. */
+  /** Begins a block. `mainHeight` is the height of the main network to which the block corresponds. */
   begin(height: number, mainHeight: number, isSegwit: boolean): void {
     this.height = height;
     this.mainHeight = mainHeight;
@@ -112,8 +115,8 @@ export class TransactionMaker {
   }
 
   /**
-   * Creates the next transaction. If nothing can be updated or spent yet, it has another type. Null if no coins are
-   * available.
+   * Creates the next transaction. If its type needs an output that does not exist yet, the transaction gets another type.
+   * Null if no coins are available.
    */
   make(kind: MAIN.TransactionKind): MadeTransaction | null {
     switch (kind) {
@@ -202,7 +205,7 @@ export class TransactionMaker {
     return this.finish([stake], [this.plainOutput(restOf([stake]))]);
   }
 
-  /** Creates a transaction whose first output has a claim prefix. The second output is the change. */
+  /** Creates a transaction whose first output has a claim prefix and whose second output is the change. */
   private stake(
     inputs: readonly Coin[],
     prefix: Bytes,
@@ -236,12 +239,12 @@ export class TransactionMaker {
     return { amountSat, script: isWitness ? key.witnessScript : key.script, key, isWitness };
   }
 
-  /** A random one of the amounts, but at most half of the remaining amount. */
+  /** Returns a random amount of the list, but at most half of the remaining amount. */
   private amountOf(amounts: readonly number[], leftSat: number): number {
     return Math.min(this.draw.of(amounts), Math.floor(leftSat / 2));
   }
 
-  /** Takes coins that can pay their fee and two outputs; null if the coins are insufficient. */
+  /** Removes coins from the pool that can pay their fee and two outputs. Null if the pool has not enough coins. */
   private takeCoins(): Coin[] | null {
     const { draw, coins } = this;
     const wanted = coins.size < FEW_COINS ? 1 : draw.share(MAIN.INPUT_COUNTS);
@@ -313,7 +316,7 @@ function sumOf(inputs: readonly Coin[]): number {
   return inputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
 }
 
-/** Sum of the inputs minus the fee for these inputs. */
+/** Sum of the inputs minus the fee for these inputs, in satoshis. */
 function restOf(inputs: readonly Coin[]): number {
   return sumOf(inputs) - inputs.length * MAIN.FEE_AN_INPUT_SAT;
 }

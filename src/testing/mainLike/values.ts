@@ -12,17 +12,17 @@ import type { Draw } from './draw.js';
 import type { Names } from './names.js';
 import { REPOST_ONE_IN, STREAM_VALUE_SIZES } from './proportions.js';
 
-/** Size in bytes of a signed value before its message: a type byte, the channel's id and the signature. */
+/** Size in bytes of the part of a signed value before its message: a type byte, the channel's id and the signature. */
 const SIGNED_HEAD_SIZE = 85;
 /** Number of different messages of each size. Arbitrary. */
 const TEXTS_A_SIZE = 8;
 const SD_HASH_SIZE = 48;
 const CLAIM_ID_SIZE = 20;
 const KEY_SIZE = 33;
-/** Placeholder byte for a hash or key in a template. Texts do not contain this byte. */
+/** Placeholder byte for a hash or key in a template; it does not occur in texts. */
 const PLACE = 0xf5;
 
-/** A message with placeholder bytes at a position. They are replaced with data of each claim. */
+/** A message in which placeholder bytes mark a position. They are replaced by data of each claim. */
 interface Template {
   readonly message: Buffer;
   readonly at: number;
@@ -102,7 +102,7 @@ function filled({ message, at }: Template, bytes: Bytes): Buffer {
   return copy;
 }
 
-/** Creates the value of a claim from its message, signed or unsigned. */
+/** Creates the value of a claim from its message, with or without the signature of a channel. */
 export function sealed(message: Bytes, signed: { channelId: Bytes; signature: Bytes } | null): Buffer {
   return sealEnvelope(signed ?? { channelId: null, signature: null }, message);
 }

@@ -55,10 +55,10 @@ export const MAX_JSON_DEPTH = 10_000;
  */
 export type JsonForm = 'strict' | 'mended' | 'python';
 
-/** Words that Python writes instead of numbers. Source: CPython Lib/json/encoder.py `floatstr`. */
+/** Words that Python writes in JSON instead of numbers. Source: CPython Lib/json/encoder.py `floatstr`. */
 const PYTHON_WORDS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
 
-/** Number of parsing steps between two yields. */
+/** Number of parsing steps between two yields to the event loop. */
 const STEPS_AT_ONCE = 256;
 
 /** An array or object whose end has not been read yet. `key` is the key of the current member; null before the key is read. */
@@ -69,7 +69,7 @@ type OpenContainer =
 /** State of parsing one value. */
 interface Reading {
   readonly open: OpenContainer[];
-  /** `value`: the last value that was read and not added to its container yet. `values`: number of values so far. */
+  /** `value`: the last value that was read, before it is added to its container. `values`: number of values read so far. */
   value: JsonValue | undefined;
   values: number;
 }
@@ -203,7 +203,7 @@ export class JsonScanner {
     }
   }
 
-  /** Runs this number of parsing steps. Returns true when the value is complete. */
+  /** Runs `steps` parsing steps. Returns true when the value is complete. */
   private readSteps(reading: Reading, steps: number): boolean {
     const { open } = reading;
     for (let step = 0; step < steps; step++) {
@@ -252,7 +252,7 @@ export class JsonScanner {
     return this.take(close) || this.fail();
   }
 
-  /** Runs this number of steps of skipping a value. Returns true when the value has ended. */
+  /** Runs `steps` steps of skipping a value. Returns true when the value has ended. */
   private skipSteps(skipping: Skipping, steps: number): boolean {
     const { open } = skipping;
     for (let step = 0; step < steps; step++) {
@@ -432,7 +432,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : null;
 }
 
-/** Number of bytes that are decoded between two yields. */
+/** Number of bytes that are decoded between two yields to the event loop. */
 const DECODED_AT_ONCE = 1 << 20;
 
 /**

@@ -180,7 +180,7 @@ export function requireWellFormed(text: string): string {
   return (text as WellFormedText).isWellFormed() ? text : failParse();
 }
 
-/** Replaces each lone half of a surrogate pair with U+FFFD. */
+/** Replaces each unpaired surrogate with U+FFFD. */
 export function makeWellFormed(text: string): string {
   return (text as WellFormedText).toWellFormed();
 }

@@ -180,7 +180,10 @@ class Serializer {
     return text;
   }
 
-  /** Serializes until a chunk is full, an asynchronous source must be read, or everything is written. Returns the reason. */
+  /**
+   * Serializes until a chunk is full, an asynchronous source must be read, or all data is written. Returns which of these
+   * happened.
+   */
   advance(): Progress {
     if (!this.started) {
       this.started = true;
@@ -234,7 +237,7 @@ class Serializer {
     this.item(frame, await frame.source.next());
   }
 
-  /** Closes the lazy sources that were not read to the end. */
+  /** Closes the sources of lazy values that were not read to the end. */
   async dispose(): Promise<void> {
     for (let frame = this.stack.pop(); frame !== undefined; frame = this.stack.pop()) {
       if (frame.kind === 'sync') frame.source.return?.();
@@ -522,7 +525,7 @@ async function* restOf(serializer: Serializer): AsyncGenerator<string> {
 }
 
 /**
- * Serializes a value without asynchronous parts to one string; meant for small values. `indent` 2 gives the output of the
+ * Serializes a small value without asynchronous parts to one string. `indent` 2 gives the output of the
  * reference's `write(2)`.
  */
 export function stringifyJson(value: JsonOut, indent = 0): string {

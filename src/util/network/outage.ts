@@ -6,15 +6,15 @@ import type { Logger } from '../logging.js';
 
 const MINUTE_MS = 60_000;
 /**
- * `OUTAGE_AFTER_MS`: time without contact after which the outage is reported. `FIRST_REPEAT_MS`: time until the first
- * repetition.
+ * Milliseconds without contact after which the outage is reported (`OUTAGE_AFTER_MS`), and until the first repetition
+ * (`FIRST_REPEAT_MS`).
  */
 export const OUTAGE_AFTER_MS = MINUTE_MS;
 const FIRST_REPEAT_MS = 10 * MINUTE_MS;
 const REPEAT_MS = 60 * MINUTE_MS;
 
 export interface OutageOptions {
-  /** What cannot be reached, with its article, for messages: `a peer`. */
+  /** Noun phrase for the peer or server that cannot be reached, with its article, for messages: `a peer`. */
   readonly what: string;
   /** Returns advice for the operator, in whole sentences. */
   readonly advice: () => string;
@@ -54,7 +54,7 @@ export class OutageWatch {
     return `No connection to ${this.options.what} for ${lasted}. ${this.options.advice()}`;
   }
 
-  /** Must be called every few seconds. `isReached`: whether contact exists; null if no contact is wanted. */
+  /** Must be called every few seconds. `isReached`: whether there is contact; null if the node does not seek contact. */
   check(isReached: boolean | null): void {
     const { deps } = this;
     const now = deps.nowMs();

@@ -31,7 +31,7 @@ function isMappedIpv4(ip: Uint8Array): boolean {
 }
 
 export class Subnet {
-  /** `network`: the lowest address. `mask`: the bits that all addresses share with `network`. 16 bytes each. */
+  /** Lowest address of the subnet (`network`), and the bits that are equal in all its addresses (`mask`); 16 bytes each. */
   readonly network: Uint8Array;
   readonly mask: Uint8Array;
 
@@ -72,7 +72,7 @@ export class Subnet {
     return isMappedIpv4(this.network);
   }
 
-  /** Length of the network prefix in bits, of 32 (IPv4) or 128 (IPv6). Null if the mask is not a prefix. */
+  /** Length in bits of the network prefix, at most 32 (IPv4) or 128 (IPv6). Null if the mask is not a prefix. */
   get prefixBits(): number | null {
     const bits = [...this.mask.subarray(this.isIpv4 ? 12 : 0)]
       .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -83,7 +83,7 @@ export class Subnet {
   }
 }
 
-/** Parses a number of bits or a netmask into a mask of 16 bytes. An IPv4 mask applies to the last four bytes. */
+/** Parses a number of bits or a netmask to a mask of 16 bytes. An IPv4 mask applies to the last four bytes. */
 function parseMask(text: string, ipv4: boolean): Uint8Array | null {
   const offset = ipv4 ? 96 : 0;
   if (/^[0-9]+$/.test(text)) {

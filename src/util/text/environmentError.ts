@@ -5,7 +5,7 @@
  */
 import { OperatorError } from './operatorError.js';
 
-/** Thrown for a failure of the environment. The message is for the operator: the failure, the file, and what to do. */
+/** Error: the environment failed. The message is for the operator and contains the failure, the file, and what to do. */
 export class EnvironmentError extends OperatorError {
   override readonly name: string = 'EnvironmentError';
 }
@@ -75,7 +75,7 @@ const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 export function systemErrorCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code } = error as NodeJS.ErrnoException;
-  // Code of Node.js for the attempt to remove a folder like a file.
+  // Node.js uses this code if a folder is removed as if it were a file.
   if (code === 'ERR_FS_EISDIR') return 'EISDIR';
   return code !== undefined && Object.hasOwn(SYSTEM_ERRORS, code) ? code : null;
 }
@@ -100,12 +100,15 @@ export function withPath(error: unknown, path: string): unknown {
   return error;
 }
 
-/** The failure as a part of a sentence, such as `it is missing`. */
+/** Describes the failure as a part of a sentence, such as `it is missing`. `code` is the code of a system error. */
 export function systemErrorReason(code: string): string {
   return SYSTEM_ERRORS[code]![0];
 }
 
-/** One sentence about the failure, and one about what the operator can do. `path` is the file. */
+/**
+ * Returns one sentence about the failure and one about what the operator can do. `path` is the file that the failed call
+ * used.
+ */
 export function systemErrorText(code: string, path: string): string {
   const [happened, advice] = SYSTEM_ERRORS[code]!;
   return `${path}: ${happened} (${code}). ${advice}; no acknowledged data is lost.`;

@@ -22,7 +22,7 @@ export class LineReader {
     return this.end - this.start;
   }
 
-  /** Whether the last, incomplete line is longer than the maximum. */
+  /** Whether the last line, which is incomplete, is longer than the maximum. */
   get isTooLong(): boolean {
     return this.searched - this.start > this.maxLineBytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Creates, updates, supports and abandons claims with the coins of a wallet. The caller selects the supported claim; this
- * code does not check the trie. Source: lbrycrd wallet/rpcwallet.cpp `claimname`, `updateclaim`, `abandonclaim`,
+ * Creates, updates, supports and abandons claims with the coins of a wallet. The caller selects the supported claim; the
+ * claim trie is not searched for it. Source: lbrycrd wallet/rpcwallet.cpp `claimname`, `updateclaim`, `abandonclaim`,
  * `supportclaim`, `abandonsupport`.
  */
 import { MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../../consensus/limits.js';
@@ -136,7 +136,7 @@ function refuseExpired({ node, followedHeight }: Wallet, { state, height }: Entr
   );
 }
 
-/** The claim or support of a transaction. Throws if it is already spent. The reference tries to spend it again. */
+/** Returns the claim or support of a transaction. Throws if it is already spent; the reference would try to spend it again. */
 function requireStake(wallet: Wallet, entry: Entry, kind: StakeKind): OwnStake {
   const found = ownStake(wallet.ledger, entry, kind);
   if (found === null) {

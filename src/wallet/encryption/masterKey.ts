@@ -57,7 +57,7 @@ export function formatMasterKeyRow(row: MasterKeyRow): Buffer {
     .finish();
 }
 
-/** Creates a new random master key. The caller must wipe it. */
+/** Creates a new random master key. The caller must overwrite it after use. */
 export function makeMasterKey(): Buffer {
   return randomBytes(KEY_BYTES);
 }

@@ -64,7 +64,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
     putMasterKey(wallet, batch, Math.max(0, ...wallet.masterKeys.keys()) + 1, row);
     keyring.encrypt(batch, masterKey, ready);
     wallet.setVersion(batch, FEATURE.encryption);
-    // A new seed is needed, because the keys of the old seed were stored unencrypted, also in backups.
+    // A new seed is needed, because the keys of the old seed were stored unencrypted, and backups may contain them.
     if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.keys.makeSeed(batch));
     if (wallet.hasPrivateKeys) wallet.keypool.clear(batch);
     await wallet.writeAnew(batch);
@@ -77,7 +77,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
 }
 
 /**
- * Makes private keys available until `lock`. Does not change the time of the automatic lock. Resolves to false if the
+ * Decrypts the private keys until `lock`. The time of the automatic lock stays unchanged. Resolves to false if the
  * passphrase is wrong.
  */
 export function unlockWallet(wallet: Wallet, passphrase: Bytes): Promise<boolean> {

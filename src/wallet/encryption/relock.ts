@@ -20,7 +20,7 @@ export class Relock {
     return this.until;
   }
 
-  /** Locks the wallet after this number of seconds. Replaces an earlier time. */
+  /** Locks the wallet after `seconds` seconds. Replaces the time of an earlier call. */
   arm(seconds: number, nowSec: number): void {
     this.cancel();
     this.until = nowSec + seconds;
@@ -40,11 +40,11 @@ export class Relock {
       },
       Math.min(leftMs, MAX_TIMER_MS),
     );
-    // The timer must not keep the process running.
+    // The timer must not prevent the process from ending.
     this.timer.unref();
   }
 
-  /** Cancels the automatic lock. */
+  /** Cancels the planned lock of the wallet. */
   cancel(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;

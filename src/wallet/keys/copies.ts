@@ -1,4 +1,4 @@
-/** Detects whether two wallets are copies of each other. Copies would hand out the same addresses. */
+/** Detects whether two wallets are copies of each other. Two copies would give the same addresses to different payers. */
 import { toLatin1 } from '../../util/bytes.js';
 import type { Slices } from '../../util/slices.js';
 import type { HdKeys } from './hdKeys.js';
@@ -6,7 +6,7 @@ import { SEED_PATH } from './keyRecords.js';
 import { keyIdBytes, type Keyring } from './keyring.js';
 import type { Keypool } from './keypool.js';
 
-/** Number of keys whose origin is read between two yields. */
+/** Number of keys whose origin is read between two yields to the event loop. */
 const KEYS_AT_ONCE = 64;
 
 /** The parts of a wallet that determine its next addresses. */

@@ -24,7 +24,7 @@ function wipe(key: ExtendedKey): void {
   key.privateKey?.fill(0);
 }
 
-/** Derives the parent key of all address keys (0) or change keys (1) of a seed. The caller must wipe it. */
+/** Derives the parent key of all address keys (0) or change keys (1) of a seed. The caller must overwrite the key after use. */
 function branchOf(seed: Bytes, number: number): ExtendedKey {
   const root = rootOfSeed(seed);
   const account = child(root, HARDENED);
@@ -53,8 +53,8 @@ export class HdKeys {
   }
 
   /**
-   * Whether new keys can be created. False if the wallet has a seed whose key is not available: locked, corrupt, or lost in
-   * a salvage.
+   * Whether new keys can be created. False if the wallet has a seed whose key is not available: encrypted, corrupt, or lost
+   * in a salvage.
    */
   get canMake(): boolean {
     return this.chain === null || this.keyring.signingKey(this.chain.seedId) !== null;
@@ -71,7 +71,7 @@ export class HdKeys {
     this.set(batch, { externalCounter: 0, internalCounter: 0, seedId, isSplit });
   }
 
-  /** Makes change keys use a separate chain from now on, if the wallet has a seed. */
+  /** Sets that change keys are derived in a separate chain, if the wallet has a seed. */
   split(batch: WalletBatch): void {
     if (this.chain !== null && !this.chain.isSplit) this.set(batch, { ...this.chain, isSplit: true });
   }

@@ -32,14 +32,14 @@ export interface OwnedKeys {
 }
 
 type Place = 'top' | 'p2sh' | 'witness';
-/** Results of the check of a script, in ascending order of ownership. */
+/** Results of the check of a script. A greater number means more ownership. */
 const NO = 0;
 const WATCHED = 1;
 const SPENDABLE = 2;
-/** The script cannot be spent by anyone. */
+/** A script that cannot be spent. */
 const INVALID = 3;
 
-/** Ownership flags of an output script. */
+/** Returns ownership flags (`MINE`) of an output script: whether the wallet can spend it or watches it. */
 export function isMine(keys: OwnedKeys, script: Bytes): number {
   const inner = stripClaimPrefix(script);
   const found = ownership(keys, inner, 'top');

@@ -16,7 +16,7 @@ class KeyMemory {
   private readonly slabs = new Set<Slab>();
   private readonly first = Buffer.alloc(1 << 16);
 
-  /** Allocates memory for the keys of one wallet. It is used until it is released. */
+  /** Allocates memory for the keys of one wallet. The memory stays in use until it is released. */
   take(): Slab {
     const slab = new Slab();
     this.slabs.add(slab);
@@ -39,5 +39,5 @@ class KeyMemory {
   }
 }
 
-/** The key memory of the whole process. */
+/** The only instance of `KeyMemory` in the process. */
 export const keyMemory = new KeyMemory();

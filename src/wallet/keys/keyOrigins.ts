@@ -1,6 +1,6 @@
 /**
- * Stores the origins of keys by key id: creation time and derivation path. Rows from disk are parsed on first use, because a
- * wallet may have a hundred thousand.
+ * Stores the origins of keys by key id: creation time and derivation path. A row from disk is parsed when it is first
+ * needed, because a wallet may have a hundred thousand.
  */
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { recordKey } from '../store/records.js';

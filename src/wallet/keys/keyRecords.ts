@@ -57,7 +57,7 @@ export function keyMetadataSec(bytes: Bytes): number {
   return createdSec;
 }
 
-/** Formats the row of an unencrypted private key: the key and a checksum. The caller must wipe it. */
+/** Formats the row of an unencrypted private key: the key and a checksum. The caller must overwrite the result after use. */
 export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   const der = formatPrivateKeyDer(privateKey, publicKey);
   const check = checksumOf(publicKey, der);
@@ -66,7 +66,7 @@ export function formatKeyRecord(privateKey: Bytes, publicKey: Bytes): Buffer {
   return record;
 }
 
-/** Checksum of a key pair. The scratch memory of the private key is wiped. */
+/** Checksum of a key pair. The private key in the scratch memory is overwritten after the computation. */
 function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   const length = publicKey.length + der.length;
   const covered = length <= COVERED.length ? COVERED.subarray(0, length) : Buffer.alloc(length);
@@ -77,7 +77,7 @@ function checksumOf(publicKey: Bytes, der: Bytes): Buffer {
   return sum;
 }
 
-/** Scratch memory for a public key and the longest form of a private key. */
+/** Scratch memory with space for a public key and the longest form of a private key. */
 const COVERED = Buffer.alloc(512);
 
 /** Returns a copy of the private key in a row; null if row and public key do not match. Old rows have no checksum. */
@@ -122,7 +122,7 @@ export function parseHdChain(bytes: Bytes): HdChain {
 export interface PoolKey {
   readonly createdSec: number;
   readonly publicKey: Bytes;
-  /** Whether the key is for change. */
+  /** Whether the key is for change outputs instead of addresses. */
   readonly isInternal: boolean;
   /** Whether the key was created before change keys had a separate chain. */
   readonly isPreSplit: boolean;
@@ -156,5 +156,5 @@ export function poolKeyNumber(index: number): Buffer {
   return new Writer(8).i64(BigInt(index)).finish();
 }
 
-/** The id (HASH160) of a key or script. The addon is used because a wallet may have very many. */
+/** The id (HASH160) of a key or script. The native addon is used, because a wallet may have very many keys. */
 export const idOf = (bytes: Bytes): Buffer => loadNative()?.hash160(bytes) ?? hash160(bytes);

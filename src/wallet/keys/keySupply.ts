@@ -22,7 +22,7 @@ import type { Keyring } from './keyring.js';
  */
 const KEYS_AT_ONCE = 24;
 
-/** The parts of a wallet that the key supply needs. */
+/** The parts of a wallet that the supply of new keys needs. */
 export interface KeyOwner {
   readonly keyring: Keyring;
   readonly hd: HdKeys;
@@ -32,7 +32,7 @@ export interface KeyOwner {
   readonly logName: string;
   readonly hasPrivateKeys: boolean;
   readonly isLocked: boolean;
-  /** Writes a batch. Without `sync` the changes reach the disk with a later write that uses `sync`. */
+  /** Writes a batch. Without `sync`, the changes may be lost in a crash until a later write with `sync`. */
   write(batch: WalletBatch, options?: { readonly sync?: boolean }): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export class KeySupply {
     return !this.wallet.isLocked;
   }
 
-  /** Number of keys that each pool lacks to have `size` keys. */
+  /** Number of keys that are missing in each pool for a pool of `size` keys. */
   private missingKeys(size: number): { receive: number; change: number } {
     const missing = (pool: 'receive' | 'change'): number =>
       Math.max(size, 1) - Math.min(this.wallet.keypool.count(pool), Math.max(size, 1));
@@ -99,8 +99,8 @@ export class KeySupply {
 
   /**
    * Fills both pools to `size` keys in batches. When the promise resolves, the keys are on disk. The ids of the new keys are
-   * added to `made`. Each batch is passed to the writer before other code runs, so calls that take a key or encrypt the
-   * wallet write later.
+   * added to `made`. Each batch is passed to the writer before other code runs, so the writes of calls that take a key or
+   * encrypt the wallet come later.
    */
   async topUp(size: number = this.wallet.options.keypoolSize, made: Bytes[] = []): Promise<boolean> {
     for (let since = performance.now(); ;) {
@@ -120,8 +120,8 @@ export class KeySupply {
   }
 
   /**
-   * Takes a key out of the pool. The caller must keep or return the key later. Null if the pool is empty and no key can be
-   * created.
+   * Takes a key out of the pool. The caller must later either keep the key or return it. Null if the pool is empty and no
+   * key can be created.
    */
   reserve(batch: WalletBatch, isInternal: boolean): ReservedKey | null {
     if (!this.wallet.hasPrivateKeys) return null;

@@ -1,13 +1,13 @@
 /**
- * A wallet's keys by id (latin1). If the wallet was opened from its image file, a private key is read from disk on first use
- * (`packedKeys.ts`).
+ * A wallet's keys by id (latin1). If the wallet was opened from its image file, a private key is read from disk when it is
+ * first needed (`packedKeys.ts`).
  */
 import type { OwnKey } from './ownKey.js';
 import type { PackedKeys } from './packedKeys.js';
 
 export class KeyTable {
   private readonly held = new Map<string, OwnKey>();
-  /** Ids of the keys in `held` that `packed` does not contain. */
+  /** Ids of the keys in `held` that are not in `packed`. */
   private readonly others = new Set<string>();
   private packed: PackedKeys | null = null;
   private read: (number: number) => OwnKey = () => {
@@ -65,7 +65,7 @@ export class KeyTable {
     for (const id of this.keys()) yield [id, this.get(id)!];
   }
 
-  /** Ids of the keys that `packed` does not contain. */
+  /** Ids of the keys that are not in `packed`. */
   added(): Iterable<string> {
     return this.others;
   }
@@ -74,7 +74,7 @@ export class KeyTable {
     return this.packed !== null && this.others.size === 0;
   }
 
-  /** The keys that are in memory. */
+  /** Iterates over the keys that are in memory. */
   inMemory(): Iterable<OwnKey> {
     return this.held.values();
   }

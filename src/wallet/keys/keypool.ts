@@ -1,7 +1,7 @@
 /**
  * Pool of keys that are created in advance, so that a backup contains the keys that are handed out next. Keys are handed out
- * in the order of creation. If a key is seen in a transaction (for example of an older copy of the wallet), all earlier keys
- * are also marked as used. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`,
+ * in the order of creation. If a transaction pays to a key (for example one that a copy of the wallet handed out), all
+ * earlier keys are also marked as used. Source: lbrycrd wallet/wallet.cpp `TopUpKeyPool`, `ReserveKeyFromKeyPool`,
  * `MarkReserveKeysAsUsed`.
  */
 import { assert } from '../../util/assert.js';
@@ -19,7 +19,7 @@ const POOL_NAMES = ['receive', 'change', 'preSplit'] as const;
 const poolOf = ({ isInternal, isPreSplit }: PoolKey): PoolName =>
   isPreSplit ? 'preSplit' : isInternal ? 'change' : 'receive';
 
-/** A key that was taken out of the pool. It must be kept as used, or returned to the pool. */
+/** A key that was taken out of the pool. The caller must later mark it as used (`keep`) or return it (`giveBack`). */
 export interface ReservedKey {
   readonly index: number;
   readonly key: PoolKey;
@@ -34,7 +34,7 @@ export class Keypool {
     change: new PoolList(),
     preSplit: new PoolList(),
   };
-  /** Keys of the wallet image. They also have their positions in the pools. */
+  /** Keys that are stored in the wallet image. The image also contains their positions in the pools. */
   private packed: PackedKeys | null = null;
   /** Pool index of each pool key in memory, by key id. Null until first use, so that opening a wallet does not hash all keys. */
   private byId: Map<string, number> | null = null;
@@ -89,7 +89,7 @@ export class Keypool {
     return Object.values(this.pools).find((pool) => pool.has(index));
   }
 
-  /** Loads a row. Rows may be loaded in any order. Call `loaded` after the last row. */
+  /** Loads a row. The order of rows does not matter. Call `loaded` after the last row. */
   load(index: number, key: PoolKey): void {
     this.enter(index, key);
     this.highest = Math.max(this.highest, index);
@@ -99,7 +99,10 @@ export class Keypool {
     for (const pool of Object.values(this.pools)) pool.sort();
   }
 
-  /** Initializes the pools with the data of the wallet image. Afterwards `load` and `unload` apply newer rows. */
+  /**
+   * Initializes the pools with the data of the wallet image (a file with the state at an earlier time). After this, `load`
+   * and `unload` apply newer rows.
+   */
   begin(packed: PackedKeys, highest: number): void {
     this.packed = packed;
     this.highest = highest;
@@ -111,12 +114,12 @@ export class Keypool {
     for (const pool of Object.values(this.pools)) pool.delete(index);
   }
 
-  /** The pools, in the form that a wallet image stores. */
+  /** The pools, in the form in which a wallet image stores them. */
   get lists(): PoolLists {
     return this.pools;
   }
 
-  /** The highest pool index that was used so far. */
+  /** Highest pool index that any pool key has had. */
   get highestIndex(): number {
     return this.highest;
   }
@@ -191,7 +194,7 @@ export class Keypool {
     return used;
   }
 
-  /** Makes all address keys in the pool usable for change too. Source: `MarkPreSplitKeys`. */
+  /** Allows the use of all address keys in the pool for change. Source: `MarkPreSplitKeys`. */
   markPreSplit(batch: WalletBatch): void {
     for (const [index, key] of this.pools.receive) {
       const marked: PoolKey = { ...key, isPreSplit: true };
@@ -202,7 +205,10 @@ export class Keypool {
     this.pools.preSplit.sort();
   }
 
-  /** Removes all keys from the pools, including reserved keys. The wallet keeps the keys, but does not hand them out. */
+  /**
+   * Removes all keys from the pools, including reserved keys. The wallet still owns the keys, but does not give them out any
+   * more.
+   */
   clear(batch: WalletBatch): void {
     for (const index of this.reserved) batch.del(indexKey(index));
     this.forgotten = this.highest;

@@ -51,8 +51,8 @@ export interface KeyringNotes {
 }
 
 /**
- * Called when keys or scripts were added. `hashes`: hashes of the destinations that may belong to the wallet from now on;
- * null if they are unknown.
+ * Called when keys or scripts were added. `hashes` contains the hashes of destinations that may belong to the wallet because
+ * of the addition; null if they are unknown.
  */
 export type KeysCame = (hashes: readonly Bytes[] | null) => void;
 
@@ -77,34 +77,34 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   private readonly slab = keyMemory.take();
   private readonly keys = new KeyTable();
   private readonly scripts = new Map<string, Buffer>();
-  /** Public key of the last loaded row. Its id follows. */
+  /** Public key of the last loaded row. `latestKeyId` and `latestId` contain its id. */
   private readonly latestKey = Buffer.alloc(UNCOMPRESSED_KEY_SIZE);
   private latestKeyId: Buffer = Buffer.alloc(0);
   private latestId = '';
   /** Key ids by the id of the key's P2WPKH script. The script itself is computed from the key id. */
   private readonly witnessKeys = new WitnessKeys();
-  /** Filter with the ids of `keys`, `scripts` and `witnessKeys`. */
+  /** Filter that contains the ids of `keys`, `scripts` and `witnessKeys`. */
   private readonly ids = new PrefixFilter(() => this.allIds());
   private readonly watched = new WatchedScripts(this.slab, (publicKey, keyId) =>
     this.learnWitnessScript(publicKey, keyId, toLatin1(keyId)),
   );
   private readonly origins = new KeyOrigins();
-  /** Encrypted private keys that do not match their public keys. */
+  /** Encrypted private keys that do not match their public keys after decryption. */
   private readonly damaged = new Set<OwnKey>();
   private encrypted = false;
   private masterKey: Buffer | null = null;
-  /** Decrypted keys that were used since the wallet was unlocked. They are wiped when the wallet is locked. */
+  /** Private keys that were decrypted since the wallet was unlocked. They are overwritten when the wallet is locked. */
   private readonly lent = new Map<OwnKey, Buffer>();
   /** Whether all encrypted keys have been compared with their public keys since the start. */
   private isChecked = false;
   private earliestSec = Infinity;
   private changes = 0;
-  /** Ids of the keys that were added during a task of `addedBy`; null otherwise. */
+  /** Ids of the keys that were added since a task of `addedBy` started; null while no such task runs. */
   private added: Buffer[] | null = null;
   /** Ids of the keys to which `scripts` refer; null until computed. */
   private scriptKeys: Set<string> | null = null;
   private readonly came: KeysCame;
-  /** Reads a row of the wallet file by its key. */
+  /** Reads a row of the wallet file by the key of the row. */
   private readonly readRow: (key: string) => Buffer | undefined;
   private packed: { readonly keys: PackedKeys; readonly isEncrypted: boolean } | null = null;
 
@@ -116,7 +116,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.readRow = readRow;
   }
 
-  // Queries about keys and scripts.
+  // Methods that answer queries about keys and scripts.
 
   hasKey(keyId: Bytes): boolean {
     return this.keys.has(toLatin1(keyId));
@@ -145,7 +145,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.ids.mayHave(bytes, start);
   }
 
-  /** The words of the `PrefixFilter` that `mayKnowId` uses. They change when a key or script is added. */
+  /** Words of the `PrefixFilter` behind `mayKnowId`. They change when a key or script is added. */
   get idWords(): Uint32Array {
     return this.ids.words;
   }
@@ -165,8 +165,9 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Null for an unknown key, and for all keys while the wallet is locked. The memory of the result belongs to the keyring,
-   * which wipes it when the wallet is locked. So callers must not store the key.
+   * Returns the private key with this id for signing. Null for an unknown key, and for all keys while the wallet is locked.
+   * The memory of the result belongs to the keyring, which wipes it when the wallet is locked. So callers must not store the
+   * key.
    */
   signingKey(keyId: Bytes): SigningKey | null {
     const own = this.keys.get(toLatin1(keyId));
@@ -214,7 +215,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.origins.get(toLatin1(keyId));
   }
 
-  /** Metadata of a watched script by its id; null if unknown. */
+  /** Metadata of a watched script by the id of the script; null if the script is unknown. */
   watchedMetadata(scriptId: Bytes): KeyMetadata | null {
     return this.watched.metadata(scriptId);
   }
@@ -225,13 +226,13 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   private noteTime(createdSec: number): void {
-    // A key with an unknown creation time may be as old as the chain.
+    // A key without a creation time may be as old as the chain.
     this.earliestSec = createdSec <= 1 ? 1 : Math.min(this.earliestSec, createdSec);
   }
 
   // Changes.
 
-  /** Adds a key. The wallet must not be locked. If the key was watched, the wallet now owns it. */
+  /** Adds a key. The wallet must not be locked. If the key was only watched before, the wallet owns it after the call. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
     assert(!this.isLocked, 'a key was added to a locked wallet');
     const keyId = idOf(publicKey);
@@ -250,7 +251,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     else batch.put(recordKey('key', bytesKey(publicKey)), formatKeyRecord(privateKey, publicKey));
     this.unwatch(batch, scriptForDestination({ type: 'pubkeyhash', hash: keyId }));
     this.unwatch(batch, scriptForPublicKey(publicKey));
-    // If a known script contains the key, outputs to that script may belong to the wallet from now on.
+    // If a known script contains the key, outputs to this script may belong to the wallet after the addition.
     this.came(this.namedInScripts().has(id) ? null : [keyId, hash160(witnessScriptOf(keyId))]);
   }
 
@@ -335,7 +336,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     return this.encrypted && this.masterKey === null;
   }
 
-  /** Encrypts all private keys in advance, for a later call of `encrypt`. Does not change the keyring. */
+  /** Encrypts all private keys for a later call of `encrypt`. The keyring itself is not changed. */
   *encryptedSecrets(masterKey: Bytes): Slices<Map<string, Buffer>> {
     const hidden = new Map<string, Buffer>();
     for (const [id, { publicKey, secret }] of this.keys.entries()) {
@@ -346,8 +347,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * Encrypts every key with a master key, which the keyring then stores. `ready` contains keys that are already encrypted.
-   * If writing the batch fails, the wallet must not be used any more.
+   * Encrypts every key with a master key, which the keyring then stores. `ready` contains encrypted private keys that the
+   * caller has computed before. If writing the batch fails, the wallet must not be used any more.
    */
   encrypt(batch: WalletBatch, masterKey: Bytes, ready: ReadonlyMap<string, Buffer> = new Map()): void {
     assert(!this.encrypted, 'a wallet was encrypted twice');
@@ -364,7 +365,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.isChecked = true;
   }
 
-  /** Makes private keys available. If `isMasterKey` returns false, returns false without changes. The master key is copied. */
+  /** Makes private keys available. Returns false, without changes, if the master key is wrong. The master key is copied. */
   *unlock(masterKey: Bytes): Slices<boolean> {
     if (!(yield* this.isMasterKey(masterKey))) return false;
     this.lock();
@@ -411,11 +412,11 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     keyMemory.giveBack(this.slab);
   }
 
-  // Loading data from disk.
+  // Methods that load keys and scripts from disk.
 
   /**
-   * Initializes the keyring with the data of a wallet image. Afterwards `load` adds newer rows. The caller must not use the
-   * columns any more.
+   * Initializes the keyring with the data of a wallet image. After this, `load` adds newer rows, and the caller must not use
+   * the columns any more.
    */
   begin(packed: PackedKeys, { isEncrypted, earliestSec, idCount }: KeyringNotes, idWords: Uint32Array): void {
     this.packed = { keys: packed, isEncrypted };
@@ -442,8 +443,8 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 
   /**
-   * The current data of the keyring, for `begin` of a later start. Null if the rows on disk do not match the data. `hasRow`
-   * tells whether a row exists.
+   * Current data of the keyring, which a later start passes to `begin`. Null if the rows on disk do not match the data.
+   * `hasRow` returns whether a row exists.
    */
   *image(
     pools: PoolLists,
@@ -508,7 +509,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     }
   }
 
-  /** Must be called after all rows were loaded. Keys with an unknown creation time may be as old as the chain. */
+  /** Must be called after all rows were loaded. A key without a creation time counts as being as old as the chain. */
   loaded(): void {
     if (this.encrypted) {
       for (const { isClear } of this.keys.inMemory()) {
@@ -556,7 +557,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   }
 }
 
-/** Number of keys that are tried. If a master key decrypts none of them, the master key counts as wrong. Arbitrary. */
+/** Maximum number of keys with which a master key is tested. If it decrypts none of them, it counts as wrong. Arbitrary. */
 const MOST_DAMAGED = 64;
 
 /** Parses the private key in a row. Throws `WalletRowError`. */

@@ -27,8 +27,7 @@ export function learnRelatedScripts(
 }
 
 /**
- * Creates a new address. The address is on disk when the promise resolves. Null if the pool is empty and no key can be
- * created.
+ * Creates a new address. When the promise resolves, the key is on disk. Null if the pool is empty and no key can be created.
  */
 export async function newAddress(
   wallet: Wallet,

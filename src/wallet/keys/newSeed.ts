@@ -14,8 +14,9 @@ export function hasSecret({ keyring }: Wallet, { privateKey }: DecodedSecret): b
 }
 
 /**
- * Sets the seed for future keys: the caller's seed, which is wiped, or a random seed. With `renewsPool` the current keys of
- * the pool are not handed out any more. The wallet must be unlocked. The change is on disk when the promise resolves.
+ * Sets the seed for future keys: the caller's seed, whose bytes are overwritten, or a random seed. With `renewsPool` the
+ * current keys of the pool are not handed out any more. The wallet must be unlocked. When the promise resolves, the change
+ * is on disk.
  */
 export async function setNewSeed(
   wallet: Wallet,

@@ -6,8 +6,8 @@ import type { Slab } from '../../util/slab.js';
 import { decryptSecret } from '../encryption/cipher.js';
 
 /**
- * A public key and its private key, which are adjacent in one buffer. The buffer is shared with other keys, because a wallet
- * may have a hundred thousand.
+ * A public key and its private key, adjacent in one buffer. Many keys share a buffer, because a wallet may have a hundred
+ * thousand keys.
  */
 export class OwnKey {
   private readonly piece: Buffer;
@@ -38,7 +38,7 @@ export class OwnKey {
   }
 }
 
-/** Whether `masterKey` decrypts the private key, and the result matches the public key. */
+/** Whether `masterKey` decrypts the private key to a key that matches the public key. */
 export function opensKey({ publicKey, secret }: OwnKey, masterKey: Bytes): boolean {
   const clear = decryptSecret(secret, publicKey, masterKey);
   if (clear === null) return false;

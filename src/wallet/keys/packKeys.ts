@@ -13,7 +13,7 @@ export type PoolLists = Readonly<
   Record<'receive' | 'change' | 'preSplit', Iterable<[index: number, key: PoolKey]>>
 >;
 
-/** The keys to pack. `hasRow` tells whether the wallet file contains a row with this key. */
+/** Keys to pack. `hasRow` returns whether the wallet file contains a row with this key. */
 export interface KeySource {
   readonly ids: readonly string[];
   publicKey(id: string): Bytes;
@@ -48,7 +48,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   for (const [n, key] of keys.entries()) {
     if (n % KEYS_AT_ONCE === 0) yield;
     const rest = toLatin1(bytesKey(key));
-    // The reference writes the newer row types. If a key has two rows, the later type in this order is used.
+    // The reference writes the newer row types. If a key has two rows, the later type in this list is used.
     const kind = [2, 0, 1].find((one) => hasRow(recordKey(KEY_ROW_KINDS[one]!, rest)));
     if (kind === undefined) return null;
     columns.rowKinds[n] = kind;
@@ -57,7 +57,7 @@ export function* packOwn({ ids, publicKey, scripts, hasRow }: KeySource): Slices
   }
   for (const [scriptId, keyId] of scripts) {
     const n = numbers.get(keyId);
-    // The script belongs to a watch-only key, which is not packed.
+    // The script belongs to a watch-only key. Such keys are not packed.
     if (n === undefined) continue;
     columns.scriptIds.write(scriptId, n * KEY_ID_BYTES, 'latin1');
     enterSlot(columns.scriptSlots, wordOf(scriptId), n);

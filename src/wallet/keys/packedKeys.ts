@@ -7,7 +7,7 @@ import { findText, wordAt } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
 
 export const KEY_ID_BYTES = 20;
-/** The row types that contain a key. `rowKinds` contains indexes of this list. */
+/** Row types that contain a key. `rowKinds` contains indexes of this list. */
 export const KEY_ROW_KINDS = ['key', 'wkey', 'ckey'] as const;
 
 /** Columns with one entry for each key. Keys are numbered from 0. */

@@ -5,7 +5,7 @@ import { keyIdsOf } from './affectedKeys.js';
 import type { Keypool } from './keypool.js';
 import type { Keyring } from './keyring.js';
 
-/** `to`: a `destinationKey`; empty if the output has no destination. */
+/** Whether an output pays to a key of the pool. `to` is a `destinationKey`; empty if the output has no destination. */
 export function paysToPool(keyring: Keyring, keypool: Keypool, to: string): boolean {
   if (to === '') return false;
   const destination = keyedDestination(to);

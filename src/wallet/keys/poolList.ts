@@ -10,13 +10,13 @@ export const IS_INTERNAL = 1;
 export const IS_PRE_SPLIT = 2;
 
 export class PoolList implements Iterable<[index: number, key: PoolKey]> {
-  /** Keys in memory by pool index, in ascending order. */
+  /** Keys in memory by pool index, in ascending order of the index. */
   private readonly held = new Map<number, PoolKey>();
   private packed: PackedKeys | null = null;
   /** `numbers`: numbers of the keys in `packed`, by ascending pool index. `from`: entries before this position were deleted. */
   private numbers: Uint32Array = new Uint32Array(0);
   private from = 0;
-  /** Pool indexes of deleted entries at or after position `from`. */
+  /** Pool indexes of deleted entries at or after `from`. */
   private readonly gone = new Set<number>();
 
   begin(packed: PackedKeys, numbers: Uint32Array): void {
@@ -69,7 +69,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     const place = this.placeOf(index);
     if (place < 0) return;
     this.gone.add(index);
-    // Keys are mostly deleted from the front, so `from` advances.
+    // Keys are mostly deleted from the front of the list, so `from` advances.
     while (this.from < this.numbers.length && this.gone.delete(this.indexAt(this.from))) this.from++;
   }
 
@@ -87,7 +87,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
     for (const [index, key] of sorted) this.held.set(index, key);
   }
 
-  /** Yields entries by ascending pool index. The iteration may end early if a later entry is deleted in between. */
+  /** Yields entries by ascending pool index. The iteration may end early if an entry is deleted while it runs. */
   *[Symbol.iterator](): Generator<[index: number, key: PoolKey]> {
     const held = this.held[Symbol.iterator]();
     let next = held.next();
@@ -96,7 +96,7 @@ export class PoolList implements Iterable<[index: number, key: PoolKey]> {
       if (this.gone.has(index)) continue;
       for (; next.done !== true && next.value[0] < index; next = held.next()) yield next.value;
       yield [index, this.packedKey(place)];
-      // A deletion during the iteration only advances `from`.
+      // During the iteration a deletion can only increase `from`.
       place = Math.max(place, this.from - 1);
     }
     for (; next.done !== true; next = held.next()) yield next.value;

@@ -11,7 +11,10 @@ import { toLatin1 } from '../../util/bytes.js';
 export interface KnownScripts {
   knowsKeyId(id: string): boolean;
   knowsScriptId(id: string): boolean;
-  /** `watchesScripts`: whether any output script is watched as a whole. `isWatched`: whether this script is watched. */
+  /**
+   * `watchesScripts`: whether the wallet watches any output script as a whole. `isWatched`: whether it watches the given
+   * script.
+   */
   readonly watchesScripts: boolean;
   isWatched(script: Buffer): boolean;
   /** Returns false only if no known id of a key or script starts with the twelve bytes at `start`. */
@@ -39,7 +42,7 @@ function hashOffset(raw: Buffer, start: number, length: number): number {
   return length === 22 && first === 0 && raw[start + 1] === 20 ? 2 : 0;
 }
 
-/** Returns false only if the wallet neither owns nor watches the script. */
+/** Fast check of an output script. Returns false only if the wallet neither owns nor watches the script. */
 export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
   if (known.watchesScripts && known.isWatched(script)) return true;
   const first = script[0];
@@ -72,6 +75,6 @@ export function couldBeMine(known: KnownScripts, script: Buffer): boolean {
       break;
     default:
   }
-  // Bare multisig counts as not owned. Other scripts can only be watched, which was checked above.
+  // Bare multisig counts as not owned. Other types of scripts can only be watched, which was checked before.
   return false;
 }

@@ -6,7 +6,10 @@ import type { Wallet } from '../wallet.js';
 import { FEATURE } from '../walletVersion.js';
 import { WalletRowError } from './keyring.js';
 
-/** Upgrades the wallet to version `wanted`. Throws `WalletRowError` if the upgrade fails; the wallet is then unchanged. */
+/**
+ * Upgrades the wallet to version `wanted`. Throws `WalletRowError` if the upgrade fails. In that case the wallet is
+ * unchanged.
+ */
 export async function upgradeWallet(wallet: Wallet, wanted: number): Promise<void> {
   const { version, hd, keypool, logName, node } = wallet;
   if (wanted < version) throw new WalletRowError('Cannot downgrade wallet');

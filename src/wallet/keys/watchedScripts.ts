@@ -28,7 +28,7 @@ export class WatchedScripts {
   private readonly times = new SpreadMap<KeyMetadata>();
   private readonly learnKey: (publicKey: Bytes, keyId: Buffer) => void;
 
-  /** `learnKey` is called for the public keys of watched bare public key scripts. */
+  /** Creates the set. `learnKey` is called for the public key of each watched bare public key script. */
   constructor(slab: Slab, learnKey: (publicKey: Bytes, keyId: Buffer) => void) {
     this.slab = slab;
     this.learnKey = learnKey;

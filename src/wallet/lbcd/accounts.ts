@@ -1,8 +1,7 @@
 /**
- * Accounts as lbcwallet has them: each has a number, a name and its own addresses. Here accounts are stored as notes in the
- * address book. An address without such a note belongs to the first account, `default`. These accounts are neither key
- * chains nor lbrycrd's deprecated accounts, which are labels. Source: lbcwallet waddrmgr/manager.go,
- * waddrmgr/scoped_manager.go.
+ * Accounts as lbcwallet has them: each has a number, a name and its own addresses. This node stores accounts as notes in the
+ * address book. An address without such a note belongs to the first account, `default`. The accounts are neither key chains
+ * nor lbrycrd's deprecated accounts, which are labels. Source: lbcwallet waddrmgr/manager.go, waddrmgr/scoped_manager.go.
  */
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -15,13 +14,13 @@ export const DEFAULT_ACCOUNT_NAME = 'default';
 export const IMPORTED_ACCOUNT_NAME = 'imported';
 
 /**
- * Name of the note that stores an account: this text and the account number. The note belongs to the empty address. Its
- * value is the account name.
+ * Beginning of the name of the note that stores an account. The account number follows; the value of the note is the
+ * account's name. The note belongs to the empty address.
  */
 const NAME_NOTE = 'lbcd account ';
 const NO_ADDRESS = '';
 
-/** Thrown if an account does not exist or cannot be created. The message is that of lbcwallet. */
+/** Error: an account does not exist or cannot be created. The message is that of lbcwallet. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
 }
@@ -39,7 +38,7 @@ export class LbcdAccounts {
     this.wallet = wallet;
   }
 
-  /** Accounts in the order of their numbers: `default` first, `imported` last. */
+  /** Lists the accounts in the order of their numbers: `default` first, `imported` last. */
   list(): LbcdAccount[] {
     const named = new Map([[DEFAULT_ACCOUNT, DEFAULT_ACCOUNT_NAME]]);
     for (const [note, name] of this.wallet.book.notesOf(NO_ADDRESS) ?? [])

@@ -1,5 +1,6 @@
 /**
- * Maps between destinations and lbcwallet accounts, built from the notes of the address book. The first account is left out.
+ * Maps between destinations and lbcwallet accounts, built from the notes of the address book. The first account, to which
+ * all other destinations belong, is left out.
  */
 import { decodeDestination } from '../../script/address.js';
 import { destinationKey } from '../destinationKey.js';
@@ -53,7 +54,7 @@ class Assigned {
 
 const OPEN = new WeakMap<Wallet, Assigned>();
 
-/** The destination map of an open wallet. It is kept up to date. */
+/** Returns the map between destinations and accounts of an open wallet. Changes of the address book update the map. */
 export function assignedOf(wallet: Wallet): Assigned {
   let assigned = OPEN.get(wallet);
   if (assigned === undefined) OPEN.set(wallet, (assigned = new Assigned(wallet)));

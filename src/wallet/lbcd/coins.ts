@@ -20,7 +20,7 @@ export interface LbcdCoin {
   readonly isMature: boolean;
 }
 
-/** Whether a transaction counts: it is neither abandoned nor in conflict with a block. */
+/** Whether a transaction counts for balances: it is neither abandoned nor in conflict with a block. */
 export const isAlive = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
 /** Unspent outputs that the wallet's own keys can spend. */
@@ -37,7 +37,7 @@ export function* lbcdCoins(ledger: Ledger): Generator<LbcdCoin> {
 
 /** Balance of a group of coins in satoshis. Source: `Balances`. */
 export interface LbcdBalance {
-  /** Sum of all outputs, including unconfirmed and immature ones. */
+  /** Sum in satoshis of all unspent outputs, including unconfirmed and immature ones. */
   totalSat: bigint;
   spendableSat: bigint;
 }
@@ -80,7 +80,7 @@ export interface Received {
   sumSat: bigint;
   /** Number of confirmations of the latest payment. */
   depth: number;
-  /** Ids of the paying transactions (`Entry.key`), without duplicates, the oldest first. */
+  /** Ids (`Entry.key`) of the paying transactions without duplicates, sorted from the oldest. */
   readonly txKeys: string[];
 }
 

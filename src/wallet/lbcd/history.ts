@@ -1,6 +1,6 @@
 /**
- * Transactions of a wallet as lbcwallet lists them: one item for each sent output, and one for each received output. A
- * received output that was spent later has both items. Source: lbcwallet wallet/wallet.go `listTransactions`.
+ * Transactions of a wallet as lbcwallet lists them: one item for each sent output, and one for each received output. An
+ * output that was received and spent later has an item of each kind. Source: lbcwallet wallet/wallet.go `listTransactions`.
  */
 import { encodeDestination } from '../../script/address.js';
 import { extractDestination } from '../../script/standard.js';
@@ -19,20 +19,23 @@ export interface LbcdItem {
   readonly category: LbcdCategory;
   /** Address of the output; null for scripts without an address. */
   readonly address: string | null;
-  /** Account name of the address; empty for addresses of others. */
+  /** Name of the account to which the address belongs; empty for addresses of others. */
   readonly account: string;
   /** Amount of the output in satoshis; negative for sent outputs. */
   readonly valueSat: bigint;
-  /** Fee of the transaction as a number at most 0; 0 if an input does not belong to the wallet. Null for received outputs. */
+  /**
+   * Fee of the transaction in satoshis, as a number not above 0; 0 if an input does not belong to the wallet. Null for
+   * received outputs.
+   */
   readonly feeSat: bigint | null;
 }
 
-/** Amounts of a transaction as seen by the wallet: inputs, outputs, fee. */
+/** Amounts of a transaction from the point of view of the wallet: inputs, outputs, fee. */
 export interface LbcdSums {
   readonly debitSat: bigint;
   /** Number of inputs that belong to the wallet. */
   readonly debits: number;
-  /** Fee, at least 0; 0 if an input does not belong to the wallet. */
+  /** Fee in satoshis, not below 0; 0 if an input does not belong to the wallet. */
   readonly feeSat: bigint;
 }
 

@@ -50,7 +50,7 @@ class ReceivedSums extends RunningSums<Received> {
     for (const [account, sat] of outputs) this.sums.get(account)!.take(height, sat);
   }
 
-  /** Amount that an account received with at least `minDepth` confirmations. `refresh` must be called before. */
+  /** Amount that an account received with at least `minDepth` confirmations. Call `refresh` before. */
   received(account: number, minDepth: number): AccountReceived {
     const { ledger, followedHeight } = this.wallet;
     const confirmed = this.sums.get(account)?.upTo(this.heightOfDepth(minDepth)) ?? null;
@@ -70,7 +70,7 @@ class ReceivedSums extends RunningSums<Received> {
 
 const OPEN = new WeakMap<Wallet, ReceivedSums>();
 
-/** The received amounts of an open wallet, computed on first use. */
+/** Received amounts of an open wallet. Computed when they are first needed. */
 export function receivedSumsOf(wallet: Wallet): ReceivedSums {
   let sums = OPEN.get(wallet);
   if (sums === undefined) OPEN.set(wallet, (sums = new ReceivedSums(wallet)));

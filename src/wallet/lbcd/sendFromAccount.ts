@@ -23,13 +23,13 @@ import { lbcdCoins } from './coins.js';
 const FEE_RATE_PER_KB = 1000n;
 const LACKS = 'Insufficient funds';
 
-/** Thrown if a payment is not possible. The message is that of lbcwallet. */
+/** Error: the payment is not possible. The message is that of lbcwallet. */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
 }
 
 /**
- * Creates and sends a transaction. Resolves with its txid in wire order. Rejects with `PaymentError`. The wallet must be
+ * Creates and sends a transaction. Resolves to its txid in wire order. Rejects with `PaymentError`. The wallet must be
  * unlocked.
  */
 export function sendFromAccount(
@@ -72,14 +72,14 @@ async function create(
       if (!(error instanceof SpendError)) throw error;
       if (error.message === 'Transaction amount too small')
         throw new PaymentError('transaction output is dust');
-      // With one more coin the inputs may be sufficient for the fee.
+      // The coins were not sufficient for the fee. The next attempt uses one more coin.
       if (error.message !== LACKS) throw new PaymentError(error.message);
     }
   }
   throw new PaymentError('insufficient funds available to construct transaction');
 }
 
-/** Spendable coins of an account, the largest first. */
+/** Spendable coins of an account, sorted from the largest. */
 function accountCoins(
   wallet: Wallet,
   account: number,

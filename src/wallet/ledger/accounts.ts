@@ -26,20 +26,20 @@ const text = (reader: Reader): string => reader.varBytes().toString('utf8');
 export class Accounts {
   private entries: AccountingEntry[] = [];
   private readonly byAccount = new Map<string, AccountingEntry[]>();
-  /** Balance of each account, counting only moves. */
+  /** Balance of each account in satoshis, counting only moves. */
   private readonly sums = new Map<string, bigint>();
   private isOrdered = true;
   private lastNumber = 0n;
   /** Public key of the last address that was returned for each account. */
   private readonly keys = new Map<string, Buffer>();
 
-  /** All entries in the order of creation. */
+  /** All entries, in the order of their creation. */
   all(): readonly AccountingEntry[] {
     this.order();
     return this.entries;
   }
 
-  /** Entries of one account in the order of creation. */
+  /** Entries (moves and payments) of one account in the order of creation. */
   of(account: string): readonly AccountingEntry[] {
     this.order();
     return this.byAccount.get(account) ?? [];
@@ -71,7 +71,7 @@ export class Accounts {
     return this.sums;
   }
 
-  /** The public key of an account's address; null if no address was returned yet. */
+  /** Public key of an account's address; null if the account has no address yet. */
   publicKey(account: string): Bytes | null {
     return this.keys.get(account) ?? null;
   }
@@ -107,7 +107,7 @@ export class Accounts {
   }
 }
 
-/** A zero byte and a map of notes follow the comment. One of the notes is the position in the order. */
+/** After the comment, a zero byte and a map of notes follow. One note is the position of the entry in the order. */
 function formatEntry(entry: Omit<AccountingEntry, 'number'>): Buffer {
   const notes = new Writer()
     .compactSize(1)

@@ -17,7 +17,7 @@ export interface BalanceOptions {
   isFinal(entry: Pick<Entry, 'lockTime'>): boolean;
 }
 
-/** An unspent output of the wallet. */
+/** An unspent output of the wallet with its confirmation state. */
 export interface OwnCoin {
   /** See `outputKey`. */
   readonly key: string;
@@ -25,11 +25,11 @@ export interface OwnCoin {
   readonly output: OwnOutput;
   /** Number of confirmations; negative if the transaction conflicts with a block. */
   readonly depth: number;
-  /** Whether the output may be spent now: it is confirmed, or it is change of the wallet's own transaction. */
+  /** Whether the output can be spent: it is confirmed, or it is change of a transaction that the wallet created. */
   readonly isTrusted: boolean;
 }
 
-/** Sums in satoshis over outputs. `trusted`: outputs that may be spent now. */
+/** Sums of outputs in satoshis. `trusted`: outputs that can be spent. */
 export interface Balance {
   readonly trusted: bigint;
   /** Outputs of mempool transactions that were received from others or depend on unconfirmed outputs. */
@@ -65,7 +65,7 @@ export function* ownCoins(
   options: BalanceOptions,
   outputs: UnspentOutputs = ledger.unspentOutputs(),
 ): Generator<OwnCoin> {
-  // Caches the state of the last transaction, because successive outputs often belong to the same one.
+  // The state of the last transaction is cached, because successive outputs often belong to the same transaction.
   let last: { entry: Entry; depth: number; trusted: boolean } | null = null;
   for (const [key, output] of outputs) {
     const txKey = txKeyOf(key);
@@ -78,8 +78,8 @@ export function* ownCoins(
 }
 
 /**
- * Sums over all unspent outputs, or over `outputs`. Only outputs with a flag of `filter` count. Of the trusted outputs only
- * those with `minDepth` confirmations count.
+ * Sums over all unspent outputs, or over `outputs`. Only outputs with a flag of `filter` count. A trusted output counts only
+ * with at least `minDepth` confirmations.
  */
 export function balance(
   ledger: Ledger,
@@ -150,7 +150,10 @@ export interface CoinBounds {
 
 export interface CoinFilter extends CoinBounds {
   isLocked(key: string): boolean;
-  /** Whether the caller selected a coin explicitly, by its key. Claims and supports are spent only if selected. */
+  /**
+   * Whether the caller selected a coin explicitly. `key` is the output key of the coin. Claims and supports are spent only
+   * if selected.
+   */
   isChosen(key: string): boolean;
 }
 
@@ -159,7 +162,10 @@ function isReplaceable({ row }: Entry): boolean {
   return row.notes.has(REPLACES) || row.notes.has(REPLACED_BY);
 }
 
-/** Coins that meet the conditions of `filter`. Conditions that depend on keys are not checked. Source: `AvailableCoins`. */
+/**
+ * Coins that meet the conditions of `filter`, except that conditions which depend on keys are not checked. Source:
+ * `AvailableCoins`.
+ */
 export function fittingCoins(ledger: Ledger, options: BalanceOptions, filter: CoinFilter): OwnCoin[] {
   const coins: OwnCoin[] = [];
   for (const coin of ownCoins(ledger, options, ledger.unspentOutputs(filter.destinations))) {

@@ -1,4 +1,4 @@
-/** The in-memory form of a wallet's transaction in the ledger ("entry"). The serialized transaction stays on disk. */
+/** A transaction of the wallet in the ledger ("entry"), in memory. The serialized transaction stays on disk. */
 import type { Bytes } from '../../util/bytes.js';
 import type { TxRecord } from './txRecord.js';
 
@@ -10,7 +10,7 @@ export type EntryState =
   | 'unconfirmed'
   /** A block of the active chain contains another transaction that spends the same output. */
   | 'conflicted'
-  /** The user has abandoned the transaction. */
+  /** The user has abandoned the transaction, so its inputs can be spent again. */
   | 'abandoned';
 
 /** An output that the wallet owns or watches. */
@@ -24,16 +24,19 @@ export interface OwnOutput {
    * no destination.
    */
   readonly to: string;
-  /** Whether the script is the standard script of the destination, without a claim prefix and not a bare public key. */
+  /** Whether the script is exactly the standard script of the destination: no claim prefix, no bare public key. */
   readonly isPlain: boolean;
 }
 
 export interface Entry {
   /** Transaction id in wire order, as latin1. */
   readonly key: string;
-  /** Data of the row. It is replaced as a whole when it changes. */
+  /** Data of the transaction's row in the wallet file. It is replaced as a whole when it changes. */
   row: Omit<TxRecord, 'tx'>;
-  /** `orderPos`, `blockHash` and `blockIndex` are fields of the row. They can be read here without reading the row from disk. */
+  /**
+   * `orderPos`, `blockHash` and `blockIndex` are fields of the row, stored in the entry so that they can be read without
+   * reading the row from disk.
+   */
   readonly orderPos: number;
   readonly blockHash: Bytes;
   readonly blockIndex: number;
@@ -47,10 +50,10 @@ export interface Entry {
   readonly isCoinbase: boolean;
   /** Whether the stored transaction includes a witness. */
   hasWitness: boolean;
-  /** Height or time before which the transaction cannot be mined; 0 without a limit. */
+  /** Height or time before which the transaction cannot be mined; 0 if there is none. */
   readonly lockTime: number;
   readonly inputs: readonly string[];
-  /** Number of all outputs, including those of others. */
+  /** Number of all outputs of the transaction, including outputs to others. */
   readonly outputCount: number;
   /** Whether the transaction has a claim or support that the wallet cannot spend. */
   hasForeignStake: boolean;
@@ -109,7 +112,7 @@ export type TxSummary = Pick<
   'isCoinbase' | 'hasWitness' | 'lockTime' | 'inputs' | 'outputCount' | 'hasForeignStake' | 'outputs'
 >;
 
-/** Key of an output: txid and output number as latin1, in the wire format of an outpoint. */
+/** Key of an output: its outpoint in wire format, as latin1 text. */
 export function outputKey(txKey: string, n: number): string {
   return txKey + String.fromCharCode(n & 0xff, (n >>> 8) & 0xff, (n >>> 16) & 0xff, n >>> 24);
 }

@@ -51,7 +51,7 @@ export class EntryIndex {
     return this.held.has(key) || (this.sleeping !== null && this.sleeping.find(key) >= 0);
   }
 
-  /** Iterates over all transactions, in undefined order. */
+  /** Iterates over all transactions, in no particular order. */
   *all(): Generator<Entry> {
     if (this.sleeping !== null) yield* this.sleeping.all();
     yield* this.held.values();
@@ -80,12 +80,15 @@ export class EntryIndex {
     return this.sleeping?.payments ?? null;
   }
 
-  /** Whether no transaction in columns has been loaded into memory or changed. */
+  /** Whether all transactions are still in columns and unchanged since the start. */
   get isAsItBegan(): boolean {
     return this.sleeping !== null && this.sleeping.size === this.sleeping.txs.count;
   }
 
-  /** Whether the transactions in columns are still in the same blocks of the active chain. */
+  /**
+   * Whether the transactions in columns are still in the blocks of the active chain in which they were when the image was
+   * written.
+   */
   standsIn(heightOf: (hash: Bytes) => number): boolean {
     return this.sleeping === null || this.sleeping.standsIn(heightOf);
   }
@@ -108,12 +111,12 @@ export class EntryIndex {
     }
   }
 
-  /** All transactions in order of arrival, the earliest first. */
+  /** All transactions, sorted by arrival from the earliest. */
   inOrder(): OrderedEntries {
     return this.order.ready();
   }
 
-  /** Discards the computed order, so that it is computed again. */
+  /** Discards the cached order of the transactions, so that it is computed again when it is needed. */
   reorder(): void {
     this.order.forget();
   }
@@ -123,7 +126,7 @@ export class EntryIndex {
     return this.order.sort();
   }
 
-  /** Entries whose rows contain this block: it includes the transaction or conflicts with it. */
+  /** Transactions whose rows contain this block. The block either contains the transaction or conflicts with it. */
   inBlock(hash: Bytes): Entry[] {
     const held = this.blocks.of(hash);
     const asleep = this.sleeping?.txs.inBlock(toLatin1(hash));
@@ -137,7 +140,7 @@ export class EntryIndex {
     return count;
   }
 
-  /** The block hash object that all transactions share (`BlockEntries.hash`). */
+  /** Returns the object for a block hash; one object exists per hash, for all transactions (`BlockEntries.hash`). */
   blockHash(key: string): Bytes {
     return this.blocks.hash(key);
   }
@@ -151,8 +154,8 @@ export class EntryIndex {
   }
 
   /**
-   * The string that transactions store for a `destinationKey`; used to avoid duplicate strings. Undefined if no transaction
-   * pays to this destination.
+   * Returns the string object for a `destinationKey` that transactions store, so that equal strings are stored once.
+   * Undefined if no transaction pays to the destination.
    */
   keptDestination(key: string): string {
     return this.destinations.first(key)?.outputs.find(({ to }) => to === key)?.to ?? key;
@@ -208,7 +211,7 @@ export class EntryIndex {
     if (payer !== '') this.byPayer.add(payer, entry);
   }
 
-  /** Replaces the own outputs of a transaction. */
+  /** Replaces the wallet's outputs of a transaction. */
   setOutputs(entry: Entry, outputs: readonly OwnOutput[], hasForeignStake: boolean): void {
     this.wake(entry);
     this.dropOutputs(entry);
@@ -232,8 +235,8 @@ export class EntryIndex {
   }
 
   /**
-   * Transactions with a claim or support, in order of arrival. Without `spent` only transactions with an unspent claim or
-   * support.
+   * Transactions with a claim or support, in order of arrival. If `spent` is false, only transactions with an unspent claim
+   * or support.
    */
   stakes(spent: boolean): Entry[] {
     const own = spent

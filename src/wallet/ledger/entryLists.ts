@@ -4,7 +4,7 @@ import type { Entry } from './entry.js';
 const NONE: readonly Entry[] = [];
 
 export class EntryLists {
-  /** Transactions by key. A single transaction is stored without a list. */
+  /** Transactions by key. A single transaction is stored directly, several in a list. */
   private readonly lists = new Map<string, Entry | Entry[]>();
 
   /** Transactions in the order in which they were added. The caller must not change the list. */
@@ -20,8 +20,8 @@ export class EntryLists {
   }
 
   /**
-   * Adds a transaction to the list of a key. Adding the last transaction once more is ignored. Otherwise the list must not
-   * contain the transaction yet.
+   * Adds a transaction to the list of a key. Without effect if the transaction is the last one in the list. It must not be
+   * at another position of the list.
    */
   add(key: string, entry: Entry): void {
     const known = this.lists.get(key);

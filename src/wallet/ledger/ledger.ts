@@ -40,7 +40,7 @@ export class Ledger extends LedgerReader {
   private readonly others = new OtherDestinations();
   private readonly summarizer: TxSummarizer;
   private mayOwnMore = false;
-  /** The wallet image from which the wallet was opened; null if all rows were loaded. */
+  /** Wallet image (a file with packed data) from which the wallet was opened; null if all rows were loaded. */
   private image: { readonly columns: Columns; readonly notes: LedgerNotes } | null = null;
   private isLoaded = false;
 
@@ -56,7 +56,7 @@ export class Ledger extends LedgerReader {
 
   // Taking in.
 
-  /** Loads a row. `txKey` is the id in the row's key. Rows may be loaded in any order. Call `loaded` after the last row. */
+  /** Loads a row. `txKey` is the id in the row's key. The order of rows does not matter. Call `loaded` after the last row. */
   load(bytes: Buffer, txKey: string): void {
     const reader = new Reader(bytes);
     const summary = this.summarizer.read(reader);
@@ -101,7 +101,7 @@ export class Ledger extends LedgerReader {
     this.index.unload(txKey);
   }
 
-  /** The ledger's data for a new wallet image. Null before `loaded`, and while the data is not consistent. */
+  /** Data of the ledger for a new wallet image. Null before `loaded`, and while the data is being changed. */
   *imageParts(
     paysToPool: (to: string) => boolean,
   ): Slices<{ readonly columns: Columns; readonly notes: LedgerNotes } | null> {
@@ -160,12 +160,12 @@ export class Ledger extends LedgerReader {
     for (const entry of inSteps(this.index.awake())) {
       if (entry === null) {
         yield;
-        // The chain may have changed during the yield, so the cached height is invalid.
+        // The chain may have changed during the yield, which invalidates the cached height.
         hash = null;
         continue;
       }
       const { row } = entry;
-      // The height of the last block is cached, because successive transactions often have the same block.
+      // The height of the last looked-up block is cached, because successive transactions often have the same block.
       if (row.blockHash !== hash) [hash, height] = [row.blockHash, this.namedHeight(row)];
       entry.state = stateOf(row, height);
       entry.height = height;
@@ -195,14 +195,14 @@ export class Ledger extends LedgerReader {
     return facts.summary(this.port.mineRevision, (bytes) => this.summarizer.read(new Reader(bytes)));
   }
 
-  /** Computes the data that `add` needs in advance. Does not change the ledger. */
+  /** Computes the data that `add` will need. Does not change the ledger. */
   prepare(facts: TxFacts): void {
     this.summaryOf(facts);
     const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
   }
 
-  /** The block hash object that all transactions share. */
+  /** Returns the object for a block hash; one object exists per hash, for all transactions. */
   private keptHash(hash: Bytes): Bytes {
     return this.index.blockHash(toLatin1(hash));
   }
@@ -242,7 +242,7 @@ export class Ledger extends LedgerReader {
     this.rows.write(batch, entry, tx);
   }
 
-  /** Called when a batch was written: its rows can now be read from disk. */
+  /** Must be called when a batch was written. The rows of the batch can then be read from disk. */
   committed(batch: WalletBatch): void {
     this.rows.committed(batch);
   }
@@ -310,8 +310,8 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * Transactions for which `isSettled` is true for any `hasWitness`, and which use no key of the pool; null if there are
-   * none.
+   * Transactions that a block scan need not report, because `isSettled` is true for them and they use no key of the pool;
+   * null if there are none.
    */
   get settledPayments(): SettledPayments | null {
     return this.mayOwnMore ? null : this.index.settledPayments;
@@ -360,7 +360,7 @@ export class Ledger extends LedgerReader {
     return smartTime(place.timeSec, nowSec, latestTimes(this.inOrder(), this.port.moves()));
   }
 
-  // Changes of known transactions.
+  // Methods that change the state of known transactions.
 
   /** Handles a disconnected block: its transactions become unconfirmed, and conflicts with the block end. */
   *disconnect(blockHash: Bytes): Slices<void> {
@@ -404,7 +404,7 @@ export class Ledger extends LedgerReader {
     for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
       if (seen.has(entry)) continue;
       seen.add(entry);
-      // If a transaction conflicts with several blocks, the block with the most confirmations is recorded.
+      // If a transaction conflicts with several blocks, the block with the most confirmations is stored.
       if (depth >= this.depth(entry)) continue;
       this.place(entry, { ...entry.row, blockHash: this.keptHash(blockHash), index: -1 });
       this.write(batch, entry);
@@ -439,7 +439,7 @@ export class Ledger extends LedgerReader {
     this.write(batch, entry);
   }
 
-  /** Restores the data of a transaction that is only in the wallet, not in the chain. */
+  /** Restores the data of a transaction that only the wallet stores, not the chain. */
   restore(
     batch: WalletBatch,
     entry: Entry,
@@ -460,15 +460,18 @@ export class Ledger extends LedgerReader {
   }
 
   /**
-   * Must be called when a key or script was added. Outputs to `hashes` (20 or 32 bytes) may belong to the wallet from now
-   * on; null means any output.
+   * Must be called when a key or script was added. Outputs to `hashes` (20 or 32 bytes) may belong to the wallet after this
+   * call; null means that any output may.
    */
   keysCame(hashes: readonly Bytes[] | null): void {
     if (this.size > 0 && (hashes === null || hashes.some((hash) => this.others.has(hash))))
       this.mayOwnMore = true;
   }
 
-  /** Whether added keys or scripts may have made known outputs belong to the wallet. */
+  /**
+   * Whether keys or scripts were added since the outputs of known transactions were checked, so that more outputs may belong
+   * to the wallet.
+   */
   get isOutdated(): boolean {
     return this.mayOwnMore;
   }

@@ -20,7 +20,10 @@ export interface LedgerNotes {
   readonly nextOrderPos: number;
   readonly idCount: number;
   readonly otherCount: number;
-  /** The highest block that contains a settled transaction, in hex; null if no transaction is settled. */
+  /**
+   * Highest block that contains a settled transaction (one in a block of the active chain), in hex; null if no transaction
+   * is settled.
+   */
   readonly tip: { readonly hash: string; readonly height: number } | null;
   /** Ids of the transactions that are not settled, in hex. */
   readonly loose: readonly string[];
@@ -49,7 +52,7 @@ export function* ledgerImage(
   const settled = asBefore ? [] : yield* settledOf(source);
   if (settled === null) return null;
   const tip = asBefore ? before.notes.tip : tipOf(settled);
-  // No image is written, because the node's chain may differ from the chain that the wallet has followed.
+  // No image is written, because the node's chain may differ from the chain that the wallet follows.
   if (tip !== null && source.port.heightOf(Buffer.from(tip.hash, 'hex')) !== tip.height) return null;
   const columns = asBefore
     ? { ...before.columns, ownLeft: index.spent.leftInColumns }
@@ -65,7 +68,7 @@ export function* ledgerImage(
   };
 }
 
-/** All settled transactions in order; null if a transaction is not in the expected block. */
+/** All transactions in blocks of the active chain, in order; null if a transaction is not in the expected block. */
 function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
   const settled: Entry[] = [];
   let last: { hash: Bytes; height: number } | null = null;

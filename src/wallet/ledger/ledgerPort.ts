@@ -20,7 +20,7 @@ export interface LedgerPort {
   readRow(key: string): Buffer | undefined;
   /** Moves between accounts, which are part of the order of transactions, the latest last. */
   moves(): readonly { readonly orderPos: number; readonly timeSec: number }[];
-  /** Called when a transaction begins or ceases to conflict with a block, or is abandoned. */
+  /** Called when a transaction starts or stops conflicting with a block, or is abandoned. */
   settledOtherwise(entry: Entry): void;
   /** Called with the keys (`outputKey`) of the outputs that a new transaction spends, whatever the state of the transaction. */
   spentBy(inputs: readonly string[]): void;

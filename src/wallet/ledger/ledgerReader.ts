@@ -12,7 +12,7 @@ import type { SettledCoin } from './spentOutputs.js';
 import type { TxRecord } from './txRecord.js';
 import { TxRows } from './txRows.js';
 
-/** Called with each changed or removed transaction. Null means that any transaction may have changed. */
+/** Called with each changed or removed transaction. Null stands for all transactions. */
 export type EntryWatcher = (entry: Entry | null) => void;
 
 export abstract class LedgerReader {
@@ -38,7 +38,7 @@ export abstract class LedgerReader {
     return this.port.height;
   }
 
-  /** A string that changes with all data on which balances and lists depend, except for the address book and the clock. */
+  /** Text that changes with all data on which balances and lists depend, except for the address book and the clock. */
   get revision(): string {
     return `${this.changes} ${this.port.height}`;
   }
@@ -81,7 +81,7 @@ export abstract class LedgerReader {
    */
   abstract doubtful(heightOf: (hash: Bytes) => number): Iterable<Entry>;
 
-  /** All transactions in order of arrival, the earliest first. */
+  /** All transactions, sorted by arrival from the earliest. */
   inOrder(): OrderedEntries {
     return this.index.inOrder();
   }
@@ -91,7 +91,7 @@ export abstract class LedgerReader {
     return this.index.loose.values();
   }
 
-  /** Transactions that are confirmed in this block. */
+  /** Iterates over the transactions that are confirmed in the block. */
   *inBlock(blockHash: Bytes): Generator<Entry> {
     for (const entry of this.index.inBlock(blockHash)) if (entry.state === 'confirmed') yield entry;
   }
@@ -137,12 +137,12 @@ export abstract class LedgerReader {
     return { settled: this.spent.unspentSettled(), others: this.spent.unspentAwake() };
   }
 
-  /** Unspent outputs that are claims or supports. */
+  /** Iterates over the unspent outputs that are claims or supports. */
   *unspentStakes(): Generator<[key: string, output: OwnOutput]> {
     for (const key of this.spent.unspentStakes()) yield [key, this.spent.output(key)!];
   }
 
-  /** Unspent outputs of transactions that are not in a block of the active chain. */
+  /** Iterates over the unspent outputs of transactions that are not in a block of the active chain. */
   *unspentUnsettled(): Generator<[key: string, output: OwnOutput]> {
     for (const entry of this.unsettled()) {
       for (const output of entry.outputs) {
@@ -152,7 +152,7 @@ export abstract class LedgerReader {
     }
   }
 
-  /** The whole record of an entry, including its transaction. Reads it from disk. */
+  /** Returns the whole record of a transaction, including the transaction itself. Reads it from disk. */
   record(entry: Entry): TxRecord {
     return this.rows.record(entry);
   }
@@ -170,7 +170,7 @@ export abstract class LedgerReader {
     return state === 'conflicted' ? -(this.port.height - height + 1) : 0;
   }
 
-  /** The wallet's own output with this key; undefined for other outputs. */
+  /** Returns the wallet's own output with this output key; undefined for outputs of others. */
   output(key: string): OwnOutput | undefined {
     return this.spent.output(key);
   }
@@ -186,14 +186,14 @@ export abstract class LedgerReader {
   }
 
   /**
-   * Returns false only if the transaction whose id is at `start` (wire order) is certainly not in the wallet, and no
-   * transaction of the wallet spends its outputs.
+   * Fast check of a txid at offset `start` (wire order). Returns false only if the transaction is certainly not in the
+   * wallet, and no transaction of the wallet spends its outputs.
    */
   mayKnow(bytes: Uint8Array, start: number): boolean {
     return this.index.ids.mayHave(bytes, start);
   }
 
-  /** The words of the `PrefixFilter` that `mayKnow` uses. They change when a transaction is added. */
+  /** Words of the `PrefixFilter` behind `mayKnow`. They change when a transaction is added. */
   get idWords(): Uint32Array {
     return this.index.ids.words;
   }
@@ -207,7 +207,7 @@ export abstract class LedgerReader {
     return this.spent.spendersOf(output);
   }
 
-  /** Other transactions of the wallet that spend an output which this transaction also spends. Source: `GetConflicts`. */
+  /** Transactions of the wallet that spend an output which `entry` spends, without `entry` itself. Source: `GetConflicts`. */
   conflictsOf(entry: Entry): Entry[] {
     const found = new Set<Entry>();
     for (const input of entry.inputs) {

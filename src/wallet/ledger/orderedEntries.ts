@@ -1,6 +1,6 @@
 /**
- * The wallet's transactions in order of arrival. Transactions in typed arrays (columns) are already in order. Their entry
- * objects are created on access.
+ * The wallet's transactions in order of arrival. Transactions in typed arrays (columns) are sorted already. Their entry
+ * objects are created when they are needed.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from './entry.js';
@@ -10,8 +10,8 @@ export class OrderedEntries implements Iterable<Entry> {
   private readonly held: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
   /**
-   * The order: transaction objects, or row numbers of `sleeping`. A row may have been removed since. Null if the order must
-   * be computed again.
+   * The transactions in order: entry objects, or row numbers of `sleeping`. A row in this list may have been removed later.
+   * Null if the order must be computed again.
    */
   private found: (Entry | number)[] | null = null;
 
@@ -37,18 +37,18 @@ export class OrderedEntries implements Iterable<Entry> {
     else this.forget();
   }
 
-  /** Computes the order if necessary. */
+  /** Sorts the transactions if they are not sorted yet. Returns this object. */
   ready(): this {
     this.found ??= this.merged([...this.held.values()].sort(byOrder));
     return this;
   }
 
-  /** Computes the order, and yields between slices of the work. */
+  /** Sorts the transactions in slices. */
   *sort(): Slices<void> {
     this.found = this.merged(yield* sortedInSlices([...this.held.values()], byOrder));
   }
 
-  /** Merges the sorted entries in memory with the transactions in columns. */
+  /** Merges the sorted entries in memory with the transactions in columns, which are sorted too. */
   private merged(held: readonly Entry[]): (Entry | number)[] {
     const { sleeping } = this;
     if (sleeping === null || sleeping.size === 0) return [...held];
@@ -72,7 +72,7 @@ export class OrderedEntries implements Iterable<Entry> {
     return this.ready().found!.length;
   }
 
-  /** Returns the transaction at a position. */
+  /** Returns the transaction at a position of the order. */
   at(place: number): Entry {
     const one = this.ready().found![place]!;
     if (typeof one !== 'number') return one;

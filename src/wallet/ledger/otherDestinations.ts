@@ -18,7 +18,7 @@ export class OtherDestinations {
   private slots: Uint32Array = new Uint32Array(FIRST_SLOTS);
   private count = 0;
 
-  /** The slots of the hash table, for `fill` at a later start. */
+  /** Slots of the hash table, which a later start passes to `fill`. */
   get words(): Uint32Array {
     return this.slots;
   }

@@ -16,7 +16,7 @@ import {
   type TxColumns,
 } from './packedTxs.js';
 
-/** Number of transactions that are packed between two yields. */
+/** Number of transactions that are packed between two yields to the event loop. */
 const STEP = 256;
 
 /** Assigns a number to each distinct key, and collects the rows in which the key occurs. */
@@ -38,14 +38,14 @@ class Shared {
     const lists: number[][] = Array.from({ length: this.numbers.size }, () => []);
     for (let at = 0; at < pairs.length; at += 2) {
       const list = lists[pairs[at]!]!;
-      // Rows are added in ascending order, so a duplicate is the last entry of the list.
+      // Rows are added in ascending order, so the row can only be the last entry of the list.
       if (list[list.length - 1] !== pairs[at + 1]) list.push(pairs[at + 1]!);
     }
     return { starts: startsOf(lists.map((list) => list.length)), rows: Uint32Array.from(lists.flat()) };
   }
 }
 
-/** Start offset of each list in their concatenation, and the end of the last list. */
+/** Returns the start offset of each list in the concatenation of all lists, and the end of the last list. */
 function startsOf(lengths: readonly number[]): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts[at]! + length;
@@ -73,7 +73,7 @@ export interface PackRules {
   isFinished(entry: Entry): boolean;
 }
 
-/** Packs `entries`. They must be settled (confirmed) and have a position in the order. */
+/** Packs `entries` into columns. Each entry must be confirmed and have a position in the order. */
 export function* packTxs(entries: readonly Entry[], rules: PackRules): Slices<TxColumns> {
   const count = entries.length;
   const own = entries.map(({ outputs }) => outputs.length);

@@ -1,6 +1,6 @@
 /**
- * A settled (confirmed) transaction of the wallet whose data is read on access, from the packed columns (`packedTxs.ts`) and
- * from its row on disk. After `keep` all its data is in memory, and it can change.
+ * A settled (confirmed) transaction of the wallet whose data is read when it is needed, from the packed columns
+ * (`packedTxs.ts`) and from its row on disk. After `keep` all its data is in memory, and it can change.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { Entry, EntryState, OwnOutput } from './entry.js';
@@ -79,12 +79,12 @@ export class PackedEntry implements Entry {
     return this.knownRow?.index ?? this.txs.columns.places[this.at]!;
   }
 
-  /** Discards the cached row, unless all data must stay in memory. */
+  /** Removes the cached row, unless the entry was loaded completely into memory. */
   forgetRow(): void {
     if (!this.isKept) this.knownRow = null;
   }
 
-  /** Loads all data into memory. The columns are not used afterwards. */
+  /** Loads all data into memory. After this, the columns are not read any more. */
   keep(): void {
     void [this.key, this.row, this.inputs, this.outputs];
     this.isKept = true;

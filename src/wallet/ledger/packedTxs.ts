@@ -1,7 +1,8 @@
 /**
  * The settled transactions of a wallet (those in blocks of the active chain) as typed arrays (columns) outside the
  * JavaScript heap, in the format of the wallet image (`store/walletImage.ts`). Each takes about 200 bytes. Supports lookup
- * by id, spent output, destination and block. Immutable: a transaction that changes is removed first (`entryIndex.ts`).
+ * by id, spent output, destination and block. The columns are immutable: before a transaction changes, it is removed from
+ * them (`entryIndex.ts`).
  */
 import { findText, firstSlot, isText, nextSlot, wordOf } from '../../util/hashSlots.js';
 import type { Columns } from '../store/columnFile.js';
@@ -39,7 +40,7 @@ export interface TxColumns {
   readonly orderPos: Float64Array;
   /** Row numbers in order of arrival. */
   readonly order: Uint32Array;
-  /** Number of the first input of each row, and the end of the last. */
+  /** Number of the first input of each row, and finally the number after the last input. */
   readonly inputStarts: Uint32Array;
   readonly inputs: Uint8Array;
   /** Hash table of input numbers by the spent output. Inputs of coinbases are left out. */
@@ -54,9 +55,9 @@ export interface TxColumns {
   /** 1 for each own output that no settled transaction of the wallet spends, otherwise 0. */
   readonly ownLeft: Uint8Array;
   readonly ownRows: Uint32Array;
-  /** Numbers of the own outputs that are claims or supports. */
+  /** Numbers, among the own outputs, of those that are claims or supports. */
   readonly stakes: Uint32Array;
-  /** Start of each destination (`destinationKey`) in `toBytes`, and the end of the last. */
+  /** Start of each destination (`destinationKey`) in `toBytes`, and finally the end of the last one. */
   readonly toStarts: Uint32Array;
   readonly toBytes: Uint8Array;
   readonly toSlots: Int32Array;

@@ -1,7 +1,7 @@
 /**
  * The settled transactions of a wallet that are packed in columns (`packedTxs.ts`) and not loaded as entries, and the entry
- * objects that were created on access. A second access returns the same entry. Only the most recently read rows stay in
- * memory.
+ * objects that were created when they were needed. Only one object is created per transaction. Only the most recently read
+ * rows stay in memory.
  */
 import type { Bytes } from '../../util/bytes.js';
 import type { SettledPayments } from '../port.js';
@@ -9,21 +9,21 @@ import type { Entry } from './entry.js';
 import { PackedEntry, type RowReader } from './packedEntry.js';
 import { HAS_WITNESS, ID_BYTES, IS_FINISHED, type PackedTxs } from './packedTxs.js';
 
-/** Maximum number of recently read rows in memory. Arbitrary: about a megabyte. */
+/** Maximum number of recently read rows in memory. Arbitrary: bounds the memory to about a megabyte. */
 const MAX_ROWS = 4096;
 
 export class SleepingTxs {
   readonly txs: PackedTxs;
-  /** Number of packed transactions, without those that were removed. */
+  /** Number of packed transactions that were not removed. */
   size: number;
-  /** 1 for each row that was removed, because it was deleted or loaded into memory; otherwise 0. */
+  /** 1 for each row that is not packed any more, because its transaction was deleted or loaded into memory; otherwise 0. */
   private readonly left: Uint8Array;
   /** Transactions that a block scan may skip. */
   readonly payments: SettledPayments;
   private readonly readRow: RowReader;
-  /** Transaction objects that were created on access, by row. */
+  /** Transaction objects that were created when they were needed, by row. */
   private readonly looked: (PackedEntry | undefined)[];
-  /** Ring buffer of the transactions whose disk rows were read last. */
+  /** Ring buffer of the transactions whose rows were read from disk most recently. */
   private readonly withRows: PackedEntry[] = [];
   private nextWithRow = 0;
 
@@ -62,7 +62,7 @@ export class SleepingTxs {
     return row < 0 ? undefined : this.entry(row, key);
   }
 
-  /** Transaction object of a row that was not removed. */
+  /** Returns the transaction object of a row. The row must not be removed. */
   entry(row: number, key: string | null = null): PackedEntry {
     return (this.looked[row] ??= new PackedEntry(this.txs, row, key, this.readRow));
   }
@@ -96,7 +96,7 @@ export class SleepingTxs {
     this.looked[row] = undefined;
   }
 
-  /** Transaction objects of those rows that were not removed. */
+  /** Transaction objects of those rows that are not removed. */
   entries(rows: Iterable<number>): PackedEntry[] {
     const found: PackedEntry[] = [];
     for (const row of rows) if (this.has(row)) found.push(this.entry(row));

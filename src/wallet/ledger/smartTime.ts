@@ -4,7 +4,10 @@
  */
 import type { Entry, EntrySequence } from './entry.js';
 
-/** Maximum time in seconds that a time may be in the future. */
+/**
+ * Number of seconds by which the time of a known transaction may be in the future. A later time is ignored when a smart time
+ * is computed.
+ */
 const TOLERATED_FUTURE_SEC = 300;
 
 /** The displayed time of a transaction: its smart time, or the time of its arrival. Source: `GetTxTime`. */
@@ -12,7 +15,7 @@ export function timeSecOf(row: Entry['row']): number {
   return row.timeSmartSec === 0 ? row.timeReceivedSec : row.timeSmartSec;
 }
 
-/** Times of all transactions and moves in their order, the latest position first. */
+/** Yields the times of all transactions and moves (between accounts), the latest in the order first. */
 export function* latestTimes(
   ordered: EntrySequence,
   moves: readonly { readonly orderPos: number; readonly timeSec: number }[],

@@ -7,12 +7,12 @@ import { OutputLists } from './outputLists.js';
 import { IS_COINBASE } from './packedTxs.js';
 import type { SleepingTxs } from './sleepingTxs.js';
 
-/** Outputs with their keys (`outputKey`). */
+/** Unspent outputs with their output keys (`outputKey`). */
 export type UnspentOutputs = Iterable<[key: string, output: OwnOutput]>;
 
 /**
- * The data of a settled (confirmed) transaction's unspent output that balances need. The object is reused for the next
- * output.
+ * The data of a settled (confirmed) transaction's unspent output that balances need. The iteration reuses the object for the
+ * next output.
  */
 export interface SettledCoin {
   mine: number;
@@ -26,18 +26,18 @@ export class SpentOutputs {
   /** Transactions in memory by id. */
   private readonly entries: ReadonlyMap<string, Entry>;
   private sleeping: SleepingTxs | null = null;
-  /** 1 for each unspent own output of `sleeping`, otherwise 0. */
+  /** For each own output of the packed transactions (`sleeping`): 1 if it is unspent, otherwise 0. */
   private sleepingLeft: Uint8Array = new Uint8Array(0);
   /** Ids of the transactions in memory that spend an output, by output key. Includes outputs of others. */
   private readonly spenders = new Map<string, string | string[]>();
   /**
    * Own outputs of transactions in memory that no confirmed or unconfirmed transaction of the wallet spends. The state of
-   * the transaction that has the output does not matter.
+   * the transaction that contains the output does not matter.
    */
   private readonly left = new Map<string, OwnOutput>();
   /** Keys of the unspent outputs that are claims or supports. */
   private readonly leftStakes = new Set<string>();
-  /** The keys of all outputs in `left`, by destination; null until first use. */
+  /** The output keys of `left`, by destination; null until first use. */
   private leftByDestination: OutputLists | null = null;
 
   private readonly ids: PrefixFilter;
@@ -77,7 +77,7 @@ export class SpentOutputs {
     for (const input of txs.inputsOf(row)) this.noteOutput(input);
   }
 
-  /** 1 for each unspent own output of the packed transactions, otherwise 0. */
+  /** For each own output of the packed transactions: 1 if it is unspent, otherwise 0. */
   get leftInColumns(): Uint8Array {
     return this.sleepingLeft;
   }
@@ -194,7 +194,7 @@ export class SpentOutputs {
     return this.rowsSpending(output).length > 0;
   }
 
-  /** Whether the inputs of a transaction count as spent. Inputs of abandoned and conflicting transactions do not. */
+  /** Whether the inputs of a transaction count as spent. Those of abandoned and conflicting transactions do not. */
   private spends(txKey: string): boolean {
     const { state } = this.entries.get(txKey)!;
     return state === 'confirmed' || state === 'unconfirmed';
@@ -244,7 +244,7 @@ export class SpentOutputs {
     }
   }
 
-  /** Removes a transaction from the index. It must already have been removed from `entries`. */
+  /** Removes a transaction from the index. The caller must have removed it from `entries` before. */
   remove({ key, inputs, outputs }: Entry): void {
     for (const input of inputs) {
       const keys = this.spenders.get(input);
@@ -265,7 +265,7 @@ export class SpentOutputs {
     for (const input of inputs) this.noteOutput(input);
   }
 
-  /** Updates whether the outputs that a transaction spends, and its own outputs, are unspent. */
+  /** Updates the set of unspent outputs for the outputs that a transaction spends and for its own outputs. */
   note(entry: Entry): void {
     for (const { n } of entry.outputs) this.noteOutput(outputKey(entry.key, n));
     this.noteInputs(entry);

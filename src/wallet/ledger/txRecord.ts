@@ -58,7 +58,7 @@ function textIn(reader: Reader, encoding: 'latin1' | 'utf8'): string {
 const text = (reader: Reader): string => textIn(reader, 'latin1');
 const utf8Of = (reader: Reader): string => textIn(reader, 'utf8');
 const writeText = (writer: Writer, value: string): Writer => writer.varBytes(fromLatin1(value));
-/** Strings in a row are kept as latin1. Notes are converted from and to UTF-8. */
+/** Strings in a row are stored as latin1. Notes are converted to and from UTF-8. */
 const utf8 = (value: string): string => fromLatin1(value).toString('utf8');
 const bytesOf = (value: string): string => toLatin1(Buffer.from(value, 'utf8'));
 
@@ -153,7 +153,7 @@ export function formatTxRow(tx: Bytes, record: Omit<TxRecord, 'tx'>): Buffer {
     .finish();
 }
 
-/** Usual maximum size in bytes of the fields that follow the transaction. */
+/** Maximum size in bytes that the fields after the transaction usually have. */
 const DETAILS_BYTES = 128;
 
 /**

@@ -16,7 +16,7 @@ const TX_KIND_CHARS = recordKey('tx').length;
 
 export class TxRows {
   private readonly port: Pick<LedgerPort, 'readRow'>;
-  /** Changed rows that are not on disk yet, by transaction id. */
+  /** Changed rows that have not been written to disk yet, by transaction id. */
   private readonly written = new Map<string, Buffer>();
 
   constructor(port: Pick<LedgerPort, 'readRow'>) {
@@ -39,7 +39,7 @@ export class TxRows {
     return this.written.get(key) ?? this.port.readRow(txRecordKey(fromLatin1(key)));
   }
 
-  /** The whole record of an entry, including its transaction. */
+  /** Returns the whole record of a transaction, including the transaction itself. */
   record(entry: Entry): TxRecord {
     return { ...entry.row, tx: this.transaction(entry) };
   }
@@ -68,7 +68,7 @@ export class TxRows {
     batch.del(txRecordKey(fromLatin1(key)));
   }
 
-  /** Called when a batch was written: its rows can now be read from disk. */
+  /** Must be called when a batch was written. The rows of the batch can then be read from disk. */
   committed({ changes }: WalletBatch): void {
     for (const [key, value] of changes) {
       const txKey = String(key).slice(TX_KIND_CHARS);

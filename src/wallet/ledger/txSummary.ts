@@ -1,6 +1,6 @@
 /**
- * Reads the data that the ledger needs directly from a serialized transaction. The rest is not parsed, because a wallet may
- * have a hundred thousand transactions.
+ * Reads the data that the ledger needs directly from a serialized transaction. Other data of the transaction is not parsed,
+ * because a wallet may have a hundred thousand transactions.
  */
 import { NULL_INDEX, SEQUENCE_FINAL } from '../../primitives/transaction.js';
 import { claimPrefixLength } from '../../script/claimScript.js';
@@ -18,7 +18,7 @@ const MIN_INPUT_BYTES = 41;
 const OUT_POINT_BYTES = 36;
 /** Outpoint of a coinbase input, as a latin1 string. */
 const NO_OUT_POINT = '\0'.repeat(32) + String.fromCharCode(NULL_INDEX & 0xff).repeat(4);
-/** Length of a P2PKH script, and the position of the hash in it. */
+/** Length in bytes of a P2PKH script, and the position of the hash in the script. */
 const KEY_HASH_SCRIPT_BYTES = 25;
 const KEY_HASH_AT = 3;
 const KEY_HASH_END = 23;
@@ -88,7 +88,7 @@ export class TxSummarizer {
     };
   }
 
-  /** Reads the outputs. Returns those that the wallet owns or watches. */
+  /** Reads the outputs of a transaction. Returns those that the wallet owns or watches. */
   private readOutputs(reader: Reader, count: number): readonly OwnOutput[] {
     this.hasForeignStake = false;
     let own: OwnOutput[] = [];
@@ -177,7 +177,7 @@ function isKeyHashScript(bytes: Buffer, at: number, length: number): boolean {
   );
 }
 
-/** Whether a script is a bare public key script. Scripts of other lengths are not, so they need not be solved. */
+/** Whether a script is a bare public key script. Scripts of another length cannot be one, so they are not parsed. */
 function isBareKey(script: Buffer): boolean {
   return (script.length === 35 || script.length === 67) && solveScript(script).type === 'pubkey';
 }

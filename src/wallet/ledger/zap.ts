@@ -10,7 +10,7 @@ import { parseTxRecord } from './txRecord.js';
 
 /**
  * What to delete. `transactions`: the transactions, but the user's notes on transactions that are found again are restored.
- * `all`: also the notes.
+ * `all`: the transactions and the user's notes.
  */
 export type Zap = 'nothing' | 'transactions' | 'all';
 

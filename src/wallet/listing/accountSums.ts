@@ -22,8 +22,8 @@ interface AccountFlow {
    */
   readonly takenSat: bigint;
   /**
-   * Account and amount of the first received output; null if nothing was received. Further outputs are in `others`. Stored
-   * separately to save memory, because most transactions have only one received output.
+   * Account and amount of the first received output; null if nothing was received. Further received outputs are in `others`.
+   * The first one is stored separately to save memory, because most transactions have only one.
    */
   readonly to: string;
   readonly receivedSat: bigint | null;
@@ -33,7 +33,7 @@ interface AccountFlow {
 type Credit = readonly [account: string, sat: bigint];
 const NO_OTHERS: readonly Credit[] = [];
 
-/** All received outputs of a transaction. */
+/** Yields all received outputs of a transaction. */
 function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit> {
   if (receivedSat !== null) yield [to, receivedSat];
   yield* others;
@@ -42,7 +42,7 @@ function* creditsOf({ to, receivedSat, others }: AccountFlow): Generator<Credit>
 /** Sums over the confirmed transactions of one account, or of all accounts. */
 class AccountSum {
   readonly received = new HeightSums();
-  /** Received coinbase amounts. They count once they are mature. */
+  /** Received coinbase amounts. They count once the coinbase is mature. */
   readonly mined = new HeightSums();
   /** Heights of coinbase transactions that are assigned to the account as payer. */
   readonly minedFrom = new HeightSums();
@@ -112,7 +112,10 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** Transactions that are not in the sums but count nevertheless: those with at least 0 confirmations that are not immature. */
+  /**
+   * Iterates over the transactions that are not in the sums but count: those with at least 0 confirmations that are not
+   * immature.
+   */
   private *loose(): Generator<{ readonly entry: Entry; readonly flow: AccountFlow }> {
     const { ledger } = this.wallet;
     for (const entry of this.rest())
@@ -121,8 +124,8 @@ export class AccountSums extends RunningSums<AccountFlow> {
   }
 
   /**
-   * Balance in satoshis of an account, or of all accounts (null). Received amounts count only with `minDepth` confirmations.
-   * `refresh` must be called before.
+   * Balance in satoshis of an account, or of all accounts (null). Received amounts count only with at least `minDepth`
+   * confirmations. Call `refresh` before.
    */
   balanceSat(account: string | null, minDepth: number): bigint {
     const { ledger, balanceOptions } = this.wallet;
@@ -142,7 +145,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return sum;
   }
 
-  /** Balances of all accounts that received or sent an amount. `refresh` must be called before. */
+  /** Balances in satoshis of all accounts that received or sent an amount. Call `refresh` before. */
   balances(minDepth: number): Map<string, bigint> {
     const { ledger } = this.wallet;
     const balances = new Map<string, bigint>();
@@ -163,7 +166,7 @@ export class AccountSums extends RunningSums<AccountFlow> {
     return balances;
   }
 
-  /** Maximum height of coinbases that are mature and have `minDepth` confirmations. */
+  /** Maximum height of the coinbases that are mature and have at least `minDepth` confirmations. */
   private matureHeight(minDepth: number): number {
     return this.heightOfDepth(Math.max(minDepth, COINBASE_MATURITY + 1));
   }

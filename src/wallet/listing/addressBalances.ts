@@ -6,7 +6,7 @@ import { blocksToMaturity, isTrusted } from '../ledger/balances.js';
 import { type Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Sum of the confirmed or trusted coins of each destination. Includes destinations with balance 0. */
+/** Sum in satoshis of the confirmed or trusted coins of each destination. Includes destinations with balance 0. */
 export function* addressBalances(wallet: Wallet): Slices<Map<string, bigint>> {
   const { ledger, balanceOptions } = wallet;
   const balances = new Map<string, bigint>();

@@ -7,13 +7,13 @@ import type { Entry, OwnOutput } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { isChange } from './amounts.js';
 
-/** Number of transactions that are processed between two yields. */
+/** Number of transactions that are processed between two yields to the event loop. */
 const STEP = 64;
 
 export class AddressGroups {
   private readonly wallet: Wallet;
   private groups = new Groups();
-  /** Processed transactions, with the outputs that they had at that time. */
+  /** Processed transactions, with the own outputs that they had when they were processed. */
   private seen = new Map<Entry, readonly OwnOutput[]>();
   private touched = new Set<Entry>();
   private isVoid = true;
@@ -65,7 +65,7 @@ export class AddressGroups {
     const { ledger, book } = this.wallet;
     const known = this.seen.get(entry);
     const isGone = ledger.entry(entry.key) !== entry;
-    // A union of groups cannot be undone, so after a removal the groups must be rebuilt.
+    // The union of two groups cannot be undone, so after a removal all groups must be rebuilt.
     if (known === undefined ? isGone : isGone || known !== entry.outputs) {
       this.isVoid = known !== undefined;
       return;
@@ -121,7 +121,7 @@ class Groups {
     return at;
   }
 
-  /** The members of each set, sorted. */
+  /** Returns the members of each set, sorted. */
   *lists(): Slices<string[][]> {
     const byRoot = new Map<number, string[]>();
     for (const name of yield* sortedInSlices([...this.numbers.keys()], (a, b) => (a < b ? -1 : 1))) {

@@ -1,6 +1,6 @@
 /**
- * Computes the amounts of a transaction as seen by the wallet: inputs, payments by receiver, and received outputs. Source:
- * lbrycrd wallet/wallet.cpp `GetAmounts`, `IsChange`, `GetCredit`.
+ * Computes the amounts of a transaction from the point of view of the wallet: inputs, payments by receiver, and received
+ * outputs. Source: lbrycrd wallet/wallet.cpp `GetAmounts`, `IsChange`, `GetCredit`.
  */
 import { extractDestination, scriptForDestination } from '../../script/standard.js';
 import { destinationKey, keyedDestination } from '../destinationKey.js';
@@ -72,7 +72,7 @@ function destinationIn(script: Uint8Array): string {
   return destination === null ? '' : destinationKey(destination);
 }
 
-/** Numbers of sent and received outputs that `amountsOf` would return. Does not read the transaction from disk. */
+/** Counts the sent and received outputs that `amountsOf` would return, without reading the transaction from disk. */
 export function listedCounts(
   wallet: Wallet,
   entry: Entry,

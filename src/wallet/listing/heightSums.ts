@@ -13,12 +13,15 @@ export interface HeightSum {
 
 export class HeightSums {
   private readonly byHeight = new Map<number, AtHeight>();
-  /** Heights with amounts, in ascending order if `isSorted` is set. A height may have lost all its amounts. */
+  /**
+   * Heights with amounts, in ascending order if `isSorted` is set. A height stays in the list after all its amounts were
+   * subtracted.
+   */
   private heights: number[] = [];
   private isSorted = true;
   /** Cumulative sum up to `heights[i]` at index i, as far as it was computed. */
   private sums: bigint[] = [];
-  /** Number of heights that have lost all their amounts. */
+  /** Number of heights in the list whose amounts were all subtracted. */
   private emptyCount = 0;
 
   add(height: number, sat: bigint): void {

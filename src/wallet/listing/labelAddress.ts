@@ -9,7 +9,10 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Returns the address of a label. A new address is on disk when the promise resolves. Null if the key pool is empty. */
+/**
+ * Returns the address of a label, or a new address, which is on disk when the promise resolves. Null if the key pool is
+ * empty.
+ */
 export async function labelAddress(
   wallet: Wallet,
   label: string,

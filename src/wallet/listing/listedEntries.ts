@@ -1,6 +1,6 @@
 /**
- * Caches the transactions of recently requested lists, and updates them incrementally. A list is selected by label or
- * account and by `MINE` flags. The first request of a list checks all candidate transactions. Later requests check only
+ * Caches the transactions of recently requested lists, and updates them incrementally. Each list is identified by its label
+ * or account and by `MINE` flags. The first request of a list checks all candidate transactions. Later requests check only
  * changed transactions. Memory: a reference and a number for each transaction of each list.
  */
 import { sortedInSlices, type Slices } from '../../util/slices.js';
@@ -13,7 +13,7 @@ import { listsReceived, listsSent, type Selection } from './selection.js';
 const MAX_LISTS = 8;
 /** Maximum number of transactions that may change between two queries. After more changes the list is rebuilt. Arbitrary. */
 const MAX_TOUCHED = 16_384;
-/** Number of transactions that are processed between two yields. */
+/** Number of transactions that are processed between two yields to the event loop. */
 const STEP = 256;
 
 type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
@@ -23,13 +23,13 @@ interface Kept {
   readonly list: OrderedEntries;
   /** Transactions that have changed since they were last checked for the list. */
   readonly touched: Set<Entry>;
-  /** Whether too many transactions have changed, so that the list must be rebuilt. */
+  /** Whether so many transactions have changed that the list must be rebuilt. */
   isStale: boolean;
 }
 
 export class ListedEntries {
   private readonly wallet: Wallet;
-  /** Complete lists, the least recently used first. */
+  /** Complete lists, sorted from the least recently used. */
   private readonly lists = new Map<string, Kept>();
   /** Lists in use, complete or not, with the number of running calls that use each. */
   private readonly inUse = new Map<Kept, number>();
@@ -117,7 +117,7 @@ export class ListedEntries {
 
   private *refresh(what: What, { list, touched }: Kept): Slices<void> {
     let count = 0;
-    // The loop also processes transactions that are added during a yield.
+    // Transactions that are added to the set during a yield are processed by this loop, too.
     for (const entry of touched) {
       touched.delete(entry);
       list.remove(entry);
@@ -135,7 +135,7 @@ export class ListedEntries {
   }
 }
 
-/** Transactions sorted by the position that they had when they were inserted. */
+/** Transactions sorted by position. Each one has the position that it had when it was inserted. */
 class OrderedEntries {
   /** Transactions, the earliest first. */
   readonly entries: Entry[] = [];
@@ -163,7 +163,7 @@ class OrderedEntries {
   remove(entry: Entry): void {
     const at = this.find(entry.orderPos);
     if (at === this.entries.length) return;
-    // The position of the transaction may have changed after the insertion, so a search by position can fail.
+    // The position of the transaction may have changed after its insertion, so that a search by position may fail.
     const found = this.entries[at] === entry ? at : this.entries.indexOf(entry);
     if (found < 0) return;
     this.entries.splice(found, 1);
@@ -173,7 +173,7 @@ class OrderedEntries {
 
 const OPEN = new WeakMap<Wallet, ListedEntries>();
 
-/** The cached lists of an open wallet. */
+/** Returns the cached lists of an open wallet. */
 export function listedEntriesOf(wallet: Wallet): ListedEntries {
   let lists = OPEN.get(wallet);
   if (lists === undefined) OPEN.set(wallet, (lists = new ListedEntries(wallet)));

@@ -1,9 +1,12 @@
-/** Computes sums over a whole wallet. The work yields, but the result must belong to one state of the wallet. */
+/**
+ * Computes sums over a whole wallet. The work yields to the event loop, but the result must belong to one state of the
+ * wallet.
+ */
 import { inSlices } from '../../scheduler/slices.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { Wallet } from '../wallet.js';
 
-/** Maximum number of runs of the work that changes of the wallet may make invalid. Afterwards the work runs without a yield. */
+/** Maximum number of runs of a task that a change of the wallet may invalidate. A further run does not yield. */
 const MAX_ATTEMPTS = 3;
 
 /** Runs `work` and returns its result if the wallet did not change during the run. Otherwise `work` runs again. */

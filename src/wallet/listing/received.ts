@@ -13,7 +13,7 @@ import { byId } from './sinceBlock.js';
 import { sumsOf } from './sumsOf.js';
 
 /**
- * Maximum number of payments to a destination that are summed up on each request. For destinations with more payments the
+ * Maximum number of payments to a destination that are added up for each request. For destinations with more payments the
  * sums are cached. Arbitrary.
  */
 const FEW_PAYMENTS = 32;
@@ -29,7 +29,7 @@ export interface Receipt {
   /** Number of confirmations of the latest payment; 0 if there was no payment. */
   readonly confirmations: number;
   readonly isWatched: boolean;
-  /** Paying transactions, sorted by id. */
+  /** Transactions that paid to the destination, sorted by id. */
   readonly entries: readonly Entry[];
 }
 
@@ -91,7 +91,7 @@ export function* receivedByLabelSat(wallet: Wallet, label: string, minDepth: num
   return labels.receivedSat(label, minDepth);
 }
 
-/** The receipt of a destination; null if it received no payment and such destinations are not listed. */
+/** Returns the receipt of a destination. Null if it received no payment and the options do not list such destinations. */
 export function receiptOf(wallet: Wallet, destination: string, options: ReceiptOptions): Receipt | null {
   const known = wallet.book.at(destination);
   const address = wallet.book.destinations().get(destination);

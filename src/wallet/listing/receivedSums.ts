@@ -51,7 +51,7 @@ export class LabelSums extends RunningSums<Received> {
     }
   }
 
-  /** Received amount of a label in satoshis. `refresh` must be called before. */
+  /** Amount in satoshis that a label received. Call `refresh` before. */
   receivedSat(label: string, minDepth: number): bigint {
     const { ledger, balanceOptions } = this.wallet;
     let sum = this.sums.get(label)?.upTo(this.heightOfDepth(minDepth))?.sumSat ?? 0n;
@@ -66,7 +66,7 @@ export class LabelSums extends RunningSums<Received> {
 /** Amounts that a destination received. */
 export interface DestinationSum {
   readonly sumSat: bigint;
-  /** Received amount without claims, supports and bare public keys. */
+  /** Amount in satoshis without claims, supports and bare public keys. */
   readonly plainSat: bigint;
   /** Number of confirmations of the latest payment; null if there was no payment. */
   readonly depth: number | null;
@@ -103,14 +103,14 @@ export class DestinationSums extends RunningSums<Received> {
     }
   }
 
-  /** Starts to sum up the payments to a destination. `refresh` must be called before `received`. */
+  /** Starts to add up the payments to a destination. Call `refresh` before `received`. */
   ask(destination: string): void {
     if (this.sums.has(destination)) return;
     this.sums.set(destination, { all: new HeightSums(), plain: new HeightSums() });
     this.touchDestination(destination);
   }
 
-  /** Amounts that a destination received. `refresh` must be called before. */
+  /** Amounts that a destination received. Call `refresh` before. */
   received(destination: string, minDepth: number): DestinationSum {
     const { ledger, balanceOptions } = this.wallet;
     const { all, plain } = this.sums.get(destination)!;

@@ -31,11 +31,11 @@ function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
  * cached. Arbitrary: takes a fraction of a millisecond.
  */
 const LATEST_LOOKED_AT = 64;
-/** Number of transactions that are processed between two yields. */
+/** Number of transactions that are processed between two yields to the event loop. */
 const STEP = 256;
 
 /**
- * The page with `count` items that follows the `skip` latest items, the latest first. The cost depends on the page, not on
+ * Page with the `count` items after the `skip` latest items, sorted from the latest. The cost depends on the page, not on
  * the history, except for the first request of a list (`listedEntries.ts`).
  */
 export function* recentPieces(
@@ -85,7 +85,7 @@ function* pageOf(
   return pieces;
 }
 
-/** Iterates over transactions and moves, the latest first. Yields null instead of entries before position `from`. */
+/** Iterates over transactions and moves, sorted from the latest. Yields null for each entry before position `from`. */
 function* latestFirst(
   { accounts }: Wallet,
   { label, withAccounts }: Selection,

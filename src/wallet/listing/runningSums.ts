@@ -8,15 +8,15 @@ import type { Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Number of transactions that are processed between two yields. */
+/** Number of transactions that are processed between two yields to the event loop. */
 const STEP = 256;
 
 export abstract class RunningSums<Part> {
   protected readonly wallet: Wallet;
-  /** Parts of the transactions that are included in the sums. */
+  /** Transactions that are included in the sums, each with the part that it added. */
   private readonly parts = new Map<Entry, Part>();
   private readonly touched = new Set<Entry>();
-  /** Confirmed transactions that are not final by the clock, because the clock may have been set back. */
+  /** Confirmed transactions that are not final at the time of the node's clock, since the clock may have been set back. */
   private readonly untimely = new Set<Entry>();
   /** The latest lock time (in seconds) of a transaction that counts as final. */
   private latestLockSec = 0;
@@ -40,10 +40,10 @@ export abstract class RunningSums<Part> {
     for (const entry of this.wallet.ledger.all()) this.touched.add(entry);
   }
 
-  /** The part that a confirmed transaction adds to the sums; null if it adds nothing. */
+  /** Returns the amounts that a confirmed transaction adds to the sums; null if it adds nothing. */
   protected abstract partOf(entry: Entry): Part | null;
   protected abstract put(part: Part): void;
-  /** Subtracts a part that was added with `put`. */
+  /** Subtracts amounts that `put` has added to the sums. */
   protected abstract take(part: Part): void;
 
   /** Updates the sums. They are valid until other code runs. */
@@ -55,7 +55,7 @@ export abstract class RunningSums<Part> {
     }
     for (const entry of this.untimely) this.touched.add(entry);
     let count = 0;
-    // The loop also processes transactions that are added during a yield.
+    // Transactions that are added to the set during a yield are processed by this loop, too.
     for (const entry of this.touched) {
       this.touched.delete(entry);
       this.renew(entry, nowSec);

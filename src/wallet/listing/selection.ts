@@ -3,7 +3,7 @@ import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { labelOf } from './amounts.js';
 
-/** The criteria of a list. */
+/** The criteria that select the transactions of a list. */
 export interface Selection {
   /** `MINE` flags. */
   readonly filter: number;

@@ -3,7 +3,7 @@ import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 
-/** Number of blocks or transactions that are processed between two yields. */
+/** Number of blocks or transactions that are processed between two yields to the event loop. */
 const LOOKED_AT_ONCE = 256;
 
 /** Compares transactions by id in wire order, as in the reference. */
@@ -11,7 +11,7 @@ export function byId(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
-/** Transactions that are not in a block, or in a block above `height`, sorted by id. All transactions for height −1. */
+/** Transactions that are not in a block or in a block above `height`, sorted by id. Height −1 selects all transactions. */
 export function* entriesSince(wallet: Wallet, height: number): Slices<Entry[]> {
   return yield* sortedInSlices(yield* found(wallet, height), byId);
 }

@@ -1,4 +1,4 @@
-/** The incremental sums of each open wallet, created on first use. They are not stored on disk. */
+/** The incremental sums of each open wallet. Created when they are first needed; not stored on disk. */
 import type { Wallet } from '../wallet.js';
 import { AccountSums } from './accountSums.js';
 import { AddressGroups } from './addressGroups.js';

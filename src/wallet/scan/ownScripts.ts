@@ -7,8 +7,8 @@ import type { Slices } from '../../util/slices.js';
 import type { Keyring } from '../keys/keyring.js';
 
 /**
- * The output scripts for a key, by its id. The index stores bare public keys and claims under the address of the key, so
- * they need no scripts of their own. P2SH of the witness program is left out.
+ * The output scripts for a key, by its id. The index stores bare public keys and claims under the address of the key, so no
+ * separate scripts are needed for them. The P2SH form of the witness program is left out.
  */
 function keyScripts(keyId: Bytes): Buffer[] {
   return [

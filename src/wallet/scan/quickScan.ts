@@ -30,8 +30,8 @@ export class QuickScan {
   }
 
   /**
-   * Whether the fast path can be used. It cannot if scripts are watched: they are compared as a whole, so blocks must be
-   * searched one by one.
+   * Whether the fast path can be used. It cannot be used if scripts are watched: these are compared as a whole, so blocks
+   * must be searched one by one.
    */
   get isPossible(): boolean {
     return !this.wallet.keyring.watchesScripts;
@@ -70,9 +70,9 @@ export class QuickScan {
       return 0;
     }
     await wallet.events.caughtUp();
-    // If keys or transactions were added during the search, the result is incomplete.
+    // If keys or transactions were added during the search, the result may be incomplete.
     if (found.blockCount === 0 || keyring.revision !== revision || ledger.size !== size) return 0;
-    // If the last block is still in the active chain, all searched blocks are.
+    // If the last searched block is still in the active chain, all searched blocks are.
     const last = found.blockCount - 1;
     const hash = chain.hashAt(asked[last]!);
     if (hash === null || !equalBytes(hash, found.hash(last))) return 0;
@@ -106,7 +106,7 @@ export class QuickScan {
       return block;
     }
     tell();
-    // The next call searches twice the number of blocks that fit into the buffer, because the next blocks may be smaller.
+    // The next call searches twice as many blocks as fit into the buffer, because the next blocks may be smaller.
     this.blocks =
       found.blockCount < this.blocks
         ? Math.max(FEWEST_BLOCKS, Math.min(this.blocks, 2 * found.blockCount))

@@ -18,7 +18,7 @@ export const TIMESTAMP_WINDOW_SEC = 2 * 60 * 60;
 
 export interface TimeScanEnd {
   readonly isComplete: boolean;
-  /** Time from which on the scan is complete: the requested time, or a later time if blocks could not be read. */
+  /** Time from which on the scan is complete: the requested time, or a later one if blocks could not be read. */
   readonly scannedFromSec: number;
 }
 
@@ -54,7 +54,7 @@ export async function rescanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanB
   await wallet.change((batch) => scans.owe(batch, bounds.first));
   const end = await scanBlocks(wallet, turn, bounds);
   if (end.isComplete && bounds.last === null) await takeMempool(wallet);
-  // A scan that the user aborted is not owed any more. A scan that the end of the program interrupted stays owed.
+  // A scan that the user aborted is not owed any more. A scan that was interrupted by the end of the program stays owed.
   if (turn.ended !== 'close') await wallet.change((batch) => scans.settle(batch, bounds.first));
   return end;
 }
@@ -86,7 +86,7 @@ async function takeMempool(wallet: Wallet): Promise<void> {
   }
 }
 
-/** Starts the owed rescan of a wallet, if there is one. It runs as soon as no other rescan is running. */
+/** Starts the owed rescan of a wallet, if one is recorded. It runs as soon as no other rescan is running. */
 export function beginOwedScan(wallet: Wallet): void {
   payDebt(wallet).catch((error: unknown) => wallet.node.onFatal(error));
 }

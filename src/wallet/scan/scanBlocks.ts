@@ -27,13 +27,13 @@ export function progressAt(height: number, { height: tip }: ChainPort): string {
 }
 
 export interface ScanEnd {
-  /** Whether the scan reached its end. False if it was aborted. */
+  /** Whether the scan reached its last block. False if it was aborted. */
   readonly isComplete: boolean;
-  /** Height of the highest block that could not be read; −1 if all blocks could be read. */
+  /** Height of the highest block that could not be read; −1 if there is none. */
   readonly unreadable: number;
 }
 
-/** Scans blocks. When the promise resolves, the results are written to the wallet file, but not synced. */
+/** Scans blocks. When the promise resolves, the results are written to the wallet file, but may not survive a power failure. */
 export function scanBlocks(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise<ScanEnd> {
   return wallet.events.use(() => scan(wallet, turn, bounds));
 }
@@ -81,7 +81,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
         const batch = new WalletBatch();
         made.push(...more);
         const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
-        // The chain may have changed during the awaits.
+        // The chain may have changed during the awaits above.
         if (chain.heightOf(block.hash) !== height) break;
         made.push(...keyring.addedBy(() => atOnce(takeBlock(wallet, batch, block, look, ahead))));
         await wallet.write(batch, { sync: false });
@@ -91,12 +91,12 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     }
     since = await yieldIfDue(since);
   }
-  // Other outputs of known transactions may also belong to the new keys.
+  // After a scan, other outputs of known transactions may also belong to the keys that were created during the scan.
   await wallet.reconsiderOutputs();
   return { isComplete: true, unreadable };
 }
 
-/** Reads blocks concurrently, ahead of the scan. */
+/** Reads the next blocks of the scan concurrently. */
 class ReadAhead {
   private readonly chain: ChainPort;
   private readonly reading = new Map<number, Promise<WalletBlock | 'gone' | null>>();

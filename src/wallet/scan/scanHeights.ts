@@ -8,15 +8,15 @@ import type { ChainPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { ownScripts, scriptsOfKeys } from './ownScripts.js';
 
-/** Maximum number of scripts in one query of the index. Arbitrary. */
+/** Maximum number of scripts in one query of the address index. Arbitrary. */
 const SCRIPTS_A_QUESTION = 1000;
-/** Number of scripts whose lookup in the index takes about as long as reading a block. */
+/** Number of scripts for which a search of the address index takes about as long as reading a block. */
 const SCRIPTS_A_BLOCK = 8;
 
 export interface ScanHeights {
   /** Height of the next block to scan; null at the end. */
   next(): Promise<number | null>;
-  /** Heights of the next blocks that will be scanned if no keys are created in between. */
+  /** Heights of the next blocks of the scan, provided that no keys are created before. */
   ahead(count: number): number[];
   /** Skips the first `count` heights of `ahead`. */
   skip(count: number): void;
@@ -32,7 +32,7 @@ export interface ScanBounds {
   readonly first: number;
   /** Last height of the range; null for the tip. */
   readonly last: number | null;
-  /** Height from which on blocks were already scanned with all keys. */
+  /** Height from which on blocks were scanned before with all keys of the wallet. */
   readonly seenFrom?: number;
   /** Whether the wallet itself started the scan. Then only new and changed transactions are announced. */
   readonly isOwn?: boolean;
@@ -97,13 +97,13 @@ export class EveryHeight implements ScanHeights {
 export class IndexedHeights implements ScanHeights {
   private readonly chain: ChainPort;
   private readonly bounds: ScanBounds;
-  /** Heights of the current round in ascending order. Those before position `at` are done. */
+  /** Heights of the current round in ascending order. Those before position `at` have been scanned. */
   private heights: number[];
   private at = 0;
-  /** Heights below the current one that the next round must scan. */
+  /** Heights below the current height that the next round must scan. */
   private readonly behind = new Set<number>();
   private readonly made: Bytes[] = [];
-  /** Height up to which the index was queried. */
+  /** Height up to which the address index was queried. */
   private askedTo: number;
   /** Number of scripts that may still be queried. For more scripts, reading all blocks is faster. */
   private scriptsLeft: number;
@@ -120,10 +120,10 @@ export class IndexedHeights implements ScanHeights {
     this.heights = heights;
   }
 
-  /** Queries the index. Null if the index is not available, or if reading all blocks is faster. */
+  /** Queries the address index. Null if the index is not available, or if reading all blocks takes less time. */
   static async ask({ keyring, node: { chain } }: Wallet, bounds: ScanBounds): Promise<IndexedHeights | null> {
     const last = Math.min(bounds.last ?? Infinity, (bounds.seenFrom ?? Infinity) - 1, chain.height);
-    // A query without scripts tells whether the index is available, before the scripts are computed.
+    // A query without scripts shows whether the index is available, before the scripts are computed.
     if ((await touched(chain, [], bounds.first, last)) === null) return null;
     const scripts = await inSlices(ownScripts(keyring));
     const scriptsLeft = SCRIPTS_A_BLOCK * (last - bounds.first + 1) - scripts.length;

@@ -9,9 +9,9 @@ import { Reader } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 
-/** Permission to scan. The holder must call `release` at the end. */
+/** Permission to scan. The holder must call `release` at the end of the scan. */
 export interface ScanTurn {
-  /** Reason why the scan must end: aborted by the user, or the wallet is being closed. Null while it may run. */
+  /** Reason why the running scan must end: aborted by the user, or the wallet is being closed. Null while the scan may run. */
   readonly ended: 'abort' | 'close' | null;
   /** Reports the progress of the scan, a number from 0 to 1. */
   tell(progress: number): void;

@@ -6,8 +6,8 @@ import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
 
 /**
- * Creates the missing keys, and records that a rescan of the affected blocks is owed. Returns the ids of the new keys. Null
- * if no keys were missing, or if they cannot be created.
+ * Creates the missing keys, and records that a rescan of the affected blocks is owed. Returns the ids of the new keys.
+ * Returns null if no keys were missing, or if the keys cannot be created.
  */
 export async function endShortage(wallet: Wallet): Promise<Bytes[] | null> {
   const { scans } = wallet;

@@ -27,7 +27,7 @@ export class ShortageEnder {
     if (this.isBusy || this.wallet.scans.lockedFrom === null || this.wallet.isLocked) return;
     this.isBusy = true;
     this.end().catch((error: unknown) => {
-      // After an error the rescan stays recorded as owed in the wallet file.
+      // After an error the rescan stays recorded in the wallet file as a task for a later start.
       if (!(error instanceof WalletClosedError)) this.wallet.node.onFatal(error);
     });
   }

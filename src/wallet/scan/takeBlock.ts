@@ -36,11 +36,11 @@ const TXID_BYTES = 32;
 /** Maximum number of keys that are created in each pool for one block. Creating this number takes less than a time slice. */
 const KEYS_A_BLOCK = 16;
 
-/** Options for scanning a block. */
+/** Options for scanning one block for transactions of a wallet. */
 export interface Look {
   /**
-   * Height of the first block of the scan. If needed keys cannot be created now (because the wallet is locked or too many
-   * are needed), a rescan of the blocks from this height on is recorded as owed (`shortage.ts`).
+   * Height of the first block of the scan. If needed keys cannot be created, because the wallet is locked or too many are
+   * needed, a rescan of the blocks from this height on is recorded as owed (`shortage.ts`).
    */
   readonly since: number;
   /**
@@ -90,8 +90,8 @@ function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): TxFacts {
 
 /**
  * Applies the wallet's transactions of a block. Includes transactions that pay to keys which are created while the block is
- * applied. Between two yields the block is only partly applied. `ahead` contains precomputed data, which saves time and does
- * not change the result.
+ * applied. Until the end the block is only partly applied. `ahead` contains data that was computed in advance, which saves
+ * time and does not change the result.
  */
 export function* takeBlock(
   wallet: Wallet,
@@ -104,8 +104,8 @@ export function* takeBlock(
   const { keyring } = wallet;
   const firstCount = keyring.keyCount;
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
-    // The block is scanned repeatedly while keys are created, because a transaction may pay to a key that is created only
-    // because of a later transaction.
+    // The block is scanned again while keys are created, because a transaction may pay to a key that was created because
+    // of a later transaction.
     keyCount = keyring.keyCount;
     for (let index = 0; index < parsed.txCount; index++) {
       if (!concernsWallet(wallet, raw, parsed, index)) {
@@ -138,7 +138,7 @@ function take(
   most: number,
 ): void {
   const { keyring, ledger } = wallet;
-  // Keys are created before the transaction is added, because its outputs may pay to the new keys.
+  // Keys are created before the transaction is added, because outputs of the transaction may pay to the new keys.
   for (let keyCount = -1; keyCount !== keyring.keyCount;) {
     keyCount = keyring.keyCount;
     const used = facts.tx.outputs.flatMap(({ script }) => keyIdsOf(keyring, script));

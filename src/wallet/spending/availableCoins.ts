@@ -56,8 +56,8 @@ export const SPENDABLE: Omit<CoinQuery, 'control'> = {
 };
 
 /**
- * The coins that meet the conditions, in undefined order. Faster if `CoinScripts.learn` was called before. Source:
- * `AvailableCoins`.
+ * Coins that meet the conditions, in no particular order. Call `CoinScripts.learn` before, which makes this call faster.
+ * Source: `AvailableCoins`.
  */
 export function availableCoins(wallet: Wallet, query: CoinQuery): WalletCoin[] {
   const coin = describer(wallet, query.control);
@@ -102,7 +102,7 @@ function describer(wallet: Wallet, control: CoinControl | null): (coin: OwnCoin)
   const takesWatched = control?.allowsWatchOnly === true;
   return ({ key, entry, output, depth, isTrusted }) => {
     const script = scripts.of(entry, output);
-    // The size of a signature that others create is unknown, so the maximum is assumed.
+    // The size of a signature that another signer creates is unknown, so the maximum is assumed.
     const size = sizes.of(script, takesWatched);
     const isSolvable = size !== null;
     const isOwn = (output.mine & MINE.spendable) !== 0;

@@ -10,11 +10,11 @@ import type { NodePort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import { spendStateOf } from './spendState.js';
 
-/** Maximum time in seconds until the next rebroadcast. */
+/** Maximum number of seconds until the next rebroadcast. */
 const MAX_WAIT_SEC = 30 * 60;
-/** Time in seconds. Transactions that were received less than this time before the last block are not rebroadcast yet. */
+/** Transactions that were received less than this number of seconds before the last block are not rebroadcast yet. */
 const GRACE_SEC = 5 * 60;
-/** Interval in milliseconds of the check whether a rebroadcast is due. */
+/** Milliseconds between the checks whether a rebroadcast is due. */
 const TICK_MS = 15_000;
 
 function waiting({ ledger }: Wallet): Entry[] {
@@ -59,8 +59,9 @@ export async function resendBefore(wallet: Wallet, timeSec: number): Promise<Byt
 }
 
 /**
- * Rebroadcasts if it is due. A rebroadcast happens rarely and at random times, so that the sender is not revealed, and only
- * after a new block. `bestBlockSec` is the arrival time of the last block. Source: `ResendWalletTransactions`.
+ * Rebroadcasts unconfirmed transactions if the planned time has come. A rebroadcast happens rarely and at random times, so
+ * that the sender is not revealed, and only after a new block. `bestBlockSec` is the arrival time of the last block. Source:
+ * `ResendWalletTransactions`.
  */
 export async function resendWhenDue(
   wallet: Wallet,
@@ -108,7 +109,7 @@ export class Rebroadcaster {
     this.timer.unref();
   }
 
-  /** Does nothing during the initial block download, because old transactions still look unconfirmed then. */
+  /** During the initial block download nothing is rebroadcast, because old transactions still look unconfirmed. */
   private async tick(): Promise<void> {
     if (this.running !== null || this.node.chain.isInitialDownload()) return;
     this.running = this.resend();

@@ -93,7 +93,7 @@ function newFee(
   }
   const feeSat = minimumFee(wallet, sizeBytes, minimumRate(wallet, control));
   const step = incremental > INCREMENTAL_RATE_PER_KB ? incremental : INCREMENTAL_RATE_PER_KB;
-  // The old rate may have been rounded down, so 1 is added.
+  // 1 is added, because the old rate may have been rounded down.
   const leastRate = oldRatePerKb + 1n + step;
   return feeRateOf(feeSat, sizeBytes) < leastRate ? feeAtRate(leastRate, sizeBytes) : feeSat;
 }
@@ -183,7 +183,7 @@ export function bumpFee(
     if (problem !== null) throw problem;
     const { tx, coins, oldFeeSat, feeSat } = draftReplacement(wallet, entry, old, control, totalFeeSat);
     if (!(await signInputs(keyring, tx, coins))) throw new SpendError("Can't sign transaction.");
-    // Signing yielded to other work, so the conditions are checked again.
+    // Signing may have yielded to other work, so the conditions are checked a second time.
     const newProblem = obstacle(wallet, entry, old);
     if (newProblem !== null) throw newProblem;
     const { notes, orderForm, fromAccount } = entry.row;

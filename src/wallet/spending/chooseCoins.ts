@@ -46,7 +46,7 @@ export class CoinChoice {
     this.preset = this.presetCoins();
   }
 
-  /** Whether the caller requires outputs to be spent. Then a selection without change is not searched. */
+  /** Whether the caller requires certain outputs to be spent. In this case no selection without change is searched. */
   get hasPreset(): boolean {
     return this.control.selected.size > 0;
   }

@@ -8,11 +8,14 @@ export type FeeMode = (typeof FEE_MODES)[number];
 
 /** Spending options of one transaction. Null means the default of the wallet. */
 export interface CoinControl {
-  /** Output script for the change. If null, the script of a new key of the wallet. */
+  /** Output script for the change; null to use a new key of the wallet. */
   readonly changeScript: Bytes | null;
   /** Address type of the new key for the change. */
   readonly changeType: OutputType | null;
-  /** Keys (`outputKey`) of the outputs to spend. If there are any, other outputs are used only if `allowsOtherInputs` is set. */
+  /**
+   * Output keys (`outputKey`) of the outputs that must be spent. If any is given, other outputs are used only if
+   * `allowsOtherInputs` is set.
+   */
   readonly selected: ReadonlySet<string>;
   readonly allowsOtherInputs: boolean;
   /** Whether watch-only outputs may be used, if their keys and scripts are known. */

@@ -32,7 +32,7 @@ export interface Committed {
 /**
  * Stores the transaction in the wallet and sends it (`-walletbroadcast`). A transaction that the mempool rejects stays
  * stored, and its coins count as spent until it is abandoned. If one of its coins was spent after the creation, throws
- * `SpendError` and gives the transaction up.
+ * `SpendError` and discards the transaction (`giveUpTransaction`).
  */
 export async function commitTransaction(
   wallet: Wallet,
@@ -82,7 +82,7 @@ async function commitAndSubmit(
   node.log.info(`${wallet.logName} CommitTransaction: ${hashToHex(txid)}`);
   if (!options.broadcasts) return { txid, refusal: null };
   const refusal = await node.mempool.submit(tx, options.maxTxFeeSat);
-  // After this await the wallet knows whether the transaction is in the mempool.
+  // After this wait the wallet knows whether the mempool contains the transaction.
   await wallet.events.caughtUp();
   if (refusal !== null) {
     node.log.info(
@@ -94,7 +94,7 @@ async function commitAndSubmit(
 
 const isCounted = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
-/** Whether an entry is the replaced transaction, or a transaction that was replaced before it. */
+/** Whether an entry is the replaced transaction, or an earlier version that it had replaced. */
 const isReplaced = (entry: Entry, replaces: Entry | null): boolean =>
   entry === replaces || (replaces !== null && entry.row.notes.has(REPLACED_BY));
 

@@ -60,7 +60,7 @@ interface DraftedTransaction extends CreatedTransaction {
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
 export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
-/** Maximum number of bytes by which a signed input may be shorter than expected. A generous upper bound. */
+/** Maximum number of bytes by which a signed input may be shorter than estimated. A generous upper bound. */
 const SHORTER_INPUT_BYTES = 8;
 
 /**
@@ -103,12 +103,15 @@ export async function createTransaction(
   return created;
 }
 
-/** Returns the reserved change key of a transaction that will not be committed. */
+/** Puts the reserved change key of a transaction that will not be committed back into the key pool. */
 export function giveUpTransaction(wallet: Wallet, { changeKey }: CreatedTransaction): void {
   if (changeKey !== null) wallet.keypool.giveBack(changeKey);
 }
 
-/** Whether a drafted transaction is too large even with the shortest possible signatures. Then it need not be signed. */
+/**
+ * Whether a drafted transaction is too large even with the shortest possible signatures. Such a transaction need not be
+ * signed.
+ */
 function isTooLarge({ sizeBytes, tx }: DraftedTransaction): boolean {
   return (sizeBytes - SHORTER_INPUT_BYTES * tx.inputs.length) * WITNESS_SCALE_FACTOR > MAX_STANDARD_TX_WEIGHT;
 }
@@ -173,7 +176,7 @@ function chooseLockTime(height: number, chance: Chance): number {
   return chance.below(10) === 0 ? Math.max(0, lockTime - chance.below(100)) : lockTime;
 }
 
-/** Reason why the size of the transaction or its unconfirmed ancestors would prevent its relay; null if they would not. */
+/** Reason why peers would not relay the transaction, because of its size or of the unconfirmed ancestors; null if they would. */
 function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction): string | null {
   if (transactionWeight(tx) > MAX_STANDARD_TX_WEIGHT) return TOO_LARGE;
   if (!options.rejectsLongChains) return null;

@@ -138,8 +138,8 @@ export class Drafting {
           return { coins: this.coins, outputs, feeSat: this.feeSat, changePosition, sizeBytes };
         }
       }
-      // If the fee is subtracted from the payments, the amount to spend does not depend on the fee, so the coins stay the
-      // same.
+      // If the fee is subtracted from the payments, the amount to spend does not depend on the fee. So the selected coins
+      // stay the same.
       if (!paysOnTop) choosesCoins = false;
       this.feeSat = neededSat;
       seeksExact = false;
@@ -154,7 +154,7 @@ export class Drafting {
       const output = { value: valueSat, script };
       if (subtractsFee === true) {
         output.value -= this.feeSat / count;
-        // The first of these outputs also pays the remainder of the division.
+        // The first output that pays the fee also pays the remainder of the division.
         if (isFirst) output.value -= this.feeSat % count;
         isFirst = false;
       }
@@ -188,7 +188,7 @@ export class Drafting {
 
   /**
    * Inserts a change output at its position. Change below the discard limit is added to the fee instead. Returns the
-   * position of the change, −1 if there is none.
+   * position of the change output, or −1 if none was inserted.
    */
   private addChange(outputs: TxOutput[], changeSat: bigint, isExact: boolean): number {
     if (changeSat <= 0n) return -1;
@@ -205,8 +205,8 @@ export class Drafting {
   }
 
   /**
-   * Whether the surplus of the fee is sufficient for a change output. If so, the fee is reduced to that of a transaction
-   * with change.
+   * Whether the surplus of the fee is enough for a change output. If so, the fee is reduced to that of a transaction with
+   * change.
    */
   private makesChange(sizeBytes: number, namesSat: bigint): boolean {
     const { wallet, changeScript: script } = this.task;

@@ -30,8 +30,8 @@ export interface FillRequest {
 }
 
 /**
- * Adds the wallet's data to the PSBT. Returns whether every input is final. Throws `SpendError`. A locked wallet adds no
- * signatures.
+ * Adds the wallet's data to the PSBT. Returns whether every input is final. Throws `SpendError`. If the wallet is locked, no
+ * signatures are added.
  */
 export async function fillPsbt(wallet: Wallet, psbt: Psbt, request: FillRequest): Promise<boolean> {
   const paths = request.tellsPaths ? new KeyPaths(wallet) : null;

@@ -29,7 +29,7 @@ export interface Funded {
   readonly changePosition: number;
 }
 
-/** Number of inputs or outputs that are processed between two yields. A caller may send very many. */
+/** Number of inputs or outputs that are processed between two yields to the event loop. A caller may send very many. */
 const ITEMS_AT_ONCE = 256;
 
 /** Keys of the outputs that must be spent: the outputs selected in `control`, and those that existing inputs spend. */

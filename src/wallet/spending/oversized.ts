@@ -1,7 +1,7 @@
 /**
  * Rejects payments that together exceed the size of a standard transaction. A draft is computed without yields, and there
- * may be very many payments. So their errors are found in advance, in slices, in the same order as in a draft. Deviation: if
- * such payments also cannot pay the fee, that error is not reported, because they are too large anyway.
+ * may be very many payments. So the errors of the payments are found in advance, in slices, in the same order as in a draft.
+ * Difference from the reference: if the coins also do not suffice for the fee, only the excessive size is reported.
  */
 import { WITNESS_SCALE_FACTOR } from '../../consensus/limits.js';
 import { dustThreshold, MAX_STANDARD_TX_WEIGHT } from '../../mempool/policy.js';
@@ -17,7 +17,7 @@ import { SpendError } from './spendError.js';
 
 export const TOO_LARGE = 'Transaction too large';
 
-/** Number of recipients that are processed between two yields. */
+/** Number of recipients that are processed between two yields to the event loop. */
 const RECIPIENTS_AT_ONCE = 256;
 
 /** Throws `SpendError` if the recipients do not fit into one transaction. */

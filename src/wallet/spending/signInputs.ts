@@ -1,6 +1,6 @@
 /**
- * Signs the inputs of a transaction with the wallet's keys. The keyring wipes these keys when the wallet is locked. Source:
- * lbrycrd wallet/wallet.cpp `SignTransaction`.
+ * Signs the inputs of a transaction with the wallet's keys. The keyring overwrites these keys when the wallet is locked.
+ * Source: lbrycrd wallet/wallet.cpp `SignTransaction`.
  */
 import type { Transaction } from '../../primitives/transaction.js';
 import { PrecomputedSighash, SIGHASH } from '../../script/sighash.js';

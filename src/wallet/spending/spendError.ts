@@ -3,7 +3,7 @@
  * rpc/protocol.h.
  */
 
-/** Error codes of the RPC interface. They are repeated here because wallets must not import RPC code. */
+/** Error codes of the RPC interface. This copy exists because wallet code must not import RPC code. */
 export const SPEND_ERROR = {
   misc: -1,
   wallet: -4,

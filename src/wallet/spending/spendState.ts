@@ -12,7 +12,7 @@ import type { Wallet } from '../wallet.js';
 import { InputSizes } from './inputSizes.js';
 import { SpendError } from './spendError.js';
 
-/** Number of outputs that are read between two yields. */
+/** Number of outputs that are read between two yields to the event loop. */
 const OUTPUTS_AT_ONCE = 64;
 
 /**
@@ -57,7 +57,7 @@ export class CoinScripts {
 
 export class SpendState {
   /**
-   * Queue that runs one payment at a time. So other callers cannot select coins before the selected coins are marked as
+   * Queue that runs one payment at a time. Other callers therefore cannot select the same coins before these are marked as
    * spent.
    */
   readonly turn = new SerialQueue();

@@ -111,7 +111,7 @@ export async function writeColumns<Notes>(
   }
 }
 
-/** An open column file whose directory was read. Its groups are read one by one. Then the file must be closed. */
+/** An open column file whose directory was read. The caller reads its groups one by one and must then close the file. */
 export class ColumnFile<Notes> {
   readonly notes: Notes;
   private readonly file: FileHandle;
@@ -138,7 +138,7 @@ export class ColumnFile<Notes> {
       const found = await readDirectory<Notes>(file);
       if (found !== null) return new ColumnFile(file, found.directory, found.start);
     } catch {
-      // A file that cannot be read counts as missing.
+      // A file that cannot be read is treated as missing.
     }
     await file.close();
     return null;
@@ -177,7 +177,7 @@ async function readDirectory<Notes>(
     return null;
   const parsed = JSON.parse(directory.toString('utf8')) as Directory<Notes>;
   const start = aligned(HEAD_BYTES + length);
-  // Rejects groups beyond the end of the file, so that not more memory than the size of the file is allocated.
+  // Rejects groups that extend beyond the end of the file, so that no more memory than the size of the file is allocated.
   for (const { offset, sizeBytes } of Object.values(parsed.groups))
     if (start + offset + sizeBytes > stat.size) return null;
   return { directory: parsed, start };

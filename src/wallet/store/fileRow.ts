@@ -1,9 +1,9 @@
-/** A row of a wallet file during an iteration over all rows. */
+/** A row of a wallet file, as an iteration over all rows returns it. */
 import type { RowIndex } from './rowIndex.js';
 
 /** A row that is valid until the next row is read. */
 export class FileRow {
-  /** The value as a view of a reused buffer. The caller must copy it to keep it. */
+  /** The value of the row as a view of a reused buffer. The caller must copy the value to keep it. */
   readonly value: Buffer;
   private readonly index: RowIndex;
   private readonly at: number;
@@ -14,12 +14,12 @@ export class FileRow {
     this.value = value;
   }
 
-  /** The key as a view, which the caller must copy to keep it. */
+  /** The key of the row as a view. The caller must copy the key to keep it. */
   get key(): Buffer {
     return this.index.keyView(this.at);
   }
 
-  /** The key without its first `from` bytes, as latin1. */
+  /** The key of the row without its first `from` bytes, as latin1. */
   keyText(from: number): string {
     return this.index.keyAt(this.at, from);
   }

@@ -16,7 +16,7 @@ export class FileWindow {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Returns bytes of the file as a view that is valid until the next call. Null if the file ends before. */
+  /** Returns bytes of the file as a view that is valid until the next call. Null if the file is too short. */
   read(offset: number, length: number): Buffer | null {
     if (offset + length > this.sizeBytes) return null;
     if (offset < this.start || offset + length > this.start + this.bytes.length) {
@@ -38,7 +38,7 @@ export class FileWindow {
     return this.bytes.subarray(offset - this.start, offset - this.start + length);
   }
 
-  /** Overwrites the buffer, because it may contain private keys. */
+  /** Overwrites the buffer with zeros, because it may contain private keys. */
   wipe(): void {
     this.memory.fill(0);
   }

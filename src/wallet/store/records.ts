@@ -44,7 +44,7 @@ export function kindPrefix(kind: RecordKind): string {
   return String.fromCharCode(kind.length) + kind;
 }
 
-/** Builds the key of a row, as latin1. `rest` identifies the row among those of its type. */
+/** Builds the key of a row, as latin1. `rest` is the part of the key that identifies the row among rows of the same type. */
 export function recordKey(kind: RecordKind, rest: Bytes | string = ''): string {
   return kindPrefix(kind) + (typeof rest === 'string' ? rest : toLatin1(rest));
 }
@@ -59,7 +59,7 @@ export function splitKey(key: Bytes): { kind: string; rest: Buffer } | null {
 
 const KEY_PREFIX = kindPrefix('key');
 
-/** Changes of rows that are written to the wallet file together. */
+/** Changes of rows that are written to the wallet file in one step. */
 export class WalletBatch {
   readonly changes: RowChange[] = [];
   /** Positions in `changes` of the records that `putLast` added, by key. */
@@ -70,8 +70,8 @@ export class WalletBatch {
   }
 
   /**
-   * Like `put`, for a row that one batch may change very often: only the last value is kept. The batch must not delete the
-   * row.
+   * Like `put`, for a row that one batch may change very often. Only the last value is stored in the batch. The batch must
+   * not delete the row.
    */
   putLast(key: string, value: Bytes): void {
     const at = this.lastOnes.get(key) ?? this.changes.length;
@@ -83,7 +83,10 @@ export class WalletBatch {
     this.changes.push([key, null]);
   }
 
-  /** Overwrites the unencrypted private keys in the batch. Must be called after the batch was written or given up. */
+  /**
+   * Overwrites the unencrypted private keys in the batch. Must be called after the batch was written or is not needed any
+   * more.
+   */
   wipe(): void {
     for (const [key, value] of this.changes)
       if (value !== null && String(key).startsWith(KEY_PREFIX)) value.fill(0);

@@ -1,7 +1,7 @@
 /**
  * Index of the rows in a wallet file: columns (typed arrays) and a hash table outside the JavaScript heap. Each row takes
  * about 35 bytes plus its key. Rows are in the order in which their keys were first added. Adding a row takes constant time:
- * columns grow by pages, and rows are moved to a larger hash table a few at a time.
+ * columns grow by pages, and each addition moves only a few rows to a larger hash table.
  */
 import { crc32c } from '../../crypto/crc32c.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -13,21 +13,24 @@ const PAGE_ROWS = 1 << 16;
 const PAGE_BITS = 20;
 const PAGE_BYTES = 1 << PAGE_BITS;
 /**
- * Number of rows that each change moves to a new hash table, so that the move is complete long before the new table is half
+ * Number of rows that each change moves to a new hash table, so that all rows are moved long before the new table is half
  * full.
  */
 const MOVED_AT_ONCE = 8;
 /** Size in bytes of a row in the file without its key and value: the two length fields. */
 const ROW_HEAD_BYTES = 8;
-/** Number of rows that are converted to columns between two yields. */
+/** Number of rows that are converted to columns between two yields to the event loop. */
 const ROWS_AT_ONCE = 1024;
-/** Values of slots in the hash table: a free slot, and the slot of a deleted row. Other slots contain the row number plus 1. */
+/**
+ * Special values of slots in the hash table: a free slot, and the slot of a deleted row. Other slots contain the row number
+ * plus 1.
+ */
 const FREE = 0;
 const GONE = -1;
 
 type Numbers = Float64Array | Uint32Array | Uint8Array;
 
-/** One number for each row. */
+/** A column with one number for each row, divided into pages. */
 class Column {
   private readonly pages: Numbers[] = [];
   private readonly makePage: () => Numbers;
@@ -44,7 +47,7 @@ class Column {
     (this.pages[at >>> 16] ??= this.makePage())[at & (PAGE_ROWS - 1)] = value;
   }
 
-  /** Sets the values of the first rows. */
+  /** Sets the values of the first rows; `values` may be shorter than the column. */
   fill(values: Numbers): void {
     for (let at = 0; at < values.length; at += PAGE_ROWS) {
       const page = this.makePage();
@@ -120,7 +123,7 @@ export class RowIndex {
   private dead = new Column(Uint8Array);
   private deadCount = 0;
   private used = 0;
-  /** Number of rows up to which the index need not be checked for compaction. */
+  /** Number of rows at which the index is checked for deleted rows that can be removed. */
   private room = FIRST_ROWS;
   private slots = new Int32Array(4 * FIRST_ROWS);
   /** Number of slots in the hash table that are not free. */
@@ -175,7 +178,7 @@ export class RowIndex {
     return { ...found, keyBytes };
   }
 
-  /** Creates an index with these rows. `live` is the value of `liveBytes` for them. */
+  /** Creates an index with these rows. `live` is the number of bytes that the rows take in the file (`liveBytes`). */
   static restore(columns: RowColumns, live: number): RowIndex {
     const index = new RowIndex();
     const count = columns.keyPlaces.length;
@@ -193,12 +196,12 @@ export class RowIndex {
     return index;
   }
 
-  /** Size in bytes that the existing rows alone would take in a file. */
+  /** Size in bytes that a file with only the existing rows would have. */
   get liveBytes(): number {
     return this.live;
   }
 
-  /** Number of row numbers in use, including those of deleted rows. */
+  /** Number of used row numbers, including those of deleted rows. */
   get rowCount(): number {
     return this.used;
   }
@@ -212,7 +215,7 @@ export class RowIndex {
     return this.used === this.deadCount;
   }
 
-  /** Number of the row with this key; −1 if there is none. Valid until the next change. */
+  /** Number of the row with this key; −1 if no row has it. Valid until the next change. */
   find(key: string): number {
     return this.rowOf(Buffer.from(key, 'latin1'));
   }
@@ -300,21 +303,21 @@ export class RowIndex {
     return true;
   }
 
-  /** The key of a row as a view that is valid until the next change. */
+  /** Returns the key of a row as a view that is valid until the next change. */
   keyView(at: number): Buffer {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).subarray(start, start + this.keySizes.get(at));
   }
 
-  /** The key of a row without its first `from` bytes, as latin1. */
+  /** Returns the key of a row without its first `from` bytes, as latin1. */
   keyAt(at: number, from = 0): string {
     const place = this.keyPlaces.get(at);
     const start = inPage(place);
     return this.bytes.page(place).toString('latin1', start + from, start + this.keySizes.get(at));
   }
 
-  /** Number of the row whose key is in `bytes` between `start` and `end`; −1 if there is none. */
+  /** Number of the row whose key is in `bytes` between `start` and `end`; −1 if no row has it. */
   private rowOf(bytes: Bytes, start = 0, end = bytes.length): number {
     const slot = this.slotIn(this.slots, 0, bytes, start, end);
     if (slot >= 0) return this.slots[slot]! - 1;
@@ -323,7 +326,7 @@ export class RowIndex {
     return old < 0 ? -1 : this.before[old]! - 1;
   }
 
-  /** The slot of a table with this key, for a row number from `first` on; −1 if there is none. */
+  /** The slot of a hash table that contains the row with this key, if its row number is at least `first`; −1 if no slot does. */
   private slotIn(table: Int32Array, first: number, bytes: Bytes, start: number, end: number): number {
     for (let slot = hashOf(bytes, start, end) % table.length; ; slot = (slot + 1) % table.length) {
       const row = table[slot]!;
@@ -337,7 +340,7 @@ export class RowIndex {
     const place = this.keyPlaces.get(at);
     const page = this.bytes.page(place);
     const shift = inPage(place) - start;
-    // Compares from the end, because keys usually differ in their last bytes.
+    // The comparison starts at the end, because keys usually differ in their last bytes.
     for (let i = end - 1; i >= start; i--) if (page[shift + i] !== bytes[i]) return false;
     return true;
   }
@@ -382,7 +385,7 @@ export class RowIndex {
     if (this.moved === this.movedEnd) this.before = null;
   }
 
-  /** Compacts the rows if more than half of them were deleted. Otherwise raises the limit `room`. */
+  /** Makes space in the index. Compacts the rows if more than half of them were deleted; otherwise raises the limit `room`. */
   private makeRoom(): void {
     if (2 * this.deadCount > this.used) this.closeUp();
     else this.room += this.room >>> 2;
@@ -420,7 +423,7 @@ function hashOf(key: Bytes, start: number, end: number): number {
   let i = start;
   for (; i + 4 <= end; i += 4) {
     const word = key[i]! | (key[i + 1]! << 8) | (key[i + 2]! << 16) | (key[i + 3]! << 24);
-    // Mixes the upper bits into the lower ones, because the upper bits of a product depend on all input bits, and the
+    // The upper bits are mixed into the lower bits, because the upper bits of a product depend on all input bits, and the
     // lower bits on few.
     hash = Math.imul(hash ^ word, 0x01000193);
     hash ^= hash >>> 15;

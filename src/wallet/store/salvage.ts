@@ -51,11 +51,11 @@ export async function salvageWallet(path: string, { log, warn, nowSec }: NodePor
   for (let n = 1; existsSync(kept); n++) kept = `${path}.${nowSec()}.${n}.bak`;
   const fresh = `${path}.salvaged`;
   try {
-    // A process that was killed may have left a file with this name.
+    // A process that was killed may have left an unfinished file with this name.
     await rm(fresh, { force: true });
     const file = await WalletFile.create(fresh, rows);
     await file.close();
-    // At all times a wallet file with this name must exist. Otherwise a start of the node would create an empty wallet.
+    // A wallet file with this name must exist at any time. Otherwise a start of the node would create an empty wallet.
     await keepAs(path, kept);
     await rename(fresh, path);
   } catch (error) {
@@ -133,7 +133,7 @@ function rowAt(bytes: Buffer, at: number): { key: Buffer; value: Buffer | null; 
 
 const KINDS: ReadonlySet<string> = new Set(RECORD_KINDS);
 
-/** Whether the content of a row without a checksum is consistent in itself. */
+/** Whether the content of a row without a checksum is consistent: its fields match each other. */
 function holdsTogether(kind: string, rest: Buffer, value: Buffer): boolean {
   try {
     if (kind === 'key') return parseKeyRecord(value, new Reader(rest).varBytes()) !== null;

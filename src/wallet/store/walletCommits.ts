@@ -36,7 +36,7 @@ export function makeCommit(payload: Buffer, number: number): Buffer {
   return commit;
 }
 
-/** The number of a commit. */
+/** Returns the number of a commit. */
 export function commitNumber(commit: Buffer): number {
   return commit.readUInt32LE(NUMBER_AT);
 }

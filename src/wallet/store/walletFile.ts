@@ -47,7 +47,7 @@ const CHANGED_LEAST = 256;
 const DUE_LEAST = 128;
 const DUE_SHARE = 32;
 
-/** Value of `fd` while the file is not open. */
+/** Value of `fd` when the file is not open. */
 const NO_FILE = -1;
 
 /** Runs work until `isValid` returns false after a part. Returns null in that case. */
@@ -78,8 +78,8 @@ export class WalletFile {
   private marks = 0;
   private isClosed = false;
   /**
-   * The image that was written when the wallet was closed last, and the keys of rows that changed since; null without a
-   * valid image.
+   * Wallet image that was written when the wallet was closed last, and the keys of rows that changed after that; null
+   * without a valid image.
    */
   private since: { readonly image: WalletImage; readonly changed: Set<string> } | null = null;
   /** Number of row changes in this file. `imagedAt`: its value for the image on disk; null without a valid image. */
@@ -99,8 +99,8 @@ export class WalletFile {
   }
 
   /**
-   * Creates a wallet file with these rows; empty by default. The file appears complete or not at all. Rejects with
-   * `EnvironmentError` for a disk error or an existing file.
+   * Creates a wallet file with these rows; without rows by default. After a crash the file is complete or missing. Rejects
+   * with `EnvironmentError` for a disk error or an existing file.
    */
   static async create(
     path: string,
@@ -141,7 +141,7 @@ export class WalletFile {
     }
   }
 
-  /** Whether a file starts like a wallet file of this program. */
+  /** Whether a file begins like a wallet file of this program. */
   static isOne(path: string): boolean {
     let fd: number;
     try {
@@ -161,8 +161,8 @@ export class WalletFile {
   }
 
   /**
-   * Runs a task that reads the content of a file. The file is not changed, because another process may use it. Rejects like
-   * `open`, and with errors of the task.
+   * Opens a file and runs a task that reads its content. The file is not changed, because another process may use it.
+   * Rejects like `open`, and with errors of the task.
    */
   static async look<T>(path: string, task: (file: WalletRows) => Promise<T>): Promise<T> {
     let fd: number;
@@ -193,7 +193,7 @@ export class WalletFile {
     await this.sync();
   }
 
-  /** Initializes the index with the data of an image. */
+  /** Initializes the index with the data of a wallet image. */
   private begin(image: WalletImage): void {
     this.index = image.index;
     this.end = image.end;
@@ -201,7 +201,7 @@ export class WalletFile {
     this.since = { image, changed: new Set() };
   }
 
-  /** Reads the commits that follow those in the image. If too many rows changed, reads all commits. */
+  /** Reads the commits after those that the image covers. If too many rows changed, reads all commits. */
   private async readOn(): Promise<number> {
     const sizeBytes = await inSlices(this.read());
     if (this.since === null) return sizeBytes;
@@ -219,22 +219,22 @@ export class WalletFile {
   }
 
   /**
-   * The data that was stored when the wallet was closed last, with the keys of all rows that changed since. Null if every
-   * row must be read. Valid until the next write.
+   * The data that was stored when the wallet was closed last, with the keys of all rows that changed since. Null if there is
+   * no valid image, so that every row must be read. Valid until the next write.
    */
   get image(): { readonly parts: WalletParts; readonly changed: ReadonlySet<string> } | null {
     return this.since === null ? null : { parts: this.since.image.parts, changed: this.since.changed };
   }
 
-  /** Discards the image, so that every row is read. */
+  /** Stops using the wallet image, so that every row is read. */
   dropImage(): void {
     this.since = null;
     this.imagedAt = null;
   }
 
   /**
-   * Reads the rows that the parts of `image` do not cover, in file order. `isOther` tells by the key whether a row is one of
-   * them.
+   * Reads the rows that the parts of `image` do not cover, in file order. `isOther` returns for the key of a row whether the
+   * row is one of them.
    */
   *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
     const { index, since } = this;
@@ -393,7 +393,7 @@ export class WalletFile {
   }
 
   /**
-   * Rewrites the file in one atomic step, so that it contains only the live rows with these changes. The old file is
+   * Rewrites the file in one atomic step, so that it contains only the current rows after `changes`. The old file is
    * overwritten on disk, as far as the file system allows. Rejects with `EnvironmentError` like `commit`; the file is then
    * unchanged.
    */
@@ -418,7 +418,7 @@ export class WalletFile {
       this.takeBack();
       throw error;
     } finally {
-      // The commit is overwritten, because it may contain private keys.
+      // The buffer of the commit is overwritten, because it may contain private keys.
       commit.fill(0);
     }
     this.end += commit.length;
@@ -431,7 +431,7 @@ export class WalletFile {
     try {
       ftruncateSync(this.fd, this.end);
     } catch {
-      // If this fails, opening the file will remove the incomplete commit.
+      // If the removal of the incomplete commit fails, the next opening of the file removes it.
     }
   }
 
@@ -521,7 +521,7 @@ export class WalletFile {
     await removeLeftovers(this.path);
   }
 
-  /** All rows, with `changes` applied. */
+  /** Yields all rows of the file in the state after `changes`. */
   private *changedRows(changes: readonly RowChange[]): Generator<[key: string, value: Bytes]> {
     const changed = new Map<string, Bytes | null>();
     for (const [key, value] of changes)
@@ -548,7 +548,7 @@ export class WalletFile {
 
   /**
    * Writes all data to disk and closes the file. `parts`: data of the open wallet for an image, which is then written.
-   * `isOther` tells by the key whether `parts` does not cover a row.
+   * `isOther` returns for the key of a row whether `parts` does not cover the row.
    */
   async close(
     parts: WalletParts | null = null,

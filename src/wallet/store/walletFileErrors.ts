@@ -6,7 +6,7 @@ export class WalletFileError extends EnvironmentError {
   override readonly name = 'WalletFileError';
 }
 
-/** Thrown if the wallet was closed during an operation. */
+/** Error: the wallet was closed during an operation. */
 export class WalletClosedError extends EnvironmentError {
   override readonly name = 'WalletClosedError';
 

@@ -43,7 +43,7 @@ export function versionOf(bytes: Buffer): number {
   return isSealed(bytes.subarray(0, MARK_BYTES)) ? bytes.readUInt32LE(VERSION_AT) : Infinity;
 }
 
-/** Creates a mark with the synced length. */
+/** Creates the part of the head that records up to which length the file is synced. `generation` is its running number. */
 export function mark(end: number, generation: number): Buffer {
   const bytes = Buffer.alloc(MARK_BYTES);
   bytes.writeBigUInt64LE(BigInt(end), 0);
@@ -52,7 +52,7 @@ export function mark(end: number, generation: number): Buffer {
   return bytes;
 }
 
-/** Offset in the file of the mark with this generation. */
+/** Offset in the file of the mark with this generation (running number). */
 export function markOffset(generation: number): number {
   return MARKS_AT + (generation % 2) * MARK_BYTES;
 }

@@ -22,7 +22,7 @@ export const imagePath = (path: string): string => `${path}.cache`;
 /** The data of the wallet in an image, besides the positions of its rows: columns and notes by topic. */
 export interface WalletParts {
   readonly columns: Readonly<Record<'keys' | 'transactions', Columns>>;
-  /** Notes of the wallet; any JSON value. */
+  /** Data of the wallet that is not in columns; any JSON value. */
   readonly notes: unknown;
 }
 
@@ -42,9 +42,9 @@ interface ImageNotes {
 /** An image that was found valid for the wallet file. */
 export interface WalletImage {
   readonly index: RowIndex;
-  /** Numbers of the rows that `parts` does not cover, in file order. */
+  /** Numbers of the rows that `parts` does not contain, in the order of the file. */
   readonly others: Uint32Array;
-  /** Number of rows in the image. */
+  /** Number of rows that the image describes. */
   readonly rowCount: number;
   readonly end: number;
   readonly number: number;
@@ -78,7 +78,7 @@ async function checksums(
   return crcs;
 }
 
-/** Reads the image of a wallet file of `sizeBytes`. Null if there is none or it is not valid. */
+/** Reads the image of a wallet file that has `sizeBytes` bytes. Null if there is no image or the image is not valid. */
 export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
   const file = await ColumnFile.open<ImageNotes>(imagePath(path));
   if (file === null) return null;
@@ -134,7 +134,7 @@ export interface ImageSource {
   isValid(): boolean;
 }
 
-/** The columns of the rows for an image. Rows must not change during the call. Null if an image cannot contain these rows. */
+/** Columns of the rows for an image. The rows must not change during the call. Null if an image cannot contain these rows. */
 export function* imageRows(
   index: RowIndex,
   isOther: (key: Buffer) => boolean,

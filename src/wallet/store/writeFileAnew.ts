@@ -56,7 +56,7 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
       writeWhole(fd, zeros.subarray(0, Math.min(zeros.length, sizeBytes - at)), at);
     await syncFile(fd);
   } catch {
-    // The new file is complete. After this error old data may remain on the disk.
+    // The new file is complete, so the error is ignored. Its only effect is that old data may remain on the disk.
   }
 }
 
@@ -102,7 +102,7 @@ export async function writeFileAnew(
   }
   await file.close();
   try {
-    // `link` fails if `path` exists. `rename` replaces an existing file.
+    // `link` fails if `path` exists, while `rename` replaces an existing file.
     if (replaces) await rename(temporary, path);
     else await link(temporary, path);
   } finally {
@@ -116,7 +116,7 @@ function syncFolder(path: string): void {
   try {
     fd = openSync(path, 'r');
   } catch {
-    // Some systems cannot open folders, so the folder is not synced there.
+    // Some systems cannot open folders, so on these systems the folder is not synced.
     return;
   }
   try {

@@ -1,12 +1,12 @@
 /**
  * The order in which a wallet file is written: changes are written one after the other, and changes that are requested in
- * the same event loop turn share a sync. After a failure no more changes are written. So the confirmed changes are always
- * the first ones of all requested changes.
+ * the same event loop turn share a sync. After a failure no more changes are written. So the written changes are always a
+ * beginning of the sequence of requested changes.
  */
 import type { RowChange } from '../../store/rows/rowRecords.js';
 import { environmentError } from '../../util/text/environmentError.js';
 
-/** The operations on the file. Each throws on a disk error and then leaves the file unchanged. */
+/** The operations on the file. Each throws on a disk error and leaves the file unchanged in that case. */
 export interface WriteTasks {
   append(changes: readonly RowChange[]): void;
   /** Rewrites the file with `changes`. */
@@ -17,7 +17,7 @@ export interface WriteTasks {
 interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
-  /** Whether the changes are written by rewriting the whole file. */
+  /** Whether the changes are written by creating the whole file again. */
   readonly isAnew: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -29,7 +29,7 @@ export class WriteQueue {
   private waiting: Waiting[] = [];
   /** Resolves when all requested writes are complete; never rejects. */
   private writing: Promise<void> | null = null;
-  /** The first error. Later writes are rejected with it. */
+  /** The first error of a write. All later writes are rejected with it. */
   private failure: unknown = null;
 
   constructor(path: string, tasks: WriteTasks) {
@@ -37,7 +37,7 @@ export class WriteQueue {
     this.tasks = tasks;
   }
 
-  /** Whether a write has failed. */
+  /** Whether a write has failed, so that no more changes are written. */
   get hasFailed(): boolean {
     return this.failure !== null;
   }
@@ -48,7 +48,7 @@ export class WriteQueue {
   }
 
   /**
-   * Requests a write. Resolves when the changes are written, or with `sync` when they are durable. Rejects with
+   * Requests a write of `changes`. Resolves when the changes are written, or with `sync` when they are durable. Rejects with
    * `EnvironmentError` for a disk error.
    */
   ask(changes: readonly RowChange[], { sync, isAnew }: { sync: boolean; isAnew: boolean }): Promise<void> {
@@ -59,7 +59,7 @@ export class WriteQueue {
     return done;
   }
 
-  /** Runs a task while no write is in progress. Writes that are requested in between start after the task. */
+  /** Runs a task while no write is running. Writes that are requested during the task start after it. */
   async alone(task: () => Promise<void>): Promise<void> {
     await this.settled();
     const running = task();
@@ -77,7 +77,7 @@ export class WriteQueue {
   }
 
   private async writeWaiting(): Promise<void> {
-    // Waits for all requests of the same event loop turn.
+    // Other requests of the same event loop turn are added first, so that they share a sync.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const first = this.waiting.findIndex(({ isAnew }) => isAnew);

@@ -5,7 +5,7 @@
  */
 import type { Bytes } from '../../util/bytes.js';
 
-/** Thrown if the file is not a supported Berkeley DB, or is corrupt. */
+/** Error: the file is not a supported Berkeley DB, or is corrupt. */
 export class BerkeleyDbError extends Error {
   override readonly name = 'BerkeleyDbError';
 }
@@ -72,7 +72,7 @@ class Pages {
     return Math.floor(this.bytes.length / this.pageBytes);
   }
 
-  /** Returns the page with this number. Throws if the header of the page contains a different number. */
+  /** Returns the page with this number. Throws if the page header contains another number. */
   read(number: number): Buffer {
     if (number >= this.count) throw new BerkeleyDbError(`Page ${number} is after the end of the file`);
     const page = this.bytes.subarray(number * this.pageBytes, (number + 1) * this.pageBytes);
@@ -98,8 +98,8 @@ function rootOf(pages: Pages, metaNumber: number): { root: number; hasDatabases:
 }
 
 /**
- * Reads the rows of one database in a file, in key order. If the file contains several databases, reads the database `name`.
- * A returned buffer is a copy if its item spans several pages, otherwise a view of `bytes`.
+ * Reads the rows of one database in a file, in key order. If the file contains several databases, `name` selects one. A
+ * returned buffer is a copy if its item spans several pages, otherwise a view of `bytes`.
  */
 export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyDbRow> {
   const pages = new Pages(bytes);
@@ -110,7 +110,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   }
   for (const [key, value] of rowsBelow(pages, root)) {
     if (key.toString('latin1') !== name) continue;
-    // The number of the database's meta page is always stored in big endian.
+    // The number of the database's meta page is always big-endian.
     if (value.length !== 4) throw new BerkeleyDbError(`The position of the database ${name} is corrupt`);
     yield* rowsBelow(pages, rootOf(pages, value.readUInt32BE(0)).root);
     return;
@@ -118,7 +118,7 @@ export function* readBerkeleyDb(bytes: Bytes, name: string): Generator<BerkeleyD
   throw new BerkeleyDbError(`The file has no database ${name}`);
 }
 
-/** Rows of all leaves below a page, from left to right. A page that is reached twice is an error. */
+/** Rows of all leaves below a page, from left to right. Throws if a page is reached twice. */
 function* rowsBelow(pages: Pages, root: number): Generator<BerkeleyDbRow> {
   const seen = new Set<number>();
   const waiting = [root];

@@ -12,10 +12,10 @@ export interface Lsn {
   readonly offset: number;
 }
 
-/** Compares two LSNs. Negative, zero or positive if the first is before, at or after the second. */
+/** Compares two LSNs: negative if `a` is before `b`, zero if they are equal, else positive. */
 export const compareLsn = (a: Lsn, b: Lsn): number => a.file - b.file || a.offset - b.offset;
 
-/** Whether the LSN of a page means that its changes are not in a log. */
+/** Whether the LSN (log sequence number) of a page means that no log contains its changes. */
 export const isNotLogged = ({ file }: Lsn): boolean => file === 0;
 
 export interface LogRecord {
@@ -25,7 +25,7 @@ export interface LogRecord {
   readonly version: number;
   /** 0 for none. */
   readonly transaction: number;
-  /** Fields whose format depends on the record type. */
+  /** Data of the record. Its format depends on the record type. */
   readonly fields: Fields;
 }
 
@@ -38,7 +38,10 @@ const MAGIC = 0x040988;
 /** Supported versions of the log format: from that of DB 4.8 to that of DB 5.3. */
 const VERSIONS = { least: 16, most: 19 } as const;
 const HEAD_BYTES = 12;
-/** Size in bytes of the fields at the start of each record: type, transaction, and LSN of the transaction's previous record. */
+/**
+ * Size in bytes of the fields at the start of each record: type, transaction number, and the LSN of the previous record of
+ * the transaction.
+ */
 const PREFIX_BYTES = 16;
 
 export const RECORD = {
@@ -49,7 +52,7 @@ export const RECORD = {
   recycle: 14,
 } as const;
 const COMMIT = 1;
-/** Number of records that are processed between two yields. */
+/** Number of records that are processed between two yields to the event loop. */
 const RECORDS_A_SLICE = 64;
 
 /** Reads the fields of a record in order. Reading past the end throws `BerkeleyDbError`. */
@@ -61,7 +64,7 @@ export class Fields {
     this.bytes = bytes;
   }
 
-  /** Returns another reader that starts at the first field. */
+  /** Returns a further reader that begins at the first field. */
   again(): Fields {
     return new Fields(this.bytes);
   }
@@ -143,7 +146,7 @@ export interface Changes {
   readonly committed: readonly LogRecord[];
   /** Records of unfinished transactions. Their changes must be undone. */
   readonly unfinished: readonly LogRecord[];
-  /** LSN from which on changes may be missing in the database file. */
+  /** LSN of the first change that may be missing in the database file. */
   readonly start: Lsn;
 }
 
@@ -158,7 +161,7 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   for (const { type, fields } of records)
     if (type === RECORD.checkpoint && from === undefined) start = fields.again().lsn();
   const ended = committedOnes(records);
-  /** File numbers that the log currently uses for the database file. */
+  /** File numbers that the log uses for the database file at this point. */
   const names = new Set<number>();
   const committed: LogRecord[] = [];
   const unfinished: LogRecord[] = [];

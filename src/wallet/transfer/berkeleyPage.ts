@@ -107,7 +107,7 @@ function moveItems(page: Buffer, offset: number, by: number): void {
   }
 }
 
-/** Replaces an item with plain data. A number of bytes at the start and the end of the old data is kept. */
+/** Replaces an item with plain data. The first and last bytes of the old data, as many as the record says, are kept. */
 export function replaceItem(
   page: Buffer,
   index: number,
@@ -169,7 +169,7 @@ function itemBytes(page: Buffer, offset: number, isLeaf: boolean): number {
   return isData ? aligned(LEAF_HEAD_BYTES + length) : OVERFLOW_BYTES;
 }
 
-/** Sets or clears the deletion flag of an item. On a leaf, the value that follows the key is marked. */
+/** Sets or clears the deletion flag of an item. On a leaf, the flag of the value after the key is changed. */
 export function markItem(page: Buffer, index: number, isDeleted: boolean): void {
   const at = page.readUInt16LE(PAGE.items + 2 * (index + (page[PAGE.type] === TYPE.leaf ? 1 : 0))) + 2;
   page.writeUInt8(isDeleted ? page.readUInt8(at) | DELETED : page.readUInt8(at) & ~DELETED, at);

@@ -47,12 +47,12 @@ const FILE_ID_BYTES = 20;
 const PAGES_A_RECORD = 2;
 
 const HEAD_BYTES = PAGE.items;
-/** Number of records that are processed between two yields. */
+/** Number of records that are processed between two yields to the event loop. */
 const RECORDS_A_SLICE = 64;
 
 /**
- * Returns a copy of the file with all committed changes. `from` replaces the LSN of the last checkpoint. Throws
- * `BerkeleyDbError` if file and log do not match.
+ * Returns a copy of the file with all committed changes. `from`, if given, is used instead of the LSN of the last
+ * checkpoint. Throws `BerkeleyDbError` if the file and the log do not match.
  */
 export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): Slices<Buffer> {
   if (file.length < 512 || file.readUInt32LE(META.magic) !== MAGIC)
@@ -98,7 +98,7 @@ class Replay {
     return this.pages[number]!;
   }
 
-  /** Whether a page has the LSN that it had before a change, so that the change must be applied. */
+  /** Whether a page still has the LSN (log sequence number) from before a change, so that the change must be applied. */
   private isBefore(page: Buffer, before: Lsn): boolean {
     const now = lsnOf(page);
     const order = compareLsn(now, before);
@@ -111,7 +111,7 @@ class Replay {
     return false;
   }
 
-  /** Applies a change to a page, unless the page already contains it. */
+  /** Applies a change to a page unless the page's LSN shows that the change was already applied. */
   private change(number: number, before: Lsn, lsn: Lsn, task: (page: Buffer) => void): void {
     const page = this.page(number);
     if (!this.isBefore(page, before)) return;
@@ -344,7 +344,7 @@ class Replay {
       this.change(next, nextBefore, lsn, (bytes) => bytes.writeUInt32LE(right, PAGE.previous));
   }
 
-  /** Undoes a change that belongs to an unfinished transaction. */
+  /** Undoes a change of an unfinished transaction. */
   undo(record: LogRecord): void {
     const { type, lsn } = record;
     const takeBack = (number: number, before: Lsn, task: (page: Buffer) => void): void => {
@@ -376,7 +376,7 @@ class Replay {
         return;
       }
       default:
-        // Only changes of rows are undone. Pages that were allocated for an unfinished transaction stay unused.
+        // Only changes of rows are undone. A page that was allocated for an unfinished transaction stays unused.
         if (this.pages.some((page) => compareLsn(lsnOf(page), lsn) === 0) && TOUCHES_ROWS.has(type))
           throw new BerkeleyDbError('The file contains a part of an unfinished change that cannot be undone');
     }
@@ -390,7 +390,10 @@ const NOWHERE: Lsn = { file: 0, offset: 0 };
 const unknown = ({ type }: LogRecord): BerkeleyDbError =>
   new BerkeleyDbError(`The log has a record of type ${type}, which wallets do not have`);
 
-/** Runs a task. Reports an offset error as corruption of the file, because a corrupt page or record causes it, not a bug. */
+/**
+ * Runs a task. Converts an offset error (`RangeError`) to an error about file corruption, because a corrupt page or record
+ * causes it, not a bug.
+ */
 function guard(task: () => void): void {
   try {
     task();

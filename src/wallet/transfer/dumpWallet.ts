@@ -18,7 +18,7 @@ import { encodeDumpText, formatDumpTime } from './dumpText.js';
 import { addressText } from './imports.js';
 import { keyTimes } from './keyTimes.js';
 
-/** Thrown if the wallet was locked while it was dumped. */
+/** Thrown if the wallet was locked during the dump. */
 export class DumpLockedError extends Error {
   override readonly name = 'DumpLockedError';
 }
@@ -69,7 +69,7 @@ function* paused<T>(work: Slices<T>): Generator<null, T> {
   }
 }
 
-/** The line of a key; null if the key was removed. */
+/** Returns the dump line of a key; null if the wallet does not have the key any more. */
 function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | null): string | null {
   const { keyring, keypool } = wallet;
   if (wallet.isLocked) throw new DumpLockedError();
@@ -89,7 +89,7 @@ function keyLine(wallet: Wallet, keyId: Bytes, timeSec: number, seedId: Bytes | 
 }
 
 /**
- * The addresses of a key that have a label. If none has a label, its address of the usual type. Source:
+ * Returns those addresses of a key that have a label or, if none has a label, the address of the usual type. Source:
  * `GetWalletAddressesForKey`.
  */
 function namesOf(wallet: Wallet, publicKey: Bytes): { addresses: string; label: string | null } {

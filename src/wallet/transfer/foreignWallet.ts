@@ -24,7 +24,7 @@ const FOREIGN_LOCK = '.walletlock';
 const FIRST_LOG = 'log.0000000001';
 const HEAD_BYTES = 512;
 
-/** Thrown if the file cannot be imported. The message contains the reason and what the operator can do. */
+/** Error: the file cannot be imported. The message contains the reason and what the operator can do. */
 export class ForeignWalletError extends EnvironmentError {
   override readonly name = 'ForeignWalletError';
 }
@@ -61,7 +61,7 @@ export interface Migrated {
   readonly warning: string;
 }
 
-/** Copies a wallet of the reference to a new file. Rejects with `ForeignWalletError`; then no new file exists. */
+/** Copies a wallet of the reference to a new file. Rejects with `ForeignWalletError`; in that case it leaves no new file. */
 export async function migrateForeignWallet(from: string, to: string): Promise<Migrated> {
   refuseOpen(from);
   let bytes: Buffer;
@@ -107,7 +107,7 @@ async function logOf(path: string): Promise<LogFile[]> {
   try {
     names = await readdir(folder);
   } catch {
-    // A wallet that was closed cleanly has no log.
+    // If the wallet was closed cleanly, it has no log.
     return [];
   }
   const files: LogFile[] = [];
@@ -144,7 +144,7 @@ function refuseOpen(path: string): void {
     inode = statSync(join(dirname(path), FOREIGN_LOCK)).ino;
     locks = readFileSync('/proc/locks', 'latin1');
   } catch {
-    // The lock file, or the system's list of locks, does not exist.
+    // The lock file does not exist, or the system does not provide a list of locks.
     return;
   }
   const held = locks.split('\n').some((line) => new RegExp(`:${inode} \\d+ `).test(line));

@@ -13,13 +13,13 @@ import { addressText, publicKeyOf } from './imports.js';
 const CHUNK_BYTES = 1 << 16;
 
 export interface DumpImport {
-  /** Creation time of the oldest imported key, but at most the time of the tip; 0 if unknown. */
+  /** Creation time in seconds since 1970 of the oldest imported key, at most the time of the tip; 0 if unknown. */
   readonly oldestSec: number;
-  /** Whether all keys and scripts that the wallet did not have yet were imported. */
+  /** Whether all keys and scripts in the file that the wallet did not have were imported. */
   readonly isComplete: boolean;
 }
 
-/** Imports all lines of a file. When the promise resolves, the result is on disk. */
+/** Imports all lines of a file. When the promise resolves, the imported data is on disk. */
 export async function importDump(wallet: Wallet, file: FileHandle): Promise<DumpImport> {
   const { chain } = wallet.node;
   let oldestSec = chain.height < 0 ? 0 : chain.timeSecAt(chain.height);
@@ -33,7 +33,7 @@ export async function importDump(wallet: Wallet, file: FileHandle): Promise<Dump
       else if (birthSec !== null) oldestSec = Math.min(oldestSec, birthSec);
       const pause = yieldIfDue(since);
       if (typeof pause === 'number') continue;
-      // Changes that were applied to memory are written before other code runs.
+      // Changes that were applied to memory are passed to the writer before other code runs.
       await wallet.write(batch);
       batch = new WalletBatch();
       since = await pause;
@@ -52,7 +52,7 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
     const lines = (rest + decoder.write(chunk.subarray(0, bytesRead))).split('\n');
-    // The buffer is overwritten, because it contained private keys.
+    // The buffer is overwritten, because it may have contained private keys.
     chunk.fill(0);
     if (bytesRead === 0) {
       yield lines;
@@ -64,8 +64,8 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string[]> {
 }
 
 /**
- * Imports a line. Returns the creation time of the imported key or script; null if the wallet already has it or the line
- * contains none.
+ * Imports one line of a dump. Returns the creation time of the imported key or script; null if the wallet already has it or
+ * the line contains none.
  */
 function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 'failed' | null {
   const { keyring, book, node, logName } = wallet;
@@ -99,6 +99,6 @@ function importLine(wallet: Wallet, batch: WalletBatch, text: string): number | 
   }
   secret.privateKey.fill(0);
   if (isKnown) return null;
-  // The wallet may have been locked in between, so the key may not have been added.
+  // The wallet may have been locked during the wait, in which case the key was not added.
   return keyring.hasKey(keyId) ? timeSec : 'failed';
 }

@@ -140,7 +140,7 @@ class Import {
       fail('address', 'Consistency check failed');
   }
 
-  /** Decodes a private key and passes it to `use`. Wipes it afterwards, even if it was not imported. */
+  /** Decodes a private key and passes it to `use`. Overwrites the key afterwards, even if it was not imported. */
   private withSecret(text: string, use: (secret: DecodedSecret) => void): void {
     const secret = decodeSecret(text, this.wallet.prefixes);
     if (secret === null) throw new ImportError('address', 'Invalid private key encoding');
@@ -158,7 +158,7 @@ class Import {
     if (!hasPrivateKeys) fail('wallet', 'Error: Private keys are disabled for this wallet');
     this.enterLabel({ type: 'pubkeyhash', hash: keyId });
     if (keyring.hasKey(keyId)) fail(kind, known);
-    // Keys are imported one by one, and the wallet may be locked in between.
+    // Keys are imported one by one, and the wallet may have been locked since the last one.
     if (isLocked) fail('wallet', 'Error adding key to wallet');
     keyring.addKey(this.batch, secret.privateKey, publicKey, plainMetadata(this.request.timeSec));
   }

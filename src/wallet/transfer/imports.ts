@@ -20,7 +20,7 @@ import { learnRelatedScripts } from '../keys/newAddress.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 
-/** Thrown if an import failed. The message is that of the reference. */
+/** Error: an import failed. The message is that of the reference. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
   /** What caused the error: an address or key, a parameter, or the wallet. */
@@ -53,8 +53,8 @@ export function publicKeyOf({ privateKey, compressed }: DecodedSecret): Buffer {
 }
 
 /**
- * Imports a private key, sets the label of its addresses, and wipes the caller's buffer. Returns false if the wallet already
- * has the key. Source: `importprivkey`.
+ * Imports a private key and sets the label of its addresses. Overwrites the caller's buffer. Returns false if the wallet
+ * already has the key. Source: `importprivkey`.
  */
 export function importPrivateKey(
   wallet: Wallet,

@@ -8,7 +8,7 @@ import { keyIdsOf } from '../keys/affectedKeys.js';
 import { TIMESTAMP_WINDOW_SEC } from '../scan/rescan.js';
 import type { Wallet } from '../wallet.js';
 
-/** Number of blocks below the tip that a reorg may replace. */
+/** Number of blocks below the tip that a reorg may replace. Only older blocks are used for estimates. */
 const SAFE_DEPTH = 144;
 
 /**

@@ -15,10 +15,10 @@ import { WalletFile, type WalletRows } from '../store/walletFile.js';
 import { isForeignWallet } from './foreignWallet.js';
 
 const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
-/** Number of rows that are read between two yields. */
+/** Number of rows that are read between two yields to the event loop. */
 const ROWS_AT_ONCE = 64;
 
-/** Reason why a backup of this wallet must not overwrite the file at `path`; null if it may. */
+/** Reason why a backup of this wallet must not overwrite the file at `path`; null if it may overwrite it. */
 export async function refusalToReplace(path: string, keyring: Keyring): Promise<string | null> {
   if (isForeignWallet(path)) return 'there is already a wallet of lbrycrd';
   if (!WalletFile.isOne(path)) return null;
@@ -32,7 +32,10 @@ export async function refusalToReplace(path: string, keyring: Keyring): Promise<
   }
 }
 
-/** Whether a file contains a key or script that the wallet does not have and that is not derived from a seed of the wallet. */
+/**
+ * Whether a file contains a key or script that the wallet does not contain and that cannot be derived from a seed of the
+ * wallet.
+ */
 function* hasMore(file: WalletRows, keyring: Keyring): Slices<boolean> {
   let count = 0;
   const isUnknown: Record<string, (rest: Buffer) => boolean> = {

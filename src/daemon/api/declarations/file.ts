@@ -89,7 +89,7 @@ export const fileList = declareMethod({
     pageSize,
     ...fileFilter,
     { name: 'added_on', type: 'int', description: 'time at which the file was added (Unix time in seconds)' },
-    // The usage text of lbry-sdk omits this filter.
+    // Filter by the height of the claim. The usage text of lbry-sdk omits this filter.
     {
       name: 'claim_height',
       type: 'int',

@@ -198,7 +198,7 @@ export const downloadDirectory = declareParam({
     'full path of the folder for the saved file, created if missing; default: the setting download_dir',
 });
 
-/** Filters that choose outputs; a list of values matches any of them. */
+/** Filters that select outputs. If a filter has a list of values, an output matches if any of them matches. */
 export const txoFilter = [
   txoType,
   inTransactions,
@@ -219,7 +219,7 @@ export const txoFilter = [
   excludeInternalTransfers,
 ] as const;
 
-/** Common parameters of lists of outputs. */
+/** Parameters that all methods which list outputs have. */
 export const listing = [
   accountId,
   walletId,
@@ -231,7 +231,7 @@ export const listing = [
   includeReceivedTips,
 ] as const;
 
-/** Filters that choose files. */
+/** Filters that select files. */
 export const fileFilter = [
   ofDescriptor,
   ofFileName,

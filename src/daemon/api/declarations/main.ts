@@ -26,7 +26,7 @@ import {
 import { ffmpegShape, peer, statusShape, transaction, txo, versionShape } from './shapes.js';
 
 const [account, wallet, address, ...others] = creating;
-/** Parameters that mean another thing for an update than for a new claim. */
+/** Parameters whose meaning for an update of a claim differs from the meaning for a new claim. */
 const publishing = [
   {
     ...account,

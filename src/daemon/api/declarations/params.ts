@@ -1,25 +1,25 @@
 /** Parameters that recur in the declarations of methods, and lists of them. */
 import { declareParam } from '../declaration.js';
 
-/** For methods that read from one account or all. */
+/** Parameter `account_id` of methods that read from one account, or from all accounts if it is absent. */
 export const accountId = declareParam({
   name: 'account_id',
   type: 'str',
   description: 'id of the account; default: all accounts of the wallet',
 });
-/** For methods that need exactly one account. */
+/** Parameter `account_id` of methods that need exactly one account. */
 export const oneAccountId = declareParam({
   name: 'account_id',
   type: 'str',
   description: 'id of the account; default: the default account',
 });
-/** For methods that create a claim or support. */
+/** Parameter `account_id` of methods that create a claim or support. */
 export const holderAccountId = declareParam({
   name: 'account_id',
   type: 'str',
   description: 'id of the account that gets the new output; default: the default account',
 });
-/** For methods that spend a claim or support. */
+/** Parameter `account_id` of methods that spend a claim or support. */
 export const searchedAccountId = declareParam({
   name: 'account_id',
   type: 'str',
@@ -341,10 +341,10 @@ export const password = declareParam({
 });
 export const data = declareParam({ name: 'data', type: 'str', description: 'text of an exported wallet' });
 
-/** Fields of all claim types. */
+/** Parameters for the metadata fields that all claim types have. */
 export const metadata = [title, description, tags, languages, locations, thumbnailUrl] as const;
 
-/** The channel that signs the new claim. */
+/** Parameters that choose the channel that signs the new claim. */
 export const signing = [channelId, channelName, channelAccountId] as const;
 
 /** Parameters of all methods that create claims. */
@@ -367,10 +367,10 @@ export const updating = [
   blocking,
 ] as const;
 
-/** Fields that an update can clear. */
+/** Parameters of update methods that clear fields of the claim. */
 export const clearing = [clearTags, clearLanguages, clearLocations] as const;
 
-/** Additional fields of streams. */
+/** Parameters for the additional metadata fields of streams. */
 export const streamFields = [
   fileName,
   fileHash,

@@ -3,7 +3,8 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod } from '../declaration.js';
 import { walletId } from './params.js';
 
-// They need open wallets, and no hub: `needs` names no component. Source: lbry-sdk daemon.py `jsonrpc_preference_get`.
+// The methods of preferences need open wallets but no hub, so `needs` names no component. Source: lbry-sdk daemon.py
+// `jsonrpc_preference_get`.
 
 export const preferenceGet = declareMethod({
   name: 'preference_get',

@@ -2,7 +2,7 @@
 import { t, type Schema, type SchemaFields } from '../../../schema/schema.js';
 
 const lbc = (description: string): Schema => t.str(`${description} (LBC as text)`);
-/** The schema, or null under the condition `when`. */
+/** Schema of a value that is null under the condition `when`. */
 const orNull = (schema: Schema, when: string, description = schema.description): Schema =>
   t.union(
     [
@@ -17,7 +17,7 @@ const withoutAddress = 'if the script has no address';
 const HEIGHT =
   'block height; 0 in the mempool, -1 in the mempool with unconfirmed inputs, -2 if not yet sent to a hub';
 
-/** A nested output has no schema of its own here. */
+/** Schema of an output within another output. It has no fields of its own, so that schemas do not contain themselves. */
 const inner = (description: string): Schema => t.openObject({}, description);
 
 const txoFields = {
@@ -166,7 +166,7 @@ const wholeAccountFields = {
 
 export const account = t.named('Account', t.object(wholeAccountFields, 'an account'));
 
-/** The answer of `account_add`. */
+/** Schema of the answer of `account_add`. */
 export const addedAccount = t.object(
   { ...wholeAccountFields, form: t.str('format of the seed or key that was passed') },
   'the account, and the format of its seed or key',
@@ -232,7 +232,7 @@ const notSaved = 'if no file is saved';
 const withoutClaim = 'if the file has no claim';
 const downloading = 'during a download';
 
-/** Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py `encode_file`. */
+/** Fields of a file in answers. Source: lbry-sdk lbry/extras/daemon/json_response_encoder.py `encode_file`. */
 const fileFields = {
   streaming_url: t.str('URL of the content for media players'),
   completed: t.bool('whether the saved file is complete'),

@@ -187,5 +187,5 @@ export const DECLARATIONS: readonly MethodDeclaration[] = [
   walletUnlock,
 ];
 
-/** Source: the methods of lbry-sdk that are marked `deprecated`. */
+/** Older names of methods, which lbry-sdk marks as `deprecated`. */
 export const ALIASES: readonly MethodAlias[] = [{ name: 'channel_new', replacedBy: 'channel_create' }];

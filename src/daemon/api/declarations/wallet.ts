@@ -143,8 +143,8 @@ export const walletReconnect = declareMethod({
   usage: [],
   params: [],
   result: t.none(),
-  // The component `wallet` waits for a hub. This method must also work before the component runs, because it can connect
-  // to another hub.
+  // The component `wallet` starts only when a hub is connected. This method must work earlier, because it can open a
+  // connection to another hub.
   needs: [],
 });
 

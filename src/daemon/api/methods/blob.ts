@@ -8,7 +8,7 @@ import type { DaemonContext } from '../context.js';
 import { blobAnnounce, blobClean, blobDelete, blobList, blobRestore } from '../declarations/blob.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
-/** The sd hash of the stream that the URL resolves to; null if it resolves to no stream. */
+/** Resolves a URL and returns the sd hash of its stream; null if the URL does not lead to a stream. */
 async function sdHashOfUrl({ services }: DaemonContext, url: string): Promise<string | null> {
   const resolved = (await services.resolver.resolve([url])).get(url) ?? null;
   const type = resolved instanceof Txo ? resolved.claim?.claim.type : undefined;
@@ -23,14 +23,14 @@ interface StreamChoice {
   readonly sd_hash?: string | undefined;
 }
 
-/** The sd blob and the data blobs of the chosen stream that the database knows. */
+/** The sd blob and those data blobs of the chosen stream that the database has rows of. */
 async function blobsOf(context: DaemonContext, choice: StreamChoice): Promise<string[]> {
   const { content } = context.services;
   let sdHash: string | null = choice.sd_hash ?? null;
   if (choice.uri) sdHash = await sdHashOfUrl(context, choice.uri);
   else if (choice.stream_hash) sdHash = await content.sdHashOf(choice.stream_hash);
   const streamHash = sdHash === null ? null : await content.streamHashOf(sdHash);
-  // A URL names an sd blob even if the database has no blob of the stream.
+  // For a URL the hash of the sd blob is known even if the database has no blob of the stream.
   if (streamHash === null) return choice.uri && sdHash !== null ? [sdHash] : [];
   const rows = await content.blobsOfStream(streamHash);
   return [sdHash!, ...rows.flatMap(({ hash }) => (hash === null ? [] : [hash]))];

@@ -28,7 +28,10 @@ interface AbandonArgs {
 
 const choiceOf = ({ claim_id: claimId, txid, nout }: AbandonArgs) => ({ claimId, txid, nout });
 
-/** `fundingIsAll`: all chosen accounts pay the costs that the claims' own amounts do not cover. */
+/**
+ * Options for abandoning claims. `fundingIsAll`: all chosen accounts pay the costs that the amounts of the claims do not
+ * cover.
+ */
 const abandonOptions = (
   { account_id: accountId, preview }: AbandonArgs,
   fundingIsAll: boolean,

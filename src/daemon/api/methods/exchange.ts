@@ -10,7 +10,7 @@ import { blobGet, blobReflect, blobReflectAll } from '../declarations/blob.js';
 import { fileReflect } from '../declarations/file.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
-/** Source: lbry-sdk lbry/conf.py `reflector_servers`. */
+/** Default port of a reflector. Source: lbry-sdk lbry/conf.py `reflector_servers`. */
 const REFLECTOR_PORT = 5566;
 
 const get = implement(blobGet, async ({ services }, args) => {
@@ -38,7 +38,7 @@ const get = implement(blobGet, async ({ services }, args) => {
   }
 });
 
-/** The named reflector, otherwise one from the settings. */
+/** Returns the reflector that the caller named, otherwise one of the reflectors in the settings. */
 function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
   if (name !== undefined && name !== '') return splitHostPort(name, port ?? REFLECTOR_PORT);
   const place = reflecting.anyServer();
@@ -57,7 +57,8 @@ const reflectFile = implement(fileReflect, async ({ services }, args) => {
   });
   const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
   const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
-  // QUIRK: lbry-sdk returns an empty list here, the same as when the reflector has all blobs.
+  // QUIRK: after a failure lbry-sdk returns an empty list, which also means that the reflector has all blobs. This code
+  // throws an error instead.
   if (failed)
     throw failure(`The stream could not be reflected to ${place.host}:${place.port}: ${failed.reason}`);
   return results.flatMap(({ sent }) => sent);

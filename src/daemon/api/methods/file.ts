@@ -23,7 +23,7 @@ import { fileToJson } from '../fileJson.js';
 import { implement, type MethodImplementation } from '../implement.js';
 import { listPortsOf } from './listing.js';
 
-/** Arguments that do not choose files. */
+/** Names of arguments that do not select files. */
 const NO_FILTERS = new Set([
   'sort',
   'reverse',
@@ -38,7 +38,7 @@ const NO_FILTERS = new Set([
   'download_directory',
 ]);
 
-/** Page of two files. Two rows are enough to see whether exactly one file matches. */
+/** First page with two files. Two rows are enough to see whether exactly one file matches. */
 const FIRST_TWO = { offset: 0, limit: 2 };
 
 function filterOf(args: object, besides: readonly string[] = []): FileFilter {
@@ -54,7 +54,7 @@ function filterOf(args: object, besides: readonly string[] = []): FileFilter {
   ) as FileFilter;
 }
 
-/** The wallet's payments for the claims of these files, by claim id. */
+/** Purchase receipts of the wallet for the claims of these files, by claim id. */
 async function receiptsOf(
   context: DaemonContext,
   files: readonly ManagedFile[],
@@ -121,7 +121,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
     await file.stop();
     return 'Stopped download';
   }
-  // A file that is streamed but not saved is saved from now on. A finished file is saved already.
+  // A file that was streamed without being saved is saved from here on. A finished file is saved already.
   await file.lookAtOutput();
   if (file.isSaving || (file.row.isSaved && file.isCompleted)) return 'File was already being downloaded';
   await file.save({});
@@ -160,7 +160,7 @@ const rebuild = implement(fileRebuild, async ({ services }) => {
   };
 });
 
-/** The chosen files and channels. Without a filter no file is chosen. */
+/** Sets the pin of the files and channels that the arguments choose. Without a filter no file is chosen. */
 async function pinChoice(
   { services }: DaemonContext,
   args: { readonly channel_id?: readonly string[] | undefined },

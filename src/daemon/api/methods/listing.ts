@@ -27,12 +27,12 @@ export interface ListingArgs extends OwnerArgs {
 
 export interface Owner {
   readonly wallet: LoadedWallet;
-  /** The named account, or all accounts of the wallet. */
+  /** The account that the arguments name, or all accounts of the wallet. */
   readonly accounts: readonly LoadedAccount[];
   readonly accountIds: readonly string[];
 }
 
-/** Throws `WalletNotLoadedError`, `ValueError`. */
+/** Returns the wallet, or the account in it, that the arguments name. Throws `WalletNotLoadedError` or `ValueError`. */
 export function ownerOf({ services }: DaemonContext, args: OwnerArgs): Owner {
   const wallet = services.wallets.get(args.wallet_id);
   const accounts = args.account_id ? [wallet.account(args.account_id)] : wallet.accounts;
@@ -45,7 +45,7 @@ export const listPortsOf = ({ services }: DaemonContext, wallet: LoadedWallet): 
   view: wallet,
 });
 
-/** A page of outputs by the shared list parameters; `choice` filters the outputs. */
+/** Page of outputs, chosen by the parameters that all list methods share. `choice` adds a filter for the outputs. */
 export async function txoPage(
   context: DaemonContext,
   args: ListingArgs,

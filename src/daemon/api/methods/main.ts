@@ -1,4 +1,4 @@
-/** The daemon itself: `status`, `version`, `stop`, `ffmpeg_find`. */
+/** Methods about the daemon itself: `status`, `version`, `stop`, `ffmpeg_find`. */
 import { ffmpegFind, status, stop, version } from '../declarations/main.js';
 import { implement, type MethodImplementation } from '../implement.js';
 

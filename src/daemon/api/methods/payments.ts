@@ -1,4 +1,4 @@
-/** Payments: account_send, account_fund, account_deposit, wallet_send, txo_spend. */
+/** Methods for payments: account_send, account_fund, account_deposit, wallet_send, txo_spend. */
 import { txid } from '../../../primitives/transaction.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { TxoFilter } from '../../ledger/txoQuery.js';
@@ -13,7 +13,7 @@ import { implement, type MethodImplementation } from '../implement.js';
 import { showPortOf } from '../showPort.js';
 import { answerWith, handOf } from './txBuilding.js';
 
-/** The filter for outputs to spend. The filter always requires unspent outputs of the wallet, whatever the arguments are. */
+/** Filter for the outputs to spend. Whatever the arguments are, it requires unspent outputs of the wallet. */
 const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
   txoFilterOf([], {
     ...args,

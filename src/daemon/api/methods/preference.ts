@@ -20,7 +20,10 @@ const set = implement(preferenceSet, async ({ services }, args) => {
   return new Map<string, JsonOut>([[args.key, value]]);
 });
 
-/** Text that begins like a list or an object is read as JSON. Throws `ValueError`. */
+/**
+ * Parses text that begins like a JSON list or object. Other values are returned unchanged. Throws `ValueError` for invalid
+ * JSON.
+ */
 function readValue(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
   try {

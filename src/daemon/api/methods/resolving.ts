@@ -35,7 +35,7 @@ const PRICE_PLACES = 5;
 const accountIdsOf = ({ services }: DaemonContext, walletId: string | undefined): string[] =>
   services.wallets.get(walletId).accounts.map(({ id }) => id);
 
-/** The sign of negative numbers is ignored. */
+/** Page numbers for the hub. For a negative number its absolute value is used. */
 function pageOfHub(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
@@ -44,7 +44,7 @@ function pageOfHub(args: {
   return pageOf({ page: args.page && Math.abs(args.page), page_size: pageSize });
 }
 
-/** Each item formatted by `show`. Yields between items, since `show` verifies signatures. */
+/** Formats each item by `show`. Yields to the event loop between items, since `show` verifies signatures. */
 async function shown<Item>(items: Iterable<Item>, show: (item: Item) => JsonOut): Promise<JsonOut[]> {
   const answers: JsonOut[] = [];
   let since = performance.now();

@@ -1,4 +1,4 @@
-/** Supports and purchases: support_create, support_abandon, purchase_create. */
+/** Methods for supports and purchases: support_create, support_abandon, purchase_create. */
 import { buyClaim } from '../../txBuilding/purchases.js';
 import { abandonSupports, createSupport } from '../../txBuilding/supportBuilding.js';
 import { purchaseCreate } from '../declarations/purchase.js';

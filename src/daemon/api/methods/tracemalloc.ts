@@ -22,7 +22,7 @@ interface ProfileNode {
   readonly callFrame: { readonly url: string; readonly lineNumber: number; readonly functionName: string };
 }
 
-/** Bytes and number of samples for one source line. */
+/** Memory that was allocated at one source line: bytes and number of samples. */
 interface Place {
   readonly line: string;
   readonly code: string;
@@ -30,7 +30,7 @@ interface Place {
   count: number;
 }
 
-/** Sums of live allocations by place, the largest first. */
+/** Sums of live allocations by place in the code, sorted from the largest. */
 function sumUp({ head, samples }: Profile): Place[] {
   const samplesOf = new Map<number, number>();
   for (const { nodeId } of samples) samplesOf.set(nodeId, (samplesOf.get(nodeId) ?? 0) + 1);

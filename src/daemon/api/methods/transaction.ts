@@ -34,7 +34,7 @@ const show = implement(transactionShow, async (context, args) => {
     const shown = await shownTransaction(hashFromHex(args.txid), ledger, wallets.default);
     return shown === null ? NOT_FOUND : transactionToJson(shown, showPortOf(context));
   } catch (error) {
-    // A refusal of the hub is returned as the answer.
+    // An error answer of the hub is returned as the method's result.
     if (!(error instanceof HubRefusal)) throw error;
     return { success: false, code: error.code, message: error.message };
   }

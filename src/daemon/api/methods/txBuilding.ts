@@ -64,7 +64,7 @@ export const FIELDS = {
   collection: [...namesOf([...metadata, ...clearing]), 'claims', 'clear_claims'],
 } as const;
 
-/** The given parameters among these names. */
+/** Returns those parameters that are in `names` and that the caller gave. */
 export function fieldsOf(args: object, names: readonly string[]): ClaimArguments {
   // Parameters were read by their declarations, so these values are JSON.
   const given = args as Readonly<Record<string, JsonValue | undefined>>;
@@ -77,7 +77,7 @@ interface FileArgs {
   readonly optimize_file?: boolean | undefined;
 }
 
-/** The file to publish. Throws if the component that creates streams does not run. */
+/** Opens the file to publish. Throws if the component that creates streams does not run. */
 export function fileOf({ services }: DaemonContext, args: FileArgs): FileChoice | undefined {
   if (args.file_path === undefined) return undefined;
   services.txBuilder.ports.publishing();
@@ -101,7 +101,10 @@ export function handOf(
   return { txBuilder, wallet: wallets.get(walletId) };
 }
 
-/** Waits for the transaction if requested, and formats it. */
+/**
+ * Formats a created transaction as the answer of a method. If the caller requested it, waits until the wallet has processed
+ * the transaction.
+ */
 export async function answerWith(
   context: DaemonContext,
   made: MadeTransaction,

@@ -1,12 +1,15 @@
-/** Finds the gateway of this network over UPnP or NAT-PMP, with the package `@silentbot1/nat-api`, which is loaded only here. */
+/**
+ * Finds the gateway of this network over UPnP or NAT-PMP, with the package `@silentbot1/nat-api`, which no other module
+ * loads.
+ */
 import type { Gateway } from './portMapper.js';
 
-/** Lifetime of a mapping without renewal. */
+/** Lifetime in seconds of a port mapping without renewal. */
 const LEASE_SEC = 3600;
-/** Timeout for HTTP requests to a gateway, since the package has none. */
+/** Timeout in milliseconds for HTTP requests to a gateway. The npm package for port mapping sets none. */
 const TIMEOUT_MS = 10_000;
 
-/** The used part of the package, which declares no types. */
+/** The used functions of the npm package for port mapping, which declares no types. */
 interface NatApi {
   map(options: object): Promise<boolean>;
   unmap(options: object): Promise<boolean>;
@@ -14,7 +17,7 @@ interface NatApi {
   destroy(): Promise<unknown>;
 }
 
-/** Result of the promise, or `otherwise` if the promise takes too long or rejects. */
+/** Returns the result of the promise, or `otherwise` if the promise takes too long or rejects. */
 async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<T>((resolve) => {
@@ -27,7 +30,7 @@ async function inTime<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** Resolves to null if no gateway reports an external address. */
+/** Finds the gateway of the network. Resolves to null if no gateway reports an external address. */
 export async function findNatGateway(): Promise<Gateway | null> {
   // @ts-expect-error The package declares no types.
   const { default: Api } = (await import('@silentbot1/nat-api')) as {

@@ -7,9 +7,9 @@ import type { Logger } from '../../../util/logging.js';
 import { isPublicAddress } from '../addresses.js';
 
 const EVERY_MS = 360_000;
-/** Number of ports that are tried if the gateway forwards the wanted one to another machine. */
+/** Maximum number of external ports that are tried, if the gateway forwards the wanted port to another machine. */
 const TRIES = 10;
-/** Time for which `stop` waits for a running round. */
+/** Milliseconds for which `stop` waits for a running round of port mapping. */
 const STOP_MS = 3000;
 const MAX_PORT = 65_535;
 
@@ -17,9 +17,12 @@ export type MappedProtocol = 'TCP' | 'UDP';
 
 export interface Gateway {
   readonly name: string;
-  /** Null if the gateway does not report it. */
+  /** Returns the external address of the network; null if the gateway does not report it. */
   externalAddress(): Promise<string | null>;
-  /** Maps the port or renews the mapping; false if the gateway refuses, as for a port of another machine. */
+  /**
+   * Creates or renews a port mapping. Resolves to false if the gateway refuses, for example because the port is mapped to
+   * another machine.
+   */
   map(externalPort: number, port: number, protocol: MappedProtocol, name: string): Promise<boolean>;
   unmap(externalPort: number, port: number, protocol: MappedProtocol): Promise<void>;
   close(): Promise<void>;
@@ -28,9 +31,9 @@ export interface Gateway {
 export interface PortMapperDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves to null if the network has no gateway that maps ports. */
+  /** Finds the gateway. Resolves to null if the network has no gateway that maps ports. */
   readonly findGateway: () => Promise<Gateway | null>;
-  /** The ports to map: those of components that are not skipped. */
+  /** Ports to map: the ports of all components that the settings do not skip. */
   readonly ports: readonly {
     readonly protocol: MappedProtocol;
     readonly port: number;
@@ -50,17 +53,17 @@ export class PortMapper {
     this.#deps = deps;
   }
 
-  /** Resolves after the first round; the others follow until `stop`. */
+  /** Starts mapping ports. Resolves after the first round; later rounds renew the mappings until `stop` is called. */
   start(): Promise<void> {
     const first = this.#firstRound();
     this.#rounds = first.then(() => this.#repeat());
     return first;
   }
 
-  /** Removes the mappings. */
+  /** Removes the port mappings from the gateway. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // The wait is limited, because a round may wait for a gateway that does not answer.
+    // The wait is limited, because the running round may wait for a gateway that does not answer.
     await atMost(this.#deps.clock, STOP_MS, this.#rounds);
     for (const { protocol, port } of this.#deps.ports) {
       const external = this.#redirects.get(protocol);
@@ -71,12 +74,12 @@ export class PortMapper {
     this.#gateway = null;
   }
 
-  /** Null without a gateway. */
+  /** Name of the gateway; null if no gateway was found. */
   get gatewayName(): string | null {
     return this.#gateway?.name ?? null;
   }
 
-  /** The address that the gateway reports, if it is a public one. */
+  /** The external address that the gateway reports, if it is a public address; otherwise null. */
   get externalAddress(): string | null {
     return this.#address;
   }
@@ -122,8 +125,8 @@ export class PortMapper {
   }
 
   /**
-   * Maps a port and returns the external port: that of the last round, else the same number, else one of the following
-   * numbers. Null if all are refused.
+   * Maps a port and returns the external port. Tries the external port of the last round, then the same number, then the
+   * following numbers. Null if the gateway refuses all.
    */
   async #map(gateway: Gateway, protocol: MappedProtocol, port: number, name: string): Promise<number | null> {
     const last = this.#redirects.get(protocol);

@@ -1,7 +1,7 @@
 /**
- * Announces to UDP trackers and asks them for peers. A tracker is asked for a hash once in its interval; its answer is
- * cached for that time, if there is room. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `TrackerClient`,
- * `UDPTrackerClientProtocol`.
+ * Client of UDP trackers: announces hashes and requests peers. Each tracker is asked once per hash in the interval that it
+ * states; its answer is cached for that time, if the cache has space. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py
+ * `TrackerClient`, `UDPTrackerClientProtocol`.
  */
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
 import { isPublicAddress } from '../addresses.js';
@@ -23,20 +23,20 @@ import {
 import type { UdpPort } from '../udpPort.js';
 
 const TIMEOUT_MS = 10_000;
-/** Time for which a connection id is used. BEP 15 allows a minute. */
+/** Milliseconds for which a connection id is used. BEP 15 allows one minute. */
 const CONNECTION_MS = 50_000;
-/** Delay before a tracker that did not answer is asked again. */
+/** Delay in ms before a tracker that did not answer is asked again. */
 const SILENCE_MS = 60_000;
 /** Bounds in seconds to which the interval of a tracker is clamped. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 const MAX_REQUESTS = 100;
-/** Maximum number of times of next requests that are stored. Large enough for the files and trackers of a large library. */
+/** Maximum number of stored times of next requests, one per file and tracker. Enough for a large library. */
 const MAX_TIMES = 200_000;
-/** Maximum number of answers whose peers are cached, and of peers in each. Arbitrary. */
+/** Maximum number of tracker answers that are cached, and of peers in each answer. Arbitrary: bounds the memory. */
 const [MAX_ANSWERS, MAX_PEERS] = [1000, 100];
-/** Number of hashes that are announced at the same time. */
+/** Number of hashes that are announced concurrently. */
 const GROUP = 200;
-/** Peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
+/** Lowest accepted port of a peer; peers with lower ports are dropped. Source: `announcement_to_kademlia_peers`. */
 const MIN_PORT = 1025;
 const INFO_HASH_BYTES = 20;
 
@@ -48,15 +48,15 @@ export interface TrackerClientDeps {
   readonly port: UdpPort;
   /** 20 bytes. */
   readonly peerId: Buffer;
-  /** The TCP port at which blobs are served. */
+  /** TCP port at which this node serves blobs. */
   readonly announcedPort: () => number;
-  /** Read at each use. */
+  /** Returns the trackers of the settings. Called at each use. */
   readonly servers: () => readonly TrackerServer[];
-  /** Resolves to an IPv4 address. Rejects if the name has none. */
+  /** Resolves a host name to an IPv4 address. Rejects if the name has no IPv4 address. */
   readonly resolve: (host: string) => Promise<string>;
 }
 
-/** A tracker that did not answer or returned an error. */
+/** Error: a tracker did not answer or returned an error. */
 export class TrackerFailure extends Error {
   override readonly name = 'TrackerFailure';
 }
@@ -69,14 +69,14 @@ interface Waiting {
 }
 
 interface Answer {
-  /** Time of the next request. */
+  /** Time (monotonic, in ms) of the next request to the tracker for this hash. */
   readonly untilMs: number;
   readonly peers: readonly TrackerPeer[];
 }
 
 /**
- * Whether a peer of a tracker's answer is used. A tracker at a public address cannot direct this node to its own machine or
- * into its local network. Source: lbry-sdk lbry/dht/peer.py `make_kademlia_peer`.
+ * Whether a peer in a tracker's answer may be used. A tracker at a public address must not direct this node to its own
+ * machine or into its local network. Source: lbry-sdk lbry/dht/peer.py `make_kademlia_peer`.
  */
 const isPeerOf = (trackerAddress: string, { address, port }: TrackerPeer): boolean =>
   port >= MIN_PORT && (isPublicAddress(address) || !isPublicAddress(trackerAddress));
@@ -108,8 +108,8 @@ export class TrackerClient {
   }
 
   /**
-   * Announces hashes (their first 20 bytes) to all trackers. Skips hashes whose interval at the tracker is not over. Does
-   * not throw.
+   * Announces blobs to all trackers by the first 20 bytes of their hashes. Skips hashes for which the announcement interval
+   * of the tracker is not over. Never throws.
    */
   async announce(hashes: readonly Buffer[]): Promise<void> {
     const port = this.#deps.announcedPort();
@@ -122,8 +122,8 @@ export class TrackerClient {
   }
 
   /**
-   * Peers in groups, as trackers answer; with `announces` the request also announces this node. Ends when all trackers
-   * answered or timed out, or when the signal aborts.
+   * Yields groups of peers, as the trackers answer. With `announces` the request also announces this node. Ends when all
+   * trackers answered or timed out, or when the signal aborts.
    */
   async *search(
     hash: Buffer,
@@ -150,7 +150,7 @@ export class TrackerClient {
 
   /**
    * Peers of a tracker; empty if it fails. A request without a port does not count as an announcement. With `needsPeers` the
-   * tracker is also asked if the time of the next request is not reached but its peers are not cached.
+   * tracker is asked even before the time of the next request, if its peers are not cached.
    */
   async #peersOf(
     [host, trackerPort]: TrackerServer,
@@ -171,7 +171,7 @@ export class TrackerClient {
       this.#peers.set(key, peers);
       return peers;
     } catch {
-      // The name of a host without an address is resolved again at the next use.
+      // A host name that could not be resolved is resolved again at the next use.
       return [];
     }
   }
@@ -209,7 +209,7 @@ export class TrackerClient {
     }
   }
 
-  /** Requests a connection id, or returns the current one. Several requests share it. */
+  /** Requests a connection id from a tracker, or returns the id that is still valid. Concurrent requests share the id. */
   #connectionTo(address: string, port: number): Promise<bigint> {
     const { clock } = this.#deps;
     const place = `${address}:${port}`;
@@ -230,7 +230,7 @@ export class TrackerClient {
     return this.#deps.random.bytes(4).readUInt32BE(0);
   }
 
-  /** Rejects with `TrackerFailure`. */
+  /** Sends a request to a tracker and resolves to the answer. Rejects with `TrackerFailure`. */
   async #request(
     data: Buffer,
     transactionId: number,

@@ -28,7 +28,7 @@ export interface AnnounceRequest {
   readonly key: number;
   /** Maximum number of peers in the response; −1 leaves the number to the tracker. */
   readonly peersWanted: number;
-  /** Port at which the client serves; 0 if it does not announce itself. */
+  /** Port at which the client serves blobs; 0 if it does not announce itself. */
   readonly port: number;
 }
 
@@ -39,14 +39,14 @@ export interface TrackerPeer {
 
 export interface AnnounceResponse {
   readonly transactionId: number;
-  /** Number of seconds until the next request to the tracker is welcome. */
+  /** Number of seconds after which the tracker accepts the next request. */
   readonly intervalSec: number;
   readonly leechers: number;
   readonly seeders: number;
   readonly peers: readonly TrackerPeer[];
 }
 
-/** Head of an answer; null if the answer is too short. */
+/** Reads the action and transaction id of an answer; null if the answer is too short. */
 export function answerHead(data: Buffer): { action: number; transactionId: number } | null {
   if (data.length < HEADER_BYTES) return null;
   return { action: data.readUInt32BE(0), transactionId: data.readUInt32BE(4) };
@@ -84,7 +84,10 @@ export function decodeConnectResponse(data: Buffer): { transactionId: number; co
   return { transactionId: data.readUInt32BE(4), connectionId: data.readBigUInt64BE(8) };
 }
 
-/** Throws `DecodeError`, also if the last peer is truncated. Ports of peers are not checked. */
+/**
+ * Decodes the answer to an announcement. Throws `DecodeError`, also if the last peer is truncated. The ports of peers are
+ * not checked.
+ */
 export function decodeAnnounceResponse(data: Buffer): AnnounceResponse {
   if (data.length < ANNOUNCE_RESPONSE_BYTES || (data.length - ANNOUNCE_RESPONSE_BYTES) % PEER_BYTES !== 0)
     throw new DecodeError('the answer to announce is cut short');
@@ -100,13 +103,16 @@ export function decodeAnnounceResponse(data: Buffer): AnnounceResponse {
   };
 }
 
-/** The text of an error (action 3), as it was sent. Throws `DecodeError`. */
+/** Parses an error answer (action 3). Returns the error text as the tracker sent it. Throws `DecodeError`. */
 export function decodeTrackerError(data: Buffer): { transactionId: number; message: Buffer } {
   if (data.length < HEADER_BYTES) throw new DecodeError('the error is cut short');
   return { transactionId: data.readUInt32BE(4), message: data.subarray(HEADER_BYTES) };
 }
 
-/** `LB-<version>-<node id in hex>`, 20 bytes. The version is that of the lbrynet release with which the daemon is compatible. */
+/**
+ * Peer id for trackers: `LB-<version>-<node id in hex>`, cut to 20 bytes. The version is that of the lbrynet release with
+ * which the daemon is compatible.
+ */
 export function trackerPeerId(nodeIdHex: string, version: string): Buffer {
   return Buffer.from(`LB-${version.replaceAll('.', '-')}-${nodeIdHex}`.slice(0, PEER_ID_BYTES));
 }

@@ -11,13 +11,16 @@ import { onFile } from '../../../util/text/environmentError.js';
 import { makeFolder } from '../../../util/makeFolder.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Number of headers per read (`PIECE`) and number of cached pieces. Arbitrary: 3.5 MiB in total. */
+/**
+ * Number of headers per read (`PIECE`) and maximum number of cached reads (`MAX_PIECES`). Arbitrary: bounds the memory to
+ * 3.5 MiB.
+ */
 const PIECE = 256;
 const MAX_PIECES = 128;
-/** Number of headers at the end that are checked when the file is opened; larger than one write. Arbitrary. */
+/** Number of headers at the end of the file that are checked when it is opened. Larger than one write. Arbitrary. */
 const CHECKED_TAIL = 16_384;
 
-/** Headers per read in a full scan. Arbitrary. */
+/** Number of headers per read when the whole file is scanned. Arbitrary. */
 const SPAN = 2048;
 
 const PREV_HASH = { start: 4, end: 36 } as const;
@@ -28,7 +31,10 @@ export class HeaderFile {
   readonly #path: string;
   readonly #file: number;
   readonly #pieces = new Map<number, Buffer>();
-  /** Height from which headers were truncated when the file was opened, because they did not link; null without truncation. */
+  /**
+   * Height from which headers were removed when the file was opened, because they did not link to their predecessors; null
+   * if none were.
+   */
   readonly cutAt: number | null;
   #count: number;
 
@@ -88,7 +94,7 @@ export class HeaderFile {
     return this.#count;
   }
 
-  /** Header at a known height. */
+  /** Returns the header at a height that the file contains. */
   at(height: number): Buffer {
     const piece = Math.floor(height / PIECE);
     const at = (height % PIECE) * HEADER_SIZE_BYTES;
@@ -115,14 +121,14 @@ export class HeaderFile {
     for (const number of this.#pieces.keys()) if (number >= first) this.#pieces.delete(number);
   }
 
-  /** Removes the header at a height and those above it. */
+  /** Removes the header at a height and all headers above it. */
   cutFrom(height: number): void {
     ftruncateSync(this.#file, height * HEADER_SIZE_BYTES);
     this.#count = height;
     this.#forgetFrom(Math.max(0, height - 1));
   }
 
-  /** Writes headers from a height on, and removes the previous ones from there. Throws `EnvironmentError`. */
+  /** Writes headers from a height on. Existing headers from that height on are replaced. Throws `EnvironmentError`. */
   replaceFrom(height: number, headers: Buffer): void {
     if (height < this.#count) this.cutFrom(height);
     onFile(this.#path, () => {

@@ -11,7 +11,10 @@ import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
 /** Number of headers per request; hubs send up to 40,960. */
 const AT_ONCE = 2000;
-/** Maximum depth of a fork. Arbitrary: more than two weeks of the main chain; a deeper fork has another cause. */
+/**
+ * Maximum number of headers that a fork may replace. Arbitrary: more than two weeks of the main chain. A deeper fork has
+ * another cause.
+ */
 const MAX_FORK_DEPTH = 10_000;
 
 export interface HubTip {
@@ -21,11 +24,11 @@ export interface HubTip {
 
 /** Position of a hub relative to the headers after a sync. */
 export type HubStanding =
-  /** The tip of the hub is our tip. */
+  /** The tip of the hub is the tip of the chain here. */
   | 'level'
-  /** The tip of the hub is below ours, on the same chain. */
+  /** The tip of the hub is below the local tip, on the same chain. */
   | 'behind'
-  /** The hub is on a branch with less work than ours. */
+  /** The hub is on a branch with less work than the chain here. */
   | 'weaker';
 
 /** Parses the result of `blockchain.headers.subscribe`. Throws `HubLie`. */
@@ -38,9 +41,9 @@ export function parseTip(session: HubSession, value: unknown): HubTip {
 }
 
 export interface HeaderUser {
-  /** Replaces the headers above the fork. `accept` stores the new ones. */
+  /** Replaces the headers above the fork. `accept` stores the new headers. */
   replace(forkHeight: number, accept: () => void): Promise<void>;
-  /** Called after each accepted piece of headers. */
+  /** Called with the new height after each accepted group of headers. */
   grew(height: number): void;
 }
 
@@ -88,7 +91,8 @@ export class HeaderSync {
       headers = Buffer.concat([headers, more]);
       if (work <= needed && next() - start > MAX_FORK_DEPTH + AT_ONCE)
         throw new HubLie(`The hub ${session.name} sent a long branch of headers with very little work`);
-      // A branch with equal work is also accepted, so that the headers match the histories that this hub sends.
+      // A branch with the same work as the chain is also accepted, so that the headers match the address histories of this
+      // hub.
       const isWhole = next() > tip.height;
       if (work < needed || (work === needed && !isWhole)) continue;
       const accept = (): void => chain.accept({ forkHeight: start, headers });
@@ -113,8 +117,8 @@ export class HeaderSync {
     while (this.#chain.height < height) {
       const from = this.#chain.height + 1;
       const more = await this.#headers(session, from, Math.min(AT_ONCE, height - from + 1));
-      // The hub has fewer headers than its tip had: it may have reorganised during the sync. It sends a notification of
-      // the new tip then.
+      // The hub has fewer headers than its tip had before: it may have reorganised during the sync. In that case it sends
+      // a notification of the new tip.
       if (more.length === 0) return;
       const branch = { forkHeight: from - 1, headers: Buffer.alloc(0) };
       await this.#chain.check(branch, more);
@@ -123,7 +127,7 @@ export class HeaderSync {
     }
   }
 
-  /** Height of the last common header. */
+  /** Height of the last header that the local chain and the hub's chain have in common. */
   async #forkHeight(session: HubSession, theirHeight: number): Promise<number> {
     const chain = this.#chain;
     const top = Math.min(chain.height, theirHeight);

@@ -1,7 +1,7 @@
 /**
  * Syncs the headers with hubs, one step at a time, and tracks whether the hub in use is at the tip of the best chain. While
- * the hub is not at that tip, no histories are fetched. If other hubs are available, this wait is limited, and then another
- * hub is used. Before a hub is declared a liar, the stored headers are checked.
+ * the hub is not at that tip, no histories are fetched. If the wait takes too long and other hubs are available, another hub
+ * is used. Before a hub is declared a liar, the stored headers are checked.
  */
 import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
@@ -10,23 +10,26 @@ import type { HubSession } from '../hub/hubSession.js';
 import type { LedgerHeaders } from './ledgerHeaders.js';
 import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
 
-/** Time for which a hub may stay below or beside the best chain while other hubs are available. Arbitrary. */
+/**
+ * Maximum time in ms for which a hub may stay below the best chain or on another branch while other hubs are available.
+ * Arbitrary.
+ */
 export const PATIENCE_MS = 30_000;
 
-/** Message for the operator about truncated headers. */
+/** Message for the operator: damaged headers were removed. */
 export const corruptionText = (path: string, height: number): string =>
   `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
   'often, have the disk checked.';
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** `PATIENCE_MS`, except in tests. */
+  /** Value of `PATIENCE_MS`, which tests override. */
   readonly patienceMs: number;
-  /** Called before headers above the fork are replaced, so that dependent data is removed first. */
+  /** Called before the headers above the fork are replaced, so that data about these blocks is removed first. */
   rewind(forkHeight: number): Promise<void>;
   /** Called after the headers above the fork were replaced. */
   rewound(forkHeight: number): void;
-  /** Called after each accepted piece of headers. */
+  /** Called with the new height after each accepted group of headers. */
   grew(height: number): void;
   hasOtherHubs(): boolean;
   blame(session: HubSession, error: Error): void;
@@ -42,7 +45,7 @@ export class HubFollowing {
   #claimedHeight: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #rewinds = 0;
-  /** Whether all stored headers were checked. Later ones are checked on arrival. */
+  /** Whether all stored headers were checked since the start. Headers that arrive later are checked on arrival. */
   #wasChecked = false;
 
   constructor(chain: LedgerHeaders, port: FollowingPort) {
@@ -89,7 +92,7 @@ export class HubFollowing {
     this.#port.rewound(forkHeight);
   }
 
-  /** Called when a hub connects for the first time. */
+  /** Called when a connection to a hub is opened for the first time. */
   joining(): void {
     this.#standing = 'level';
   }
@@ -184,13 +187,13 @@ export class HubFollowing {
     }, this.#port.patienceMs).unref();
   }
 
-  /** Called when the hub is gone or usable again. */
+  /** Must be called when the hub has disconnected or has reached the best chain, so that the wait for it ends. */
   left(): void {
     if (this.#patience) clearTimeout(this.#patience);
     this.#patience = null;
   }
 
-  /** Resolves when no step is running. */
+  /** Resolves when no update of the headers is running. */
   idle(): Promise<void> {
     return this.#queue.idle();
   }

@@ -22,12 +22,12 @@ const HEADERS_FILE = 'headers.dat';
 
 /** Headers on top of a header of the chain. */
 export interface HeaderBranch {
-  /** Height of the header that precedes the first header of the branch. */
+  /** Height of the last common header, which precedes the first header of the branch. */
   readonly forkHeight: number;
   readonly headers: Buffer;
 }
 
-/** Error: a header does not belong to this chain. */
+/** Error: a header does not link to the chain or breaks its rules. */
 export class BadHeader extends Error {}
 
 export interface LedgerHeadersOptions {
@@ -47,7 +47,7 @@ export function openHeaders(
 
 export class LedgerHeaders implements HeaderView {
   readonly path: string;
-  /** Height from which damaged headers were truncated when the file was opened; null without truncation. */
+  /** Height from which damaged headers were removed when the file was opened; null if none were. */
   readonly cutAt: number | null;
   readonly #file: HeaderFile;
   readonly #params: LedgerParams;
@@ -68,8 +68,9 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * Returns the height from which headers must be removed. If the header at `broken` does not link to its predecessor,
-   * either of the two may be damaged. Damage of the last header shows only in its work.
+   * Returns the height from which stored headers must be removed. If the header at `broken` does not link to its
+   * predecessor, either of the two headers may be damaged. Damage of the last header can only be detected by its proof of
+   * work.
    */
   #firstUnsound(broken: number | null): number {
     let first = broken === null ? this.#file.count : Math.max(1, Math.min(broken, this.#file.count) - 1);
@@ -100,7 +101,7 @@ export class LedgerHeaders implements HeaderView {
     return first > this.height ? null : first;
   }
 
-  /** Removes the header at a height and those above it. */
+  /** Removes the header at a height and all headers above it. */
   cutFrom(height: number): void {
     this.#file.cutFrom(height);
   }
@@ -139,8 +140,8 @@ export class LedgerHeaders implements HeaderView {
   }
 
   /**
-   * Checks that headers link to a branch, or to the fork header if the branch is empty. Returns their work. Throws
-   * `BadHeader`.
+   * Checks that the headers `more` continue the branch, or the fork header if the branch is empty. Returns the work of
+   * `more`. Throws `BadHeader`.
    */
   async check(branch: HeaderBranch, more: Buffer): Promise<bigint> {
     const known = branch.headers.length / HEADER_SIZE_BYTES;
@@ -213,7 +214,7 @@ export class LedgerHeaders implements HeaderView {
       throw new BadHeader(`the header at height ${height} has no proof of work`);
   }
 
-  /** Stores checked headers and removes the previous ones above the fork. */
+  /** Stores checked headers above the fork. Existing headers above the fork are replaced. */
   accept({ forkHeight, headers }: HeaderBranch): void {
     this.#file.replaceFrom(forkHeight + 1, headers);
   }

@@ -1,6 +1,6 @@
 /**
  * Imports block headers from a file named by the operator (`--initial-headers`) instead of requesting all of them from a
- * hub. The file has 112 bytes per header from the first block on, the format of this daemon and of lbry-sdk. They are
+ * hub. The file has 112 bytes per header from the first block on, the format of this daemon and of lbry-sdk. The headers are
  * checked like headers from a hub. Source: lbry-sdk lbry/extras/cli.py `main`, which copies them unchecked.
  */
 import { open, type FileHandle } from 'node:fs/promises';
@@ -19,13 +19,13 @@ const WITHOUT = 'Name another file, or start without --initial-headers: a hub ha
 export interface TakeHeadersOptions {
   readonly chain: LedgerHeaders;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Whether to stop; checked between chunks. Headers that were accepted before stay. */
+  /** Returns whether to stop. Called between chunks. Headers that were accepted before stay. */
   readonly isStopped: () => boolean;
 }
 
 /**
  * Imports the headers of the file beyond the chain. A file on another branch is logged and skipped. Throws
- * `EnvironmentError` for a file that does not hold headers of this chain. Valid headers before an invalid one stay.
+ * `EnvironmentError` for a file that does not hold headers of this chain. Valid headers before an invalid one are kept.
  */
 export async function takeHeaders(path: string, options: TakeHeadersOptions): Promise<void> {
   let file: FileHandle;
@@ -82,8 +82,7 @@ async function takeFrom(
 }
 
 /**
- * Throws if headers are missing. The file of lbry-sdk has zeros for missing headers, because lbry-sdk fetches headers on
- * demand.
+ * Throws if a header consists of zeros. lbry-sdk fetches headers on demand, and its file contains zeros for missing ones.
  */
 function assertNoHole(headers: Buffer, first: number): void {
   for (let at = 0; at < headers.length; at += HEADER_SIZE_BYTES)

@@ -8,7 +8,7 @@ import { scriptForDestination } from '../../../script/standard.js';
 import { hashToHex } from '../../../util/bytes.js';
 import type { HubSession } from './hubSession.js';
 
-/** The printed hash of the address's script, or null for a base58 address. */
+/** Hash of the address's script in the hex form that programs print; null for a base58 address. */
 export function scriptHashOf(address: string, prefixes: AddressPrefixes): string | null {
   if (!address.startsWith(`${prefixes.bech32Hrp}1`)) return null;
   const destination = decodeDestination(address, prefixes);

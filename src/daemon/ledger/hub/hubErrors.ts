@@ -11,24 +11,24 @@ export class HubRefusal extends DaemonError {
   }
 }
 
-/** The connection failed, was closed or stayed silent. The request may be sent to another hub. */
+/** Error: the connection to the hub failed, was closed or stayed silent. The caller may send the request to another hub. */
 export class HubGone extends DaemonError {
   constructor(message: string) {
     super('ConnectionError', message);
   }
 }
 
-/** A hub sent provably false data. It is not used again for a while. */
+/** Thrown when a hub sent provably false data. The hub is then not used for a while. */
 export class HubLie extends Error {}
 
-/** No hub answered in time. */
+/** Creates the error for a request that no hub answered in time. */
 export const noHub = (): DaemonError =>
   new DaemonError(
     'TimeoutError',
     'No hub is connected. The servers of the setting lbryum_servers are tried again and again.',
   );
 
-/** Whether the same request may be sent to another hub. */
+/** Whether an error is the fault of the hub, so that the same request may be sent to another hub. */
 export function isHubFault(error: unknown): error is Error {
   return error instanceof HubGone || error instanceof HubLie;
 }

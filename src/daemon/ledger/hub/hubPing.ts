@@ -15,7 +15,7 @@ const AVAILABLE = 1;
 
 const AT = { flags: 1, height: 2, address: 38, country: 42 } as const;
 
-/** Features of a hub. */
+/** Features of a hub that its ping response contains. */
 export interface PongFacts {
   readonly isAvailable: boolean;
   readonly height: number;
@@ -39,7 +39,7 @@ function countryOf(number: number): string {
   return name.replace(/^R(?=\d)/, '');
 }
 
-/** Parses a ping response; null if too short. Source: `SPVPong.decode`. */
+/** Parses the response to a ping; null if it is too short. Source: `SPVPong.decode`. */
 export function readPong(bytes: Buffer): PongFacts | null {
   if (bytes.length < PONG_SIZE) return null;
   return {
@@ -50,7 +50,7 @@ export function readPong(bytes: Buffer): PongFacts | null {
   };
 }
 
-/** Bytes of the ping. Source: `SPVPing.make`. */
+/** Encodes a ping. Source: `SPVPing.make`. */
 export function pingBytes(): Buffer {
   const bytes = Buffer.alloc(PING_SIZE);
   bytes.writeInt32BE(MAGIC, 0);
@@ -58,7 +58,7 @@ export function pingBytes(): Buffer {
   return bytes;
 }
 
-/** Hubs that responded in time, in the order of their responses. */
+/** Pings all servers. Resolves to the hubs that responded in time, in the order of their responses. */
 export async function pingHubs(servers: readonly HostPort[], timeoutMs: number): Promise<Pong[]> {
   const socket = createSocket('udp4');
   const asked = new Map<string, HostPort>();

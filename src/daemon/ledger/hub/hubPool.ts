@@ -1,7 +1,7 @@
 /**
  * Keeps a connection to one of several hubs. It uses the hub that responds first to a ping, and the next hub if the hub in
- * use fails or lies. A hub that lied is tried last for a while. The pool does not judge data; other modules report bad hubs
- * with `blame`. Source: lbry-sdk lbry/wallet/network.py `Network`.
+ * use fails or lies. A hub that lied is tried last for a while. The pool does not check responses; other modules report hubs
+ * with bad responses by `blame`. Source: lbry-sdk lbry/wallet/network.py `Network`.
  */
 import type { HostPort } from '../../../util/network/hostPort.js';
 import { joinHostPort } from '../../../util/network/hostPort.js';
@@ -11,10 +11,10 @@ import { pingHubs, type Pong } from './hubPing.js';
 import { HubSession, type HubLimits, type HubParams } from './hubSession.js';
 import type { KnownHubs } from './knownHubs.js';
 
-/** Hubs announced by other hubs, in addition to those of the settings. */
+/** Hubs that other hubs announced, used in addition to the hubs of the settings. */
 export interface FurtherHubs {
   readonly known: KnownHubs;
-  /** Whether these hubs are used. Announcements are stored in any case. */
+  /** Whether hubs that other hubs announced are used. The announcements are stored even if this is false. */
   readonly areAsked: () => boolean;
 }
 
@@ -22,29 +22,41 @@ export interface HubPoolOptions {
   /** Hubs of the settings. Read in each round, so that a changed setting takes effect. */
   readonly servers: () => readonly HostPort[];
   readonly further: FurtherHubs | null;
-  /** Printed hash of the genesis block. */
+  /** Hash of the genesis block in printed form. */
   readonly genesis: string;
   readonly limits: HubLimits;
-  /** Time limit for ping responses. */
+  /** Time in ms to wait for ping responses. */
   readonly pingMs: number;
-  /** Pause between rounds over all servers, in milliseconds. It starts at `least` and doubles after each round up to `most`. */
+  /**
+   * Pause between two attempts to connect to all servers, in milliseconds. The pause starts at `least` and doubles after
+   * each attempt up to `most`.
+   */
   readonly retryMs: readonly [least: number, most: number];
-  /** Time for which a hub that lied is used only if no other is available. */
+  /** Time in ms for which a hub that lied is used only if no other hub is available. */
   readonly distrustMs: number;
-  /** Country filter for hubs, in the form of claim metadata; null for any. Read in each round. */
+  /** Returns the country of the hubs to use, in the form of claim metadata; null for any country. Called before each round. */
   readonly country: () => string | null;
 }
 
 const RECONNECT_REQUESTED = 'The wallet was asked to reconnect';
-/** Notification with other hubs, after `server.peers.subscribe`. Source: `subscription_controllers`. */
+/**
+ * Method of the notification that contains other hubs. Hubs send it after `server.peers.subscribe`. Source:
+ * `subscription_controllers`.
+ */
 const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
-/** The ping time and the pauses are lbry-sdk's, except for the shorter first pause. The distrust time is arbitrary. */
+/**
+ * Times in milliseconds. The ping time and the pauses are those of lbry-sdk, except for the shorter first pause. The
+ * distrust time is arbitrary.
+ */
 export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
 
-/** Module that uses the hubs. It is notified of the connected hub. */
+/** Module that uses hubs, for example the ledger. It is notified when a hub is connected. */
 export interface HubUser {
-  /** Checks a connected hub. The hub is usable after it resolves. Throws `HubLie` or `HubGone` if the hub is unsuitable. */
+  /**
+   * Checks a hub that was just connected. The hub may be used when the promise resolves. Throws `HubLie` or `HubGone` if the
+   * hub is unsuitable.
+   */
   joined(session: HubSession): Promise<void>;
   notified(session: HubSession, method: string, params: readonly unknown[]): void;
   left(session: HubSession): void;
@@ -57,10 +69,10 @@ export class HubPool {
   readonly #distrusted = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   #session: HubSession | null = null;
-  /** Connected hub that is still being checked. */
+  /** A connected hub that is still being checked, so it is not used yet. */
   #candidate: HubSession | null = null;
   #isRunning = false;
-  /** Whether the order of the servers must be computed again. */
+  /** Whether the order of the servers must be computed again, because the settings have changed. */
   #isAnew = false;
   #loop: Promise<void> = Promise.resolve();
   #wake: (() => void) | null = null;
@@ -76,18 +88,18 @@ export class HubPool {
     return this.#session;
   }
 
-  /** The connected hub, including one that is still being checked, for example during its header sync. */
+  /** The connected hub, even if it is still being checked, for example during the header sync. */
   get connection(): HubSession | null {
     return this.#session ?? this.#candidate;
   }
 
-  /** All known servers. */
+  /** Returns all known servers: those of the settings and those that hubs announced. */
   get servers(): readonly HostPort[] {
     const named = this.#options.servers();
     return [...named, ...this.#further(named)];
   }
 
-  /** Hubs announced by other hubs and not in the settings, if such hubs are used. */
+  /** Returns the hubs that other hubs announced and that are not in the settings; empty if such hubs are not used. */
   #further(servers: readonly HostPort[]): readonly HostPort[] {
     const { further } = this.#options;
     if (!further?.areAsked()) return [];
@@ -122,7 +134,7 @@ export class HubPool {
     this.#wake?.();
   }
 
-  /** The list of servers may have changed. Without a hub, the servers are tried now instead of after the pause of the round. */
+  /** Call after the list of servers changed. If no hub is connected, the servers are tried immediately. */
   searchAgain(): void {
     if (this.#session !== null) return;
     this.#isAnew = true;
@@ -134,12 +146,12 @@ export class HubPool {
     session.end(error);
   }
 
-  /** Opens a further connection for a single request. Throws `HubGone` and `HubLie`. */
+  /** Opens an additional connection to a server for a single request. Rejects with `HubGone` and `HubLie`. */
   open(server: HostPort): Promise<HubSession> {
     return HubSession.open(server, this.#options.genesis, this.#options.limits);
   }
 
-  /** Moves a hub to the end of the order for a while. */
+  /** Moves a hub to the end of the list of servers for a limited time. */
   distrust(server: HostPort): void {
     this.#distrusted.set(joinHostPort(server), performance.now() + this.#options.distrustMs);
   }
@@ -148,7 +160,7 @@ export class HubPool {
     return (this.#distrusted.get(joinHostPort(server)) ?? 0) > performance.now();
   }
 
-  /** Servers without a recent lie. */
+  /** Returns the servers that have not lied recently. */
   get trusted(): readonly HostPort[] {
     return this.servers.filter((server) => !this.#isDistrusted(server));
   }
@@ -195,8 +207,9 @@ export class HubPool {
   }
 
   /**
-   * Order of servers: those that responded to a ping, then servers of the settings that did not respond (a ping may be
-   * lost), then servers that lied. With a country filter, hubs that do not report that country are omitted.
+   * Returns the servers in the order in which they are tried: those that responded to a ping, then servers of the settings
+   * that did not respond (a ping may be lost), then servers that lied. With a country filter, hubs that do not report that
+   * country are omitted.
    */
   async #inOrder(): Promise<HostPort[]> {
     const country = this.#options.country();
@@ -265,7 +278,10 @@ export class HubPool {
     return !((await ended) instanceof HubLie);
   }
 
-  /** Requests the list of other hubs. A failure is ignored, because a hub without this list is still usable. */
+  /**
+   * Requests the list of other hubs from a hub. A failure is ignored, because a hub that does not send this list can still
+   * be used.
+   */
   #askForOthers(session: HubSession): void {
     const { further } = this.#options;
     if (further === null) return;
@@ -296,16 +312,16 @@ export class HubPool {
   }
 
   /**
-   * Sends a request to the hub in use, and to the next one if the connection fails. The number of attempts is limited to the
-   * number of hubs.
+   * Sends a request to the hub in use. If the hub fails, the request is sent again to the next hub. The number of
+   * repetitions is at most the number of known hubs.
    */
   async call(method: string, params: HubParams): Promise<unknown> {
     return this.ask((session) => session.call(method, params));
   }
 
   /**
-   * Runs a task of one or more requests with the hub in use, and repeats it with the next hub if the hub fails. `question`
-   * checks the responses and throws `HubLie` if one is false.
+   * Runs a task of one or more requests with the hub in use. If the hub fails, the task is repeated with the next hub.
+   * `question` checks the responses and throws `HubLie` if a response is false.
    */
   async ask<T>(question: (session: HubSession) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

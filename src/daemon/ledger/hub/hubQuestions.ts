@@ -1,6 +1,6 @@
 /**
- * Hub requests of the rest of the daemon. Source: lbry-sdk lbry/wallet/network.py `resolve`, `claim_search`,
- * `get_claim_by_id`.
+ * Requests that other modules of the daemon send to a hub. Source: lbry-sdk lbry/wallet/network.py `resolve`,
+ * `claim_search`, `get_claim_by_id`.
  */
 import type { HubPort } from '../ledger.js';
 import { HubLie } from './hubErrors.js';
@@ -9,7 +9,7 @@ import type { HubParams, HubSession } from './hubSession.js';
 
 export class HubQuestions implements HubPort {
   readonly #pool: HubPool;
-  /** The hub that sent each response, so that the hub can be blamed if the response proves invalid. */
+  /** For each response the hub that sent it, so that the hub can be distrusted if the response proves invalid. */
   readonly #sources = new WeakMap<Buffer, HubSession>();
 
   constructor(pool: HubPool) {

@@ -13,20 +13,20 @@ import { AT_ONCE_SIZE } from '../../../util/slices.js';
 import { HubGone, HubLie, HubRefusal } from './hubErrors.js';
 
 export interface HubLimits {
-  /** Time limit for connecting. */
+  /** Time limit in ms for connecting. */
   readonly connectTimeoutMs: number;
-  /** Time limit for silence during a call, and for each call without a response. */
+  /** Milliseconds for which a hub may send nothing during a call, and within which each call must be answered. */
   readonly callTimeoutMs: number;
-  /** Idle time after which the hub is pinged. */
+  /** Milliseconds without traffic after which the hub is pinged. */
   readonly keepAliveMs: number;
-  /** Maximum number of concurrent calls; more wait. */
+  /** Maximum number of concurrent calls to a hub; further calls wait. */
   readonly concurrency: number;
   readonly maxLineBytes: number;
 }
 
 /**
- * The time limits and the concurrency are lbry-sdk's. The limit of a line is arbitrary, above any history or 100
- * transactions.
+ * The time limits and the concurrency are those of lbry-sdk. `maxLineBytes` is arbitrary, above the size of any history or
+ * of 100 transactions.
  */
 export const HUB_LIMITS: HubLimits = {
   connectTimeoutMs: 6_000,
@@ -58,7 +58,7 @@ const LEAST_BYTES_PER_SEC = 1024;
 /** Maximum time for receiving a response, as a multiple of `callTimeoutMs`. Arbitrary: 64 MiB at 200 KiB/s. */
 const MAX_ARRIVING = 10;
 
-/** Protocol version that is sent to hubs. Source: lbry-sdk `__version__` 0.113.0. */
+/** Protocol version that is sent to hubs (lbry-sdk `__version__` 0.113.0), and the lowest version of a hub. */
 const PROTOCOL = '0.113.0';
 const LEAST_PROTOCOL = [0, 65, 0] as const;
 
@@ -78,9 +78,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export class HubSession {
   readonly server: HostPort;
   readonly name: string;
-  /** Result of `server.features`. */
+  /** Features that the hub reported (`server.features`). */
   features: Readonly<Record<string, unknown>> = {};
-  /** Latency of the first response. */
+  /** Latency of the hub's first response in seconds. */
   latencySec = 0;
   readonly #socket: Socket;
   readonly #limits: HubLimits;
@@ -93,7 +93,7 @@ export class HubSession {
   #lastId = 0;
   #heardMs = performance.now();
   #ended: Error | null = null;
-  /** Number of bytes read but not yet processed. */
+  /** Number of bytes that were read and wait to be parsed. */
   #heldBytes = 0;
   #watchedMs = performance.now();
   #watchedLineBytes = 0;
@@ -148,7 +148,7 @@ export class HubSession {
     this.features = features;
   }
 
-  /** Sets the listener. Earlier notifications are lost. */
+  /** Sets the listener for notifications. Notifications that arrived before are lost. */
   listen(listener: HubListener): void {
     this.#listener = listener;
     if (this.#ended) listener.ended(this.#ended);
@@ -191,8 +191,8 @@ export class HubSession {
   }
 
   /**
-   * Each call has its own time limit from its sending, independent of other messages. A long response gets more time while
-   * it arrives.
+   * Checks the time limits of the calls. The limit of each call starts when it is sent, independent of other messages. While
+   * a response arrives, its time limit is extended.
    */
   #watchCalls(nowMs: number): void {
     const passedMs = nowMs - this.#watchedMs;
@@ -260,7 +260,7 @@ export class HubSession {
     this.#send();
   }
 
-  /** Ends the connection; pending calls fail with the reason. */
+  /** Ends the connection. Pending calls reject with the reason. */
   end(reason: Error): void {
     if (this.#ended) return;
     this.#ended = reason;

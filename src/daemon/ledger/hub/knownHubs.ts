@@ -11,9 +11,9 @@ import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../
 import type { Logger } from '../../../util/logging.js';
 import { refuseSpecialFile } from '../../../util/specialFile.js';
 
-/** Maximum number of known hubs. Arbitrary: more than have ever existed, and quick to ping. */
+/** Maximum number of known hubs. Arbitrary: more than have ever existed, and few enough to ping all of them. */
 const MAX_HUBS = 128;
-/** Source: RFC 1035, 2.3.4. */
+/** Maximum length of a host name in characters. Source: RFC 1035, 2.3.4. */
 const MAX_HOST_LENGTH = 253;
 
 /** Parses `host:port` with one colon, as in the reference. Returns null for anything else. */
@@ -27,10 +27,10 @@ function serverOf(text: unknown): HostPort | null {
 export class KnownHubs {
   readonly #path: string;
   readonly #log: Pick<Logger, 'warn' | 'info'>;
-  /** Entries of the file by `host:port`. */
+  /** Entries of the file by server, as `host:port`. */
   readonly #hubs = new Map<string, { readonly server: HostPort; country: string | null }>();
 
-  /** Reads the file. A missing or damaged file gives no hubs; a damaged one is logged. */
+  /** Reads the file. If the file is missing or damaged, no hubs are known; damage is logged. */
   constructor(path: string, log: Pick<Logger, 'warn' | 'info'>) {
     this.#path = path;
     this.#log = log;
@@ -67,7 +67,7 @@ export class KnownHubs {
     }
   }
 
-  /** Adds an entry. Returns whether it is new. */
+  /** Adds an entry from the file. Returns whether the entry is new. */
   #take(text: unknown): boolean {
     const server = serverOf(text);
     if (server === null || this.#hubs.size >= MAX_HUBS) return false;
@@ -77,7 +77,10 @@ export class KnownHubs {
     return true;
   }
 
-  /** Adds hubs that another hub announced. Entries without the form `host:port` are ignored. New hubs are on disk on return. */
+  /**
+   * Adds hubs that another hub announced. Entries without the form `host:port` are ignored. The file of known hubs is
+   * written before the call returns.
+   */
   add(names: unknown): void {
     if (!Array.isArray(names)) return;
     const added = names.filter((name) => this.#take(name));
@@ -86,7 +89,7 @@ export class KnownHubs {
     this.#save();
   }
 
-  /** Records the country of a hub. The file gets it at its next write. */
+  /** Records the country of a hub. The country is written to the file together with the next change. */
   heard(server: HostPort, country: string): void {
     const known = this.#hubs.get(joinHostPort(server));
     if (known) known.country = country;

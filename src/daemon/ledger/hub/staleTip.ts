@@ -1,7 +1,7 @@
 /**
- * Detects a hub that no longer advances while another one does. Without a new block header for some minutes, other hubs are
- * asked for their tips. Headers of a better chain are checked and accepted, and the hub in use must reach them. lbry-sdk
- * stays with such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
+ * Detects a hub whose chain does not advance any more while that of another hub does. Without a new block header for some
+ * minutes, other hubs are asked for their tips. Headers of a better chain are checked and accepted, and the hub in use must
+ * reach them. lbry-sdk keeps using such a hub. Compare Bitcoin Core net_processing.cpp `CheckForStaleTipAndEvictPeers`.
  */
 import type { HostPort } from '../../../util/network/hostPort.js';
 import { joinHostPort } from '../../../util/network/hostPort.js';
@@ -10,31 +10,34 @@ import { HubGone, HubLie } from './hubErrors.js';
 import type { HubSession } from './hubSession.js';
 
 export interface StaleTipTimes {
-  /** Time without a new header after which the tip is stale. */
+  /** Milliseconds without a new header after which the tip counts as stale. */
   readonly staleMs: number;
-  /** Pause between two rounds of requests while the tip is stale. */
+  /** Milliseconds between two rounds of requests to other hubs while the tip is stale. */
   readonly checkMs: number;
 }
 
-/** Two block intervals of the main chain, and one round per minute. Arbitrary. */
+/**
+ * Time limits: a tip is stale after two block intervals of the main chain, and there is one round of checks per minute.
+ * Arbitrary.
+ */
 export const STALE_TIP_TIMES: StaleTipTimes = { staleMs: 300_000, checkMs: 60_000 };
 
-/** Number of hubs per round. */
+/** Number of hubs that are asked in one round. */
 const HUBS_A_ROUND = 3;
 
 export interface StaleTipPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** The hub in use; null without one. */
+  /** Returns the hub in use; null if no hub is connected. */
   session(): HubSession | null;
-  /** Other hubs that may be asked. */
+  /** Returns the hubs that are not in use and may be asked for their tips. */
   others(): readonly HostPort[];
-  /** Throws `HubGone`, `HubLie`. */
+  /** Connects to a hub. Rejects with `HubGone` or `HubLie`. */
   open(server: HostPort): Promise<HubSession>;
   /** Accepts the headers of a hub if its chain is better than the known one. Resolves to whether it is. */
   leads(session: HubSession): Promise<boolean>;
   /** Compares the tip of the hub in use with the best chain again. */
   follow(session: HubSession): Promise<unknown>;
-  /** Moves a hub to the end of the order for a while. */
+  /** Moves a hub to the end of the list of servers for a limited time. */
   distrust(server: HostPort): void;
 }
 
@@ -59,7 +62,7 @@ export class StaleTipCheck {
     this.#timer = setInterval(() => this.#tick(), this.#times.checkMs).unref();
   }
 
-  /** Resets the timer after a new header or a change of the hub. */
+  /** Restarts the timer. Call after a new header and after a change of the hub. */
   advanced(): void {
     this.#advancedMs = performance.now();
   }
@@ -88,7 +91,7 @@ export class StaleTipCheck {
       const server = others[this.#next++ % others.length]!;
       if (!(await this.#leads(server))) continue;
       this.#port.log.info(`The hub ${joinHostPort(server)} has blocks that the hub ${name} did not show`);
-      // The hub in use is replaced if it does not reach the better headers in time.
+      // `follow` replaces the hub in use if it does not reach the better headers in time.
       if (current.isOpen)
         await this.#port.follow(current).catch((error: unknown) => current.end(error as Error));
       return;

@@ -7,8 +7,8 @@ import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
 
 /**
- * Maximum number of former transactions stored per address, so that a hub that reports ever new ones cannot fill the disk.
- * Arbitrary.
+ * Maximum number of former transactions stored per address. Arbitrary: bounds the disk space that a hub with ever new
+ * histories can use.
  */
 const MAX_FORMER = 1000;
 
@@ -35,7 +35,7 @@ export class AddressUses {
     this.#filing = filing;
   }
 
-  /** Records that a transaction left the history of the address. */
+  /** Records that a transaction is not in the history of the address any more. */
   left(address: number, tx: number): void {
     this.#statements.run(
       `INSERT OR IGNORE INTO former_use SELECT ?1, txid FROM tx WHERE id = ?2 AND ${HAS_ROOM}`,
@@ -53,7 +53,7 @@ export class AddressUses {
     );
   }
 
-  /** Records a transaction before its broadcast. */
+  /** Records the addresses of a transaction before it is broadcast. */
   noteSending({ txid, raw }: SentTransaction): void {
     for (const address of this.#filing.ownAddresses(txid, raw)) {
       this.#statements.run(`INSERT OR IGNORE INTO former_use SELECT ?1, ?2 WHERE ${HAS_ROOM}`, address, txid);
@@ -61,7 +61,7 @@ export class AddressUses {
     }
   }
 
-  /** Removes a transaction that no hub can have accepted. */
+  /** Removes a transaction whose broadcast cannot have succeeded. */
   forgetSending({ txid, raw }: SentTransaction): void {
     for (const address of this.#filing.ownAddresses(txid, raw))
       this.#statements.run('DELETE FROM former_use WHERE address = ? AND txid = ?', address, txid);

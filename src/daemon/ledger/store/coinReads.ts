@@ -6,11 +6,11 @@ import type { Owners } from './owners.js';
 import type { Statements } from '../../../sqlite/statements.js';
 import { among, ORDERS, txoCondition } from './txoSql.js';
 
-/** SQL with the condition of the partial index `txo_coin`. SQLite uses the index only if the text is identical. */
+/** SQL condition that is equal to that of the partial index `txo_coin`. SQLite uses the index only if the text is identical. */
 const COINS =
   'FROM txo INDEXED BY txo_coin WHERE txo.spent_by IS NULL AND txo.is_reserved = 0 AND txo.txo_type IN (0, 4)';
 
-/** Number of amounts per query. Arbitrary. */
+/** Maximum number of coin amounts per query. Arbitrary. */
 const AMOUNTS_AT_ONCE = 2048;
 
 const confirmed = ({ isConfirmed }: CoinFilter): string => (isConfirmed ? 'AND txo.height > 0' : '');
@@ -64,7 +64,7 @@ export class CoinReads {
     };
   }
 
-  /** Queries each owner separately and merges the results, because SQLite would sort the rows of several owners. */
+  /** Queries each account separately and merges the results, because SQLite would sort the rows of several accounts. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
     const counts = new Map<bigint, number>();
     let told = 0n;

@@ -14,9 +14,9 @@ import { sortKey } from './schema.js';
 import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { transactionFacts, type OutputFacts } from './txoFacts.js';
 
-/** A transaction checked by the ledger. */
+/** A transaction that the ledger has checked and that is to be stored. */
 export interface FiledTransaction {
-  /** 32 bytes, wire order. */
+  /** Txid: 32 bytes, wire order. */
   readonly txid: Uint8Array;
   readonly raw: Uint8Array;
   readonly height: number;
@@ -33,7 +33,7 @@ export function dayOfHeight(height: number): number | null {
 }
 
 interface Spending {
-  /** Owners of the outputs that the transaction spends. */
+  /** Owners of the outputs that the transaction spends, as owner numbers. */
   readonly owners: ReadonlySet<number>;
   readonly firstOwner: number;
 }
@@ -43,7 +43,7 @@ const INSERT_TXO = `
     claim_id, claim_name, has_source, channel_id, reposted_claim_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** A confirmed spender takes precedence over an unconfirmed one. */
+/** Finds the transaction that spends an output. A confirmed spender takes precedence over an unconfirmed one. */
 const SPENDER = `
   SELECT txi.tx AS tx FROM txi JOIN tx ON tx.id = txi.tx WHERE txi.prev = ?
   ORDER BY tx.height > 0 DESC, tx.id LIMIT 1`;
@@ -65,7 +65,7 @@ export class Filing {
     return this.#moves;
   }
 
-  /** Database number of an address, which is created if unknown. */
+  /** Row number of an address. Adds a row for an unknown address. */
   addressId(text: string): number {
     const known = this.#statements.get('SELECT id FROM address WHERE text = ?', text);
     if (known) return known['id'] as number;
@@ -77,7 +77,7 @@ export class Filing {
     return (row?.['owner'] as number | undefined) ?? NOBODY;
   }
 
-  /** Database numbers of the wallet's addresses that the transaction pays. */
+  /** Row numbers of those wallet addresses that the transaction pays. */
   ownAddresses(txid: Uint8Array, raw: Uint8Array): Set<number> {
     const numbers = new Set<number>();
     for (const { address, paysKeyHash } of transactionFacts(this.#parse(raw), txid, this.#ledger).outputs) {
@@ -236,7 +236,7 @@ export class Filing {
     );
   }
 
-  /** Marks the outputs that the transaction spends. */
+  /** Marks the outputs that the transaction spends, and returns their owners. */
   #spend(number: number): Spending {
     const owners = new Set<number>();
     let firstOwner = NOBODY;
@@ -293,7 +293,7 @@ export class Filing {
         );
   }
 
-  /** Removes a transaction; the outputs that it spent become unspent. */
+  /** Removes a transaction. The outputs that it spent become unspent. */
   remove(number: number): void {
     this.#moves++;
     const prevs = this.#statements
@@ -308,7 +308,7 @@ export class Filing {
     }
   }
 
-  /** Ids of the accounts that own an output or a spent output of the transaction. */
+  /** Ids of the accounts that own an output of the transaction or an output that it spends. */
   accountsOf(number: number): string[] {
     const owners = this.#statements.all('SELECT owner FROM tx_owner WHERE tx = ?', number);
     return [...new Set(owners.flatMap(({ owner }) => this.#owners.names(owner as number)))];

@@ -20,7 +20,7 @@ export interface NewKey {
 export interface HistoryUpdate {
   readonly address: string;
   readonly status: string | null;
-  /** Concatenated txids of 32 bytes each; all of these transactions are stored. */
+  /** Concatenated txids of 32 bytes each. Only transactions that are stored may be listed. */
   readonly txids: Uint8Array;
 }
 
@@ -36,13 +36,13 @@ export interface AddressStatus {
 }
 
 export interface ChainEnd {
-  /** Last index; -1 if the chain has no address. */
+  /** Last index of an address of the chain; -1 if the chain has no address. */
   readonly lastIndex: number;
   /** Number of unused addresses at the end of the chain. */
   readonly unused: number;
 }
 
-/** Identifiers of a stored transaction. */
+/** A stored transaction: its txid and its number in the database. */
 export interface KnownTransaction {
   readonly txid: Buffer;
   readonly height: number;
@@ -51,7 +51,7 @@ export interface KnownTransaction {
 
 const TXID_BYTES = 32;
 
-/** Txids as digits in the form of SQLite's `hex`. */
+/** Converts txids to the form of SQLite's function `hex`. */
 function digitsOf(txids: Uint8Array): string[] {
   const { buffer, byteOffset, byteLength } = txids;
   const digits = Buffer.from(buffer, byteOffset, byteLength).toString('hex').toUpperCase();
@@ -59,7 +59,7 @@ function digitsOf(txids: Uint8Array): string[] {
   return Array.from({ length: byteLength / TXID_BYTES }, (_, n) => digits.slice(n * width, (n + 1) * width));
 }
 
-/** Status of an address whose history must be requested again. This text differs from every digest. */
+/** Status of an address whose history must be requested again. No digest equals this text. */
 export const STALE_STATUS = 'stale';
 
 export class Histories {
@@ -77,7 +77,7 @@ export class Histories {
     this.#lines = new HistoryLines(statements, filing);
   }
 
-  /** Drops cached histories after the rollback of a database transaction. */
+  /** Clears the cached histories. Call after the rollback of a database transaction. */
   forget(): void {
     this.#lines.forget();
   }
@@ -123,7 +123,7 @@ export class Histories {
     return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
   }
 
-  /** Statuses of those addresses that belong to an account. */
+  /** Returns the statuses of those addresses that belong to an account. */
   statusesOf(addresses: readonly string[]): AddressStatus[] {
     const rows = this.#statements.all(
       'SELECT text, status FROM address WHERE owner <> 0 AND text IN (SELECT value FROM json_each(?))',
@@ -132,7 +132,7 @@ export class Histories {
     return rows.map(({ text, status }) => ({ address: text as string, status: status as string | null }));
   }
 
-  /** Key chains with at least one of the addresses. */
+  /** Returns the key chains with at least one of the addresses. */
   chainsOf(addresses: readonly string[]): { accountId: string; chain: number }[] {
     const rows = this.#statements.all(
       `SELECT DISTINCT aa.account, aa.chain FROM address a JOIN account_address aa ON aa.address = a.id
@@ -162,8 +162,8 @@ export class Histories {
 
   /**
    * Compares a given history with the stored history of an address. Returns the indexes of given entries that the stored
-   * history lacks at the same height. An entry in a block also counts as lacking if the stored one is unverified. `txids`
-   * are concatenated, 32 bytes each.
+   * history lacks at the same height. A confirmed entry also counts as lacking if the stored transaction is unverified.
+   * `txids` are concatenated, 32 bytes each.
    */
   unlike(address: string, txids: Uint8Array, heights: Int32Array): number[] {
     const known = new Set(this.#linesOf(address));
@@ -255,8 +255,8 @@ export class Histories {
   }
 
   /**
-   * Removes unconfirmed transactions that no history contains. They remain if the daemon ended after it stored them and
-   * before it stored the history that lists them.
+   * Removes unconfirmed transactions that no history contains. Such transactions exist if the daemon was killed after it had
+   * stored them and before it stored the history that lists them.
    */
   removeUnlisted(): void {
     const rows = this.#statements.all(
@@ -275,8 +275,8 @@ export class Histories {
   }
 
   /**
-   * Updates a history. The unchanged beginning is not rewritten, because only a few of thousands of transactions are new.
-   * Returns whether the stored history keeps a transaction that the hub does not report.
+   * Updates a history. Rows at the unchanged beginning are not rewritten, because usually only the last few of thousands of
+   * transactions are new. Returns whether the stored history keeps a transaction that the hub does not report.
    */
   #replace(update: HistoryUpdate, dropped: Set<number>, kept: ReadonlySet<number | null>): boolean {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
@@ -320,7 +320,7 @@ export class Histories {
     );
   }
 
-  /** Updates a transaction if it was stored before the address was assigned to its account. */
+  /** Updates the rows of a transaction that was stored before the address was assigned to its account. */
   #fileAgain(tx: number, address: number): void {
     const sql = 'SELECT tx.filed_at < address.owned_at FROM tx, address WHERE tx.id = ? AND address.id = ?';
     if (this.#statements.number(sql, tx, address) === 1) this.#filing.file(tx);
@@ -357,7 +357,7 @@ export class Histories {
       addresses.push(text as string);
     }
     const accountIds = this.#filing.accountsOf(number!);
-    // A transaction without an account is in no history and would never be removed.
+    // A transaction that belongs to no account is in no history, and would never be removed later.
     if (accountIds.length === 0) this.#filing.remove(number!);
     return { txid: Buffer.from(transaction.txid), accountIds, addresses };
   }

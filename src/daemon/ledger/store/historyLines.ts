@@ -1,15 +1,15 @@
 /**
  * Stored histories of addresses, read from the tables with a cache. The cache also has the hash state over the confirmed
- * part of long histories. A hub's status is therefore compared without hashing the whole history again.
+ * part of long histories. A hub's status (a hash) is therefore compared without hashing the whole history again.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { hashToHex } from '../../../util/bytes.js';
 import type { Filing } from './filing.js';
 import type { Statements } from '../../../sqlite/statements.js';
 
-/** Maximum number of cached lines, about 100 bytes each. Arbitrary. */
+/** Maximum number of cached lines of histories, about 100 bytes each. Arbitrary: bounds the memory. */
 const MAX_LINES = 100_000;
-/** Maximum number of cached hashes, about 1000 bytes each. Arbitrary. */
+/** Maximum number of cached hash states, about 1000 bytes each. Arbitrary: bounds the memory. */
 const MAX_HASHES = 1000;
 
 /** Hash state over the confirmed beginning of a history. */
@@ -19,8 +19,8 @@ interface Settled {
 }
 
 /**
- * How much of the stored history matches a status: the whole history, or the history without its last transactions, which a
- * hub need not show yet. Null means no match.
+ * How much of the stored history matches a hub's status: the whole history, or the history without its last transactions,
+ * which the hub may not list yet. Null means no match.
  */
 export type Agreement = 'whole' | 'without-last' | null;
 
@@ -45,7 +45,7 @@ export class HistoryLines {
   readonly #lines = new Map<number, readonly string[]>();
   readonly #settled = new Map<number, Settled>();
   #lineCount = 0;
-  /** Value of `Filing.moves` for which the cached data is valid. */
+  /** Value of `Filing.moves` when the cache was filled; another value invalidates the cache. */
   #moves = 0;
 
   constructor(statements: Statements, filing: Filing) {
@@ -80,14 +80,14 @@ export class HistoryLines {
     return lines ? lines.split(' ') : [];
   }
 
-  /** Records that the history of an address changed from an index on. */
+  /** Records that the history of an address changed from the index `from` on. */
   changed(address: number, from: number): void {
     this.#lineCount -= this.#lines.get(address)?.length ?? 0;
     this.#lines.delete(address);
     if ((this.#settled.get(address)?.count ?? 0) > from) this.#settled.delete(address);
   }
 
-  /** Drops all cached data, which may differ from the tables. */
+  /** Clears all caches, because they may differ from the tables. */
   forget(): void {
     this.#dropLines();
     this.#settled.clear();
@@ -104,7 +104,10 @@ export class HistoryLines {
     this.forget();
   }
 
-  /** Compares a status with the stored history. `kept` has the txids, as digits, of transactions that a hub need not show yet. */
+  /**
+   * Compares a hub's status with the stored history. `kept` contains the txids (hex) of transactions that the hub may not
+   * list yet.
+   */
   agreement(address: number, status: string | null, kept: ReadonlySet<string>): Agreement {
     this.#lookForMoves();
     const settled = this.#settled.get(address) ?? { count: 0, hash: createHash('sha256') };
@@ -112,7 +115,7 @@ export class HistoryLines {
     const firstWaiting = lines.findIndex(({ isVerified }) => !isVerified);
     const waiting = firstWaiting < 0 ? [] : lines.slice(firstWaiting);
     const { count, hash } = this.#settle(address, settled, lines.slice(0, lines.length - waiting.length));
-    // A confirmed transaction must be proven before its history can agree with the status.
+    // A history with an unproven confirmed transaction cannot match the hub's status yet.
     if (waiting.some(({ height }) => height > 0)) return null;
     const going = hash.copy();
     const certain = waiting.findLastIndex(({ digits }) => !kept.has(digits)) + 1;

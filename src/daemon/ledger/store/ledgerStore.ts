@@ -1,4 +1,4 @@
-/** The ledger's database on one connection: all reads and writes; each call is atomic. */
+/** The ledger's database on one connection: all reads and writes. Each call is atomic. */
 import type { SqliteProvider } from '../../../sqlite/sqliteProvider.js';
 import { ledgerParams, type LedgerId } from '../../base/ledgerParams.js';
 import type {
@@ -28,7 +28,7 @@ export interface StoreOptions {
 const MAX_ANSWERS = 256;
 
 export class LedgerStore {
-  /** Message for the operator about the state of the file, or null. */
+  /** Message for the operator about a rebuilt database file; null if there is none. */
   readonly notice: string | null;
   readonly #answers = new Map<string, unknown>();
   readonly #statements: Statements;
@@ -67,7 +67,7 @@ export class LedgerStore {
 
   /**
    * Runs a write as one database transaction. If it is rolled back, the cached account numbers and histories may be wrong,
-   * so they are dropped.
+   * so they are deleted.
    */
   #write<T>(task: () => T): T {
     this.#answers.clear();
@@ -130,7 +130,7 @@ export class LedgerStore {
     return this.#reserve(() => this.#txos.reserveCoins(candidates));
   }
 
-  /** Runs a reservation; null if not all coins could be reserved. */
+  /** Runs a task that reserves outputs. Returns null if not all outputs could be reserved. */
   #reserve<T>(task: () => T): T | null {
     try {
       return this.#write(task);
@@ -148,7 +148,7 @@ export class LedgerStore {
     this.#write(() => this.#txos.releaseAll(accountIds));
   }
 
-  /** Releases the reservations of an earlier run whose coins were not spent. */
+  /** Releases the reservations of an earlier run whose outputs were not spent. */
   releaseLeft(): void {
     this.#write(() => this.#txos.releaseLeft());
   }
@@ -229,12 +229,12 @@ export class LedgerStore {
     this.#write(() => this.#histories.removeUnlisted());
   }
 
-  /** Records an own transaction before its broadcast. */
+  /** Records a transaction of the wallet before it is broadcast. */
   noteSending(transaction: SentTransaction): void {
     this.#write(() => this.#uses.noteSending(transaction));
   }
 
-  /** Removes a transaction that no hub can have accepted. */
+  /** Removes a transaction whose broadcast cannot have succeeded. */
   forgetSending(transaction: SentTransaction): void {
     this.#write(() => this.#uses.forgetSending(transaction));
   }

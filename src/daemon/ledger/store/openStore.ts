@@ -1,4 +1,4 @@
-/** Client of the thread that owns the ledger's database. */
+/** Client of the thread in which the ledger's database runs. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { daemonThread } from '../../base/threadCalls.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
@@ -7,7 +7,7 @@ import type { LedgerStore, StoreOptions } from './ledgerStore.js';
 
 type Calls = Omit<LedgerStore, 'close' | 'notice' | keyof LedgerDatabase>;
 
-/** Database calls for the rest of the daemon, and further calls for the synchronization. */
+/** Calls of the database for other modules of the daemon, and additional calls for the synchronization. */
 export type LedgerStorePort = LedgerDatabase & {
   readonly [Name in keyof Calls]: (...args: Parameters<Calls[Name]>) => Promise<ReturnType<Calls[Name]>>;
 } & { close(): Promise<void> };
@@ -28,7 +28,7 @@ function withBuffers(value: unknown): unknown {
 }
 
 const COIN_FIELDS = 5;
-/** Number of characters that are parsed before the event loop may run other tasks. */
+/** Number of characters that are parsed between two yields to the event loop. */
 const PIECE = 65_536;
 
 /** Parses the text that `CoinReads.coins` returns. */
@@ -106,7 +106,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   ]);
   return {
     ...(Object.fromEntries(calls) as LedgerStorePort),
-    // The outpoints are copied to plain objects, because getters are not sent to another thread.
+    // The outpoints are copied to plain objects, because getters are not copied to another thread.
     reserve: async (outPoints) => (await send('reserve', [plain(outPoints)])) as boolean,
     release: async (outPoints) => void (await send('release', [plain(outPoints)])),
     spendable: async (accountIds, withProofs = false) =>
@@ -115,7 +115,7 @@ function portOf(send: Send, close: () => Promise<void>): LedgerStorePort {
   };
 }
 
-/** Returns the same calls for a database that runs in this thread; for tests. */
+/** Returns the same asynchronous calls for a database that runs in this thread. For tests. */
 export function storeInThread(store: LedgerStore): LedgerStorePort {
   const calls = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   return portOf(
@@ -125,8 +125,8 @@ export function storeInThread(store: LedgerStore): LedgerStorePort {
 }
 
 /**
- * Opens the database in a thread. If it cannot be opened, calls fail with the reason. `warn` gets a message if the file had
- * to be rebuilt.
+ * Opens the database in a thread. If the database cannot be opened, calls reject with the reason. `warn` gets a message if
+ * the file had to be rebuilt.
  */
 export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
   const thread = daemonThread({

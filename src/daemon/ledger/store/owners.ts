@@ -1,6 +1,7 @@
 /**
- * Owners of addresses. Accounts and sets of accounts have numbers, so that "mine" is a comparison of numbers. Most addresses
- * belong to one account; an address of several accounts (one key in two wallets) has a set of its own.
+ * Owners of addresses. Accounts and sets of accounts have numbers, so that checking whether an address is mine compares only
+ * numbers. Most addresses belong to one account; the accounts of an address with several accounts (one key in two wallets)
+ * form a set.
  */
 import type { Statements } from '../../../sqlite/statements.js';
 
@@ -19,7 +20,7 @@ export class Owners {
     this.load();
   }
 
-  /** Reloads the tables, for example after a rolled-back transaction. */
+  /** Loads the sets of accounts again, for example after the rollback of a transaction. */
   load(): void {
     this.#accounts.clear();
     this.#names.clear();
@@ -35,7 +36,7 @@ export class Owners {
     }
   }
 
-  /** Number of an account, which is created if unknown. */
+  /** Number of an account. Adds a row for an unknown account. */
   account(name: string): number {
     const known = this.#accounts.get(name);
     if (known !== undefined) return known;
@@ -45,7 +46,7 @@ export class Owners {
     return id;
   }
 
-  /** Numbers of the known accounts among these names. */
+  /** Returns the numbers of those accounts that are known. */
   known(names: readonly string[]): number[] {
     return names.flatMap((name) => this.#accounts.get(name) ?? []);
   }
@@ -54,12 +55,12 @@ export class Owners {
     return this.#names.get(account)!;
   }
 
-  /** Names of the accounts in a set. */
+  /** Names of the accounts in the set with the number `owner`. */
   names(owner: number): string[] {
     return (this.#sets.get(owner) ?? []).map((account) => this.#names.get(account)!);
   }
 
-  /** Returns the set with that account added. `owner` is the number of the present set. */
+  /** Returns the number of the set that contains the account and all accounts of the set `owner`. */
   with(owner: number, account: number): number {
     const set = this.#sets.get(owner) ?? [];
     if (set.includes(account)) return owner;
@@ -72,7 +73,7 @@ export class Owners {
     return id;
   }
 
-  /** All sets that contain one of the accounts. */
+  /** Returns the numbers of all sets that contain one of the accounts. */
   of(names: readonly string[]): number[] {
     const accounts = new Set(this.known(names));
     return [...this.#sets].filter(([, set]) => set.some((one) => accounts.has(one))).map(([id]) => id);

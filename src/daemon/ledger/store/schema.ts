@@ -1,6 +1,6 @@
 /**
- * Schema of the ledger's database, and its opening. A file of another version or chain, or a damaged one, is rebuilt, since
- * all its data comes from the chain. A damaged file is quarantined, even if the damage was found during use.
+ * Schema of the ledger's database, and its opening. A file of another version or chain, or a damaged file, is rebuilt,
+ * because all its data comes from the chain. A damaged file is quarantined first, even if the damage was found during use.
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
@@ -9,15 +9,18 @@ import { refuseSpecialFile } from '../../../util/specialFile.js';
 
 /** Version of the schema and its contents. */
 const VERSION = 3;
-/** Version without the table `former_use`. */
+/** Schema version that did not have the table `former_use` yet. */
 const WITHOUT_FORMER_USES = 2;
 
-/** Sort rank of the mempool, above all block heights. */
+/** Value by which mempool transactions are sorted, above all block heights. */
 const MEMPOOL_RANK = 2 ** 30;
-/** Exclusive upper limit of positions in a block. */
+/** Number of positions in a block that a sort value can distinguish. */
 const POSITIONS = 2 ** 21;
 
-/** Descending sort key of lists: mempool first (those with confirmed inputs before others), then height and position. */
+/**
+ * Descending sort key of lists: unconfirmed transactions first (those with confirmed inputs before others), then by height
+ * and position.
+ */
 export function sortKey(height: number, position: number): number {
   const rank = height > 0 ? height : height >= -1 ? MEMPOOL_RANK + height : 0;
   return rank * POSITIONS + Math.max(0, position);
@@ -128,7 +131,7 @@ const TABLES = `
   CREATE INDEX txo_repost ON txo (reposted_claim_id) WHERE reposted_claim_id IS NOT NULL;
 `;
 
-/** Size of the page cache. Arbitrary. */
+/** Size of SQLite's page cache in KiB. Arbitrary. */
 const CACHE_KIB = 16 << 10;
 
 /**
@@ -144,7 +147,7 @@ const PRAGMAS = `
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOT_A_DATABASE = 26;
-/** Extended error code for a truncated file. */
+/** SQLite's extended error code for a read behind the end of the file, which was truncated. */
 const SQLITE_IOERR_SHORT_READ = 522;
 
 /** Whether the error is caused by a damaged file and not by the query. */
@@ -155,7 +158,7 @@ export function isCorruption(error: unknown): boolean {
   return error instanceof Error && /malformed|not a database/i.test(error.message);
 }
 
-/** Whether the file belongs to this chain and has the present schema version, possibly after an upgrade. */
+/** Whether the file belongs to this chain and has the current schema version, if needed after an upgrade. */
 function isOurs(database: SqliteDatabase, chain: string): boolean {
   const version = database.prepare('PRAGMA user_version').get()!['user_version'];
   if (version !== VERSION && version !== WITHOUT_FORMER_USES) return false;
@@ -184,17 +187,17 @@ function remove(path: string): void {
 /** Suffix of the marker file of a database to be quarantined at the next start. */
 const MARK = '.is-damaged';
 
-/** Marks the file for quarantine at the next start. Returns the message for the operator. */
+/** Marks the file, so that the next start moves it away. Returns the message for the operator. */
 export function markCorrupt(path: string): string {
   try {
     writeFileSync(path + MARK, '');
   } catch {
-    // A failure is ignored here: if the disk is not writable, the next start reports that.
+    // A failure of this step is ignored: if the disk is not writable, the next start reports it.
   }
   return `${path} is corrupt. Start lbcnet again: the file is quarantined and rebuilt from a hub.`;
 }
 
-/** Quarantines the file and replaces an earlier quarantined one. Returns the message for the operator. */
+/** Quarantines the file, replacing an earlier quarantined file. Returns the message for the operator. */
 function quarantine(path: string): string {
   const aside = `${path}.damaged`;
   rmSync(aside, { recursive: true, force: true });
@@ -209,7 +212,7 @@ function quarantine(path: string): string {
 
 export interface OpenedStore {
   readonly database: SqliteDatabase;
-  /** Message for the operator; null for a valid file. */
+  /** Message for the operator about a damaged file; null for a valid file. */
   readonly notice: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Entry point of the thread that owns the ledger's database. */
+/** Entry point of the thread in which the ledger's database runs. */
 import { workerData } from 'node:worker_threads';
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
 import { loadSqlite } from '../../../sqlite/sqliteProvider.js';

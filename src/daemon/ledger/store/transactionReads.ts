@@ -52,8 +52,8 @@ export class TransactionReads {
   }
 
   /**
-   * The owner number if the filter consists of a single owner, whose transactions an index of `tx_owner` lists. Null for
-   * other filters.
+   * Owner number if the filter consists of a single owner. For such a filter an index of `tx_owner` lists the transactions.
+   * Null for other filters.
    */
   #onlyOwner(filter: TransactionFilter): number | null {
     if (filter.accountIds === null || filter.txids || filter.purchasedClaimIds || filter.isPurchase === true)
@@ -154,7 +154,7 @@ export class TransactionReads {
     if (filter.chain !== undefined) add('aa.chain = ?', filter.chain);
     if (filter.address !== undefined) add('a.text = ?', filter.address);
     if (filter.usedLessThan !== undefined) {
-      // This condition is redundant, but excludes most of the used addresses cheaply.
+      // This condition is implied by the next one, but excludes most of the used addresses quickly.
       add('a.used_times < ?', filter.usedLessThan);
       add(`${USES} < ?`, filter.usedLessThan);
     }

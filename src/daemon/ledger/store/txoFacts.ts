@@ -14,7 +14,7 @@ export interface OutputFacts {
   readonly nout: number;
   readonly amountDewies: bigint;
   readonly script: Uint8Array;
-  /** Address; null if the output pays neither a key hash nor a script hash. */
+  /** Address to which the output pays; null if it pays neither to a key hash nor to a script hash. */
   readonly address: string | null;
   readonly paysKeyHash: boolean;
   readonly type: number;

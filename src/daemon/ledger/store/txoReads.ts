@@ -1,4 +1,4 @@
-/** Queries of outputs: lists, sums, balances, spendable coins, and reservations. */
+/** Queries of outputs: lists, sums, balances and coin selection; reservations of outputs. */
 import type { SqlRow } from '../../../sqlite/sqliteProvider.js';
 import type { Balance, SpendableCoin } from '../ledgerDatabase.js';
 import {
@@ -17,7 +17,7 @@ import { NOBODY, type Owners } from './owners.js';
 import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { among, indexFor, ORDERS, txoCondition } from './txoSql.js';
 
-/** Sums in two halves, because amounts exceed the precision of a double and sums may exceed 64 bits. */
+/** Computes a sum in two 32-bit halves, because amounts exceed the precision of a double and sums may exceed 64 bits. */
 const SUM = 'coalesce(sum(txo.amount >> 32), 0) AS high, coalesce(sum(txo.amount & 4294967295), 0) AS low';
 
 const sumOf = ({ high, low }: SqlRow): bigint => (BigInt(high as number) << 32n) + BigInt(low as number);
@@ -27,7 +27,7 @@ const COLUMNS = `
   address.text AS address, txo.owner, txo.input_owner, txo.spent_by IS NOT NULL AS is_spent, txo.is_reserved, txo.txo_type,
   txo.claim_id, txo.claim_name, txo.channel_id, txo.reposted_claim_id, txo.has_source, tx.first_prev`;
 
-/** Value of SQL's LIMIT for no limit. */
+/** Value of SQL's LIMIT that means no limit. */
 const NO_LIMIT = -1;
 
 export class TxoReads {
@@ -209,7 +209,7 @@ export class TxoReads {
     this.#statements.run(`UPDATE txo SET is_reserved = 0 WHERE is_reserved <> 0 ${whose}`);
   }
 
-  /** Marks reservations that an earlier run left in the database. */
+  /** Marks the reservations that an earlier run of the daemon left in the database. */
   markLeftReservations(): void {
     this.#statements.run('UPDATE txo SET is_reserved = 2 WHERE is_reserved = 1');
   }

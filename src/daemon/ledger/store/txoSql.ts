@@ -5,7 +5,7 @@ import type { Owners } from './owners.js';
 import { blobList, textList } from '../../../sqlite/statements.js';
 
 export interface Condition {
-  /** SQL text that starts with WHERE. */
+  /** SQL text that starts with WHERE, for use in a statement. */
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
@@ -17,7 +17,7 @@ export const ORDERS: Readonly<Record<TxoOrder, string>> = {
   none: 'ORDER BY txo.id',
 };
 
-/** Condition that a column has one of the numbers. */
+/** Returns the condition that a column has one of the numbers. */
 export function among(column: string, numbers: readonly number[]): string {
   if (numbers.length === 0) return '0';
   return numbers.length === 1 ? `${column} = ${numbers[0]!}` : `${column} IN (${numbers.join(', ')})`;
@@ -85,7 +85,7 @@ export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
   return { sql: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values };
 }
 
-/** Filter members whose indexes exclude the most rows. */
+/** Filter members whose indexes exclude the most rows; used before other indexes. */
 const SELECTIVE = [
   'txids',
   'outPoints',
@@ -102,7 +102,7 @@ const SELECTIVE = [
  * list order soon finds a match.
  */
 export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
-  // A condition that is never true cannot use an index, and SQLite refuses `INDEXED BY` for it.
+  // For a condition that is always false SQLite cannot use an index and refuses `INDEXED BY`.
   if (owners.of(filter.accountIds).length === 0) return '';
   const selective = SELECTIVE.filter((name) => filter[name] !== undefined);
   if (selective.length === 1 && selective[0] === 'names') return 'INDEXED BY txo_name';

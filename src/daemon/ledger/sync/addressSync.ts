@@ -1,7 +1,7 @@
 /**
- * Syncs the histories of the wallet's addresses with the hub in use: subscribes, fetches changes, verifies and stores them.
- * Each round processes many addresses, so that a large wallet needs few requests and writes. A reorganisation restarts the
- * round. This module does not know accounts. Source of the process: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`,
+ * Syncs the histories of the wallet's addresses with the hub in use: subscribes to the addresses, fetches changed histories,
+ * and verifies and stores them. Each round processes many addresses, so that a large wallet needs few requests and writes. A
+ * reorganisation restarts the round. Source of the process: lbry-sdk lbry/wallet/ledger.py `subscribe_addresses`,
  * `update_history`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,20 +22,23 @@ import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
 
 /** Maximum number of addresses per subscription request. Source: hub `address_subscribe`. */
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
-/** Number of addresses per round. Arbitrary. */
+/** Number of addresses whose histories are fetched in one round. Arbitrary. */
 const ROUND = 400;
-/** Maximum number of history entries per round. Arbitrary: some hundred bytes each, and more than the longest history has. */
+/**
+ * Maximum number of history entries per round. Arbitrary: bounds the memory, since an entry uses some hundred bytes; more
+ * than the longest known history.
+ */
 const MAX_ENTRIES = 500_000;
-/** Maximum number of fetched transactions in memory. Arbitrary. */
+/** Maximum number of fetched transactions in memory. Arbitrary: bounds the memory. */
 const MAX_FETCHED = 1000;
-/** Number of concurrent batch requests. Arbitrary. */
+/** Maximum number of concurrent batch requests to a hub. Arbitrary. */
 const PARALLEL_BATCHES = 4;
 /**
  * Maximum number of rounds in which the hub's data about an address may fail verification before the hub counts as a liar. A
  * few failures are allowed, because the chain may change between requests. Arbitrary.
  */
 const MAX_ATTEMPTS = 4;
-/** Pause after a round in which data could not be verified. Arbitrary: a hub follows its node within 0.1 s. */
+/** Milliseconds before the next round if data could not be verified. Arbitrary: a hub follows its node within 0.1 s. */
 const AGAIN_MS = 250;
 
 export interface SavedTransaction extends ChangedTransaction {
@@ -53,12 +56,15 @@ export interface AddressSyncPort {
   kept(): readonly Uint8Array[];
   /** Txids of `kept`, plus broadcasts that a caller waits to see in a history. */
   awaited(): readonly Uint8Array[];
-  /** Called with the addresses whose histories were stored, since gaps may be used up. Resolves to new addresses. */
+  /**
+   * Called with the addresses whose histories were stored. Resolves to new addresses, if fewer unused ones than the gap
+   * remain.
+   */
   used(addresses: readonly string[]): Promise<readonly string[]>;
   saved(transactions: readonly SavedTransaction[]): void;
   /** Called when more history data was fetched or stored. */
   progressed(): void;
-  /** Called with all transactions, by printed txid, that histories of a hub now contain. */
+  /** Called with the printed txids of all transactions in the received histories. */
   told(ids: Iterable<string>): void;
   /** Maximum number of history entries per round; for tests. */
   readonly maxEntries?: number;
@@ -70,7 +76,7 @@ interface Told {
   readonly status: string | null;
 }
 
-/** Transactions that a round has stored, by printed txid. */
+/** Transactions that one round stored, by printed txid. */
 type Saved = Map<string, { readonly tx: Transaction; readonly height: number }>;
 
 export class AddressSync {
@@ -79,20 +85,20 @@ export class AddressSync {
   readonly #toSubscribe = new Set<string>();
   /** Witness addresses by script hash, the key that hubs use. */
   readonly #byScriptHash = new Map<string, string>();
-  /** Addresses with a changed status, with the last status from the hub. */
+  /** Addresses whose status changed, with the last status that the hub reported. */
   readonly #changed = new Map<string, string | null>();
-  /** Number of rounds that failed to finish an address. */
+  /** Number of rounds in which the history of an address could not be completed. */
   readonly #attempts = new Map<string, number>();
-  /** Addresses whose stored history has a transaction that the hub did not show. */
+  /** Addresses whose stored history contains a transaction that the hub does not list. */
   readonly #stale = new Set<string>();
   #isLevel = true;
-  /** Number of addresses requested from the hub. */
+  /** Number of addresses to which the hub was subscribed. */
   #asked = 0;
   #subscribing = 0;
   #fetched = 0;
   /**
-   * Number of addresses of the present round that count as fetched: the share of its fetched transactions times its
-   * addresses.
+   * Number of addresses of the current round that count as fetched: the share of the round's transactions that are fetched,
+   * times its number of addresses.
    */
   #ofRound = 0;
 
@@ -107,7 +113,7 @@ export class AddressSync {
     this.#asked += this.#toSubscribe.size - before;
   }
 
-  /** Progress of fetching the histories of the requested addresses. */
+  /** Progress of fetching the histories of the subscribed addresses. */
   get progress(): Pick<SyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
     const addresses = this.#asked;
     const addressesLeft = Math.min(
@@ -119,13 +125,13 @@ export class AddressSync {
     return { addresses, addressesLeft, fetched: this.#fetched, historyShare };
   }
 
-  /** Requests again the histories with a stored transaction that the hub did not show. */
+  /** Requests the histories with a stored transaction that the hub did not show a second time. */
   askAgain(): void {
     this.subscribe(this.#stale);
     this.#stale.clear();
   }
 
-  /** Handles a notification of the hub. Throws `HubLie`. */
+  /** Handles a hub's notification about an address. Throws `HubLie`. */
   notified([name, status]: readonly unknown[]): void {
     if (typeof name !== 'string') return;
     const address = this.#byScriptHash.get(name) ?? name;
@@ -177,14 +183,14 @@ export class AddressSync {
     const wanted = new Map([...this.#changed].slice(0, ROUND));
     const known = await this.#known([...wanted.keys()]);
     const differing = [...wanted].flatMap(([address, status]) => {
-      // An address that belongs to no account is ignored.
+      // An address that does not belong to an account is ignored.
       if (known.has(address) && known.get(address) !== status) return [address];
       if (this.#changed.get(address) === status) this.#changed.delete(address);
       return [];
     });
     if (differing.length === 0) return;
     const { following } = this.#port;
-    // Addresses subscribed before a reorganisation are requested again after it.
+    // Addresses that were subscribed before a reorganisation are requested again after it.
     if (following.rewinds % 2 === 1) return following.idle();
     const { rewinds } = following;
     const agreed = await this.#agreed(
@@ -236,7 +242,7 @@ export class AddressSync {
     return new Set(agreed);
   }
 
-  /** Whether no reorganisation happened since `rewinds` was read. Data that is based on removed blocks must not be written. */
+  /** Whether the chain was not reorganised since `rewinds` was read. Data about removed blocks must not be written. */
   #holds(rewinds: number): boolean {
     return rewinds === this.#port.following.rewinds;
   }
@@ -253,7 +259,7 @@ export class AddressSync {
     return told.filter((one) => one !== null);
   }
 
-  /** The hub may report a block before it reports its header. */
+  /** Waits for the headers of the blocks in the histories, because the hub may report a block before its header. */
   async #reachHeaders(told: readonly Told[]): Promise<void> {
     let highest = 0;
     for (const { history } of told) for (const { height } of history) highest = Math.max(highest, height);
@@ -261,8 +267,8 @@ export class AddressSync {
   }
 
   /**
-   * Fetches and stores the transactions in the histories that are unknown or changed. Resolves to a map from each
-   * unverifiable transaction to the reason.
+   * Fetches and stores the transactions in the histories that are unknown or changed. Resolves to the reason why it is
+   * unverifiable for each such transaction.
    */
   async #fetch(told: readonly Told[], saved: Saved, rewinds: number): Promise<Map<string, string>> {
     const wanted = await this.#missing(told);
@@ -330,8 +336,8 @@ export class AddressSync {
   }
 
   /**
-   * Returns the histories without contradiction. The others are requested again up to `MAX_ATTEMPTS` times; then the hub
-   * counts as a liar.
+   * Returns the histories that do not contradict the headers. The remaining histories are requested again up to
+   * `MAX_ATTEMPTS` times; after that the hub counts as a liar.
    */
   async #judged(
     told: readonly Told[],
@@ -363,8 +369,8 @@ export class AddressSync {
   }
 
   /**
-   * Returns the reason if a hub's history contradicts a stored proof: it lacks a transaction that is proven in a block of
-   * the chain, or names another height. Null without a contradiction.
+   * Returns the reason if a hub's history contradicts a stored merkle proof: the history lacks a transaction that is proven
+   * in a block of the chain, or contains it with another height. Null without a contradiction.
    */
   async #contradiction({ address, history }: Told): Promise<string | null> {
     const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
@@ -436,8 +442,8 @@ function heightsOf(told: readonly Told[]): Map<string, number> {
 }
 
 /**
- * Height for the transaction's row. For a mempool transaction, the history says whether its inputs are unconfirmed (-1) or
- * not (0).
+ * Height for the transaction's row. For a mempool transaction, the hub's history contains -1 if its inputs are unconfirmed,
+ * else 0.
  */
 function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
   return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);

@@ -1,6 +1,6 @@
 /**
  * Loads transactions of any party from the wallet's database, the cache, or a hub that proves their position. Unconfirmed
- * transactions are unverified. Proven ones are cached. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
+ * transactions cannot be verified. Proven transactions are cached. Source: lbry-sdk lbry/wallet/ledger.py `_tx_cache`,
  * `request_transactions`.
  */
 import { parseTransaction } from '../../../primitives/transaction.js';
@@ -15,7 +15,7 @@ import type { LedgerTransaction } from '../ledger.js';
 import type { LedgerDatabase } from '../ledgerDatabase.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
 
-/** Maximum number of cached transactions. Arbitrary. */
+/** Maximum number of transactions in the cache. Arbitrary. */
 const MAX_KEPT = 2048;
 /** Maximum size of all cached transactions in bytes. Arbitrary: some 2,000 claims of the usual size. */
 const MAX_KEPT_BYTES = 2 << 20;
@@ -46,7 +46,7 @@ export class AnyTransactions {
     this.#following = following;
   }
 
-  /** Drops all proofs after a reorganisation. */
+  /** Deletes all cached proofs after a reorganisation. */
   forget(): void {
     this.#kept.clear();
     this.#keptBytes = 0;
@@ -73,8 +73,8 @@ export class AnyTransactions {
   }
 
   /**
-   * Returns the txids that the database has no proof for. A hub must prove these, because it is unknown which hub reported
-   * the stored rows.
+   * Returns the txids that the database has no proof for. A hub must prove these transactions, because it is unknown which
+   * hub reported the stored rows.
    */
   async #fromDatabase(
     wanted: Map<string, Uint8Array>,
@@ -105,7 +105,7 @@ export class AnyTransactions {
       for (;;) {
         const { rewinds } = this.#following;
         const checked = await this.#checked(session, txids);
-        // A proof is discarded if its block may have been removed by a reorganisation during the request.
+        // A merkle proof is discarded if a reorganisation may have removed its block during the request.
         if (rewinds % 2 === 0 && rewinds === this.#following.rewinds) return checked;
       }
     });
@@ -114,8 +114,8 @@ export class AnyTransactions {
   async #checked(session: HubSession, txids: readonly Uint8Array[]): Promise<readonly CheckedTransaction[]> {
     const first = await fetchChecked(session, txids, this.#headers);
     if (first.unchecked.length === 0) return first.checked;
-    // Unverified transactions: the chain may have changed during the request, so the headers are synced and the
-    // transactions requested again.
+    // Some transactions could not be verified, because the chain may have changed during the request. The headers are
+    // synced and the transactions are requested again.
     const isLevel = await this.#following.follow(session);
     const again = await fetchChecked(
       session,

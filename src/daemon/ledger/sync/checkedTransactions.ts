@@ -13,14 +13,17 @@ import type { HubSession } from '../hub/hubSession.js';
 
 /** Maximum number of transactions per request. Source: the hub's `transaction_get_batch`. */
 export const MAX_BATCH = 100;
-/** Maximum length of a merkle branch, above that of any block. */
+/** Maximum length of a merkle branch in hashes; no block needs a longer one. */
 const MAX_BRANCH = 32;
 /**
- * Size of a merkle tree node: transactions of this size are refused, because such bytes could be an inner node of the tree.
- * Source: CVE-2017-12842.
+ * Size in bytes of an inner node of the merkle tree (two hashes). A transaction of this size is refused, because its bytes
+ * could be an inner node. Source: CVE-2017-12842.
  */
 const NODE_SIZE = 64;
-/** Maximum size of a block, and thus of a transaction. Source: lbrycrd consensus/consensus.h `MAX_BLOCK_SERIALIZED_SIZE`. */
+/**
+ * Maximum size of a block in bytes, which bounds the size of a transaction. Source: lbrycrd consensus/consensus.h
+ * `MAX_BLOCK_SERIALIZED_SIZE`.
+ */
 const MAX_SIZE = 8_000_000;
 /** Maximum amount in dewies. Source: lbrycrd amount.h `MAX_MONEY`. */
 const MAX_MONEY = 2_100_000_000_000_000_000n;
@@ -29,13 +32,16 @@ export interface CheckedTransaction {
   readonly txid: Buffer;
   readonly tx: Transaction;
   readonly raw: Buffer;
-  /** Height of the block with the transaction; 0 if the hub reports no block. */
+  /** Height of the block that contains the transaction; 0 if the hub reports no block. */
   readonly height: number;
   readonly position: number;
   readonly isVerified: boolean;
 }
 
-/** A transaction that cannot be verified yet: the block is above our headers, or the branch does not match our header. */
+/**
+ * A transaction that cannot be verified yet: its block is above the last known header, or the branch does not match the
+ * header.
+ */
 export interface UncheckedTransaction {
   readonly txid: Buffer;
   readonly reason: string;
@@ -44,8 +50,8 @@ export interface UncheckedTransaction {
 export interface CheckedBatch {
   readonly checked: readonly CheckedTransaction[];
   /**
-   * Unverifiable transactions. Headers may have changed during the request. If they are still unverifiable with the newest
-   * headers, the hub lies.
+   * Transactions that cannot be verified with the current headers, which may have changed during the request. If they still
+   * cannot be verified with the newest headers, the hub lies.
    */
   readonly unchecked: readonly UncheckedTransaction[];
   readonly unknown: readonly Buffer[];
@@ -60,7 +66,7 @@ interface Proof {
 const isHash = (value: unknown): value is string =>
   typeof value === 'string' && value.length === 64 && isHex(value);
 
-/** Parses a proof; null if the hub reports no block. */
+/** Parses a merkle proof; null if the hub reports no block. */
 function parseProof(session: HubSession, value: unknown): Proof | null {
   const { block_height: height, merkle, pos } = (value ?? {}) as Record<string, unknown>;
   if (!Number.isSafeInteger(height))
@@ -97,7 +103,7 @@ function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer;
 }
 
 /**
- * Whether each output amount and their sum are in the valid range. Source: lbrycrd consensus/tx_verify.cpp
+ * Whether each output amount, and the sum of the amounts, is in the valid range. Source: lbrycrd consensus/tx_verify.cpp
  * `CheckTransaction`.
  */
 function paysMoney({ outputs }: Transaction): boolean {
@@ -141,7 +147,7 @@ export async function fetchChecked(
   return { checked, unchecked, unknown };
 }
 
-/** Checks a proof. Returns the proven position of the transaction, or the reason why the proof is wrong. */
+/** Checks a merkle proof. Returns the proven position of the transaction, or the reason why the proof is wrong. */
 function judge(
   txid: Buffer,
   { height, position, branch }: Proof,

@@ -8,7 +8,7 @@ import type { AddressChain, AddressSource } from '../addressSource.js';
 import type { NewKey } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 
-/** Number of keys per write. Arbitrary. */
+/** Number of keys that are derived and written in one step. Arbitrary. */
 const AT_ONCE = 200;
 
 export class Gaps {
@@ -21,7 +21,7 @@ export class Gaps {
     this.#params = params;
   }
 
-  /** Fills the gaps of the chains. Resolves to the new addresses. */
+  /** Adds addresses to the chains until each has `gap` unused ones. Resolves to the new addresses. */
   ensure(account: AddressSource, chains: readonly AddressChain[] = account.chains): Promise<string[]> {
     return this.#queue.run(async () => {
       const made: string[] = [];

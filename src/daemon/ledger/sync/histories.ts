@@ -12,9 +12,9 @@ import type { HubSession } from '../hub/hubSession.js';
 
 export interface HistoryEntry {
   readonly txid: Buffer;
-  /** Id in the hex form that programs print. */
+  /** Txid in the hex form that programs print. */
   readonly id: string;
-  /** Block height if confirmed; 0 in the mempool, -1 in the mempool with unconfirmed inputs. */
+  /** Block height; 0 for a mempool transaction, or -1 if the mempool transaction has unconfirmed inputs. */
   readonly height: number;
 }
 
@@ -25,18 +25,18 @@ const isHash = (value: unknown): value is string =>
 
 export interface AddressHistory {
   readonly entries: readonly HistoryEntry[];
-  /** Digest of the history, by which a hub reports changes; null for an empty history. */
+  /** Hash of the history, with which a hub reports changes; null for an empty history. */
   readonly status: string | null;
 }
 
-/** Number of history entries that may still be loaded into memory. */
+/** Number of history entries that may still be loaded into memory. Loading decreases it. */
 export interface HistoryRoom {
   left: number;
 }
 
 /**
- * Fetches a history. Resolves to null if earlier histories used up the limit; the first history is accepted at any length.
- * Throws `HubLie`.
+ * Fetches the history of an address. Resolves to null if the histories fetched before used up the limit; the first history
+ * may have any length. Throws `HubLie`.
  */
 export async function fetchHistory(
   session: HubSession,

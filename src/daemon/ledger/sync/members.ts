@@ -1,6 +1,6 @@
 /**
- * Accounts that the ledger syncs: their addresses, whether they are in sync with the hub, and callers that wait until they
- * are.
+ * Accounts that the ledger syncs: their addresses, whether each account is in sync with the hub, and callers that wait for
+ * the sync.
  */
 import type { AddressSource } from '../addressSource.js';
 import type { LedgerStorePort } from '../store/openStore.js';
@@ -9,20 +9,20 @@ import type { Gaps } from './gaps.js';
 
 interface Member {
   readonly source: AddressSource;
-  /** Sources of the account. An account in several wallets has several sources. */
+  /** Address sources of the account. An account in several wallets has a source for each. */
   readonly sources: AddressSource[];
-  /** Whether the account's addresses exist up to the gaps. Until then none of them is requested from a hub. */
+  /** Whether the account's addresses exist up to the gaps. Until then no address of the account is requested from a hub. */
   hasAddresses: boolean;
-  /** Whether all of the account's addresses were requested from the hub in use. */
+  /** Whether the connected hub was subscribed to all of the account's addresses. */
   isSubscribed: boolean;
   isSynced: boolean;
   ready: Promise<void>;
 }
 
 export interface MembersPort {
-  /** Address sync of the hub in use; null without a hub. */
+  /** Returns the address sync with the connected hub; null without a connection. */
   sync(): AddressSync | null;
-  /** Whether the hub is at the best tip, so that histories are requested. */
+  /** Returns whether the hub has the best chain, so that histories may be requested. */
   isActive(): boolean;
   /** Starts the work that was queued in `sync`. */
   work(): void;
@@ -33,7 +33,7 @@ export class Members {
   readonly #gaps: Gaps;
   readonly #port: MembersPort;
   readonly #members = new Map<string, Member>();
-  /** Callbacks that run when accounts get in sync with a hub, or when the hub is gone. */
+  /** Callbacks that run when accounts agree with a hub, or when the connection to the hub ends. */
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
 
@@ -108,7 +108,7 @@ export class Members {
     while (!this.isAllSynced && !this.#isClosed) await this.#untilTold();
   }
 
-  /** Called when a hub is connected. */
+  /** Must be called when a hub has been connected. */
   async joined(sync: AddressSync): Promise<void> {
     for (const member of [...this.#members.values()])
       if (member.hasAddresses) await this.#subscribe(member, sync);
@@ -117,23 +117,23 @@ export class Members {
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {
     const statuses = await this.#store.statuses(member.source.accountId);
     sync.subscribe(statuses.map(({ address }) => address));
-    // During the request another hub may have been connected, which has not received these addresses.
+    // During the request another hub may have been connected, which is not subscribed to these addresses.
     if (this.#port.sync() === sync) member.isSubscribed = true;
   }
 
-  /** Called when the hub has answered all requests. */
+  /** Called when the hub has answered all requests of a round. */
   agreed(): void {
     for (const member of this.#members.values()) if (member.isSubscribed) member.isSynced = true;
     this.#tell();
   }
 
-  /** Called when the hub is gone. */
+  /** Must be called when the hub has disconnected. */
   left(): void {
     for (const member of this.#members.values()) member.isSubscribed = member.isSynced = false;
     this.#tell();
   }
 
-  /** Extends the chains whose addresses were used. Resolves to the new addresses. */
+  /** Extends the key chains of the used addresses. Resolves to the new addresses. */
   async used(addresses: readonly string[]): Promise<readonly string[]> {
     const made: string[] = [];
     for (const { accountId, chain } of await this.#store.chainsOf(addresses)) {
@@ -152,7 +152,7 @@ export class Members {
     return made;
   }
 
-  /** Ends all waits of callers. */
+  /** Ends the waits of all callers. */
   close(): void {
     this.#isClosed = true;
     this.#tell();

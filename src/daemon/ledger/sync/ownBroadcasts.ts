@@ -4,7 +4,7 @@
  */
 import { hashFromHex, hashToHex } from '../../../util/bytes.js';
 
-/** Time limit for a hub to show an accepted transaction. Arbitrary. */
+/** Milliseconds within which a hub must list an accepted transaction in a history. Arbitrary. */
 const KEPT_MS = 60_000;
 
 export class OwnBroadcasts {
@@ -13,7 +13,10 @@ export class OwnBroadcasts {
   readonly #givenUp: () => void;
   readonly #keptMs: number;
 
-  /** `givenUp` is called when no hub showed a transaction in a history in time. */
+  /**
+   * Creates the list of pending broadcasts. `givenUp` is called if no history contained a broadcast transaction within
+   * `keptMs` milliseconds.
+   */
   constructor(givenUp: () => void, keptMs = KEPT_MS) {
     this.#givenUp = givenUp;
     this.#keptMs = keptMs;
@@ -28,7 +31,7 @@ export class OwnBroadcasts {
     this.#sent.set(hashToHex(txid), { txid: Buffer.from(txid), timer });
   }
 
-  /** Removes a broadcast after no hub accepted it, or after a history shows it. */
+  /** Removes a broadcast, because no hub accepted it or because a history shows it. */
   delete(txid: Uint8Array): void {
     this.#forget(hashToHex(txid));
   }
@@ -52,7 +55,7 @@ export class OwnBroadcasts {
     return [...new Set([...this.#sent.keys(), ...this.#waiting.keys()])].map(hashFromHex);
   }
 
-  /** Called with the printed txids that histories show. */
+  /** Called with the printed txids that the hub's histories contain. */
   told(ids: Iterable<string>): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
     for (const id of ids) {
@@ -61,7 +64,7 @@ export class OwnBroadcasts {
     }
   }
 
-  /** Resolves to true when a history shows the transaction, or to false on timeout. */
+  /** Resolves to true when a history contains the transaction, or to false on timeout. */
   whenTold(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
     const id = hashToHex(txid);
     return new Promise((resolve) => {

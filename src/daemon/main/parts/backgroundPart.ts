@@ -16,9 +16,9 @@ export interface BackgroundPartDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly content: ContentParts;
-  /** DHT node; null while it does not run. */
+  /** Returns the DHT node; null while it does not run. */
   readonly dht: () => DhtNode | null;
-  /** Blob fetcher; null while no component downloads. */
+  /** Client that downloads blobs; null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
 }
 

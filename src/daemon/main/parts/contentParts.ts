@@ -17,19 +17,19 @@ import { openContentDatabase, type ContentDatabase } from '../../content/content
 import { BLOB_FOLDER_NAME } from '../../content/openDatabases.js';
 import type { Component } from '../components.js';
 
-/** Interval of checks of the published files from which blobs are generated. Arbitrary. */
+/** Milliseconds between checks of the published files from which blobs are made on demand. Arbitrary. */
 const ORIGINALS_ROUND_MS = 60_000;
 
 /** Services of these components that API methods use. */
 export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
-/** A service that uses blobs while the component `blob_manager` runs, and is not a component itself. */
+/** A service that uses blobs while the component `blob_manager` runs, but is not a component. */
 export interface BesideBlobs {
   /** Called after the blob store was opened. */
   start(): void;
   /** Called before the blob store is closed. */
   stop(): Promise<void>;
-  /** Member `connections` of `status`. */
+  /** Returns the member `connections` of `status`. */
   connections(): JsonOut;
 }
 
@@ -40,7 +40,7 @@ export interface ContentPartsDeps {
   readonly beside: BesideBlobs;
 }
 
-/** Returns the value of a running component. Throws if the value is null, i.e. the component does not run. */
+/** Returns the value of a component. Throws if the value is null, because the component does not run. */
 function running<T>(value: T | null, name: ComponentName): T {
   if (value === null) throw new Error(`the component ${name} does not run`);
   return value;
@@ -90,7 +90,7 @@ export class ContentParts {
         const dataDir = settings.get('data_dir');
         const database = openContentDatabase({ dataDir, nowSec: clock.nowSec() }, (text) => log.info(text));
         this.#database = database;
-        // The first query fails if the database is unusable, so that the start of the component fails too.
+        // The first query fails if the database is unusable, so that the component does not start.
         await database.isLibraryLost();
       },
       stop: async () => {
@@ -140,7 +140,7 @@ export class ContentParts {
   }
 
   /**
-   * Checks the published files immediately and then each minute. Findings and failures are logged. A failure does not end
+   * Checks the published files immediately and then each minute. Changed files and errors are logged. An error does not end
    * the checks.
    */
   #lookAtOriginals(blobs: BlobStore, signal: AbortSignal): void {

@@ -1,6 +1,6 @@
 /**
- * Creates the components and services of a daemon and connects them. A service that may not be running is looked up at each
- * use.
+ * Creates the components and services of a daemon and connects them. If a service may not be running, the code that uses it
+ * looks it up before each use.
  */
 import type { Logger } from '../../../util/logging.js';
 import { COMPONENT_NAMES, type ComponentName } from '../../api/declaration.js';
@@ -27,11 +27,11 @@ export interface DaemonPartsDeps {
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether the daemon is also a reflector. */
   readonly isReflector: boolean;
-  /** Resolves to the path of ffmpeg; null if it is missing. */
+  /** Searches ffmpeg. Resolves to its path; null if it is missing. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
-/** Components without the skipped ones. A component that needs a skipped one is skipped too. */
+/** Returns the components without the skipped ones. A component that needs a skipped component is skipped too. */
 function withoutSkipped(
   components: readonly Component[],
   toSkip: readonly string[],
@@ -57,7 +57,7 @@ export class DaemonParts {
   readonly content: ContentParts;
   readonly network: NetworkParts;
   readonly files: FilesPart;
-  /** Component `wallet`; null if it is skipped. */
+  /** The component `wallet`; null if the operator skips it. */
   readonly wallet: WalletPart | null;
   readonly components: Components;
   readonly skipped: readonly ComponentName[];

@@ -1,6 +1,7 @@
 /**
- * The component `peer_protocol_server`, and services next to `blob_manager`: the client of the blob exchange, uploads to
- * reflectors, and byte counters. Source: lbry-sdk lbry/extras/daemon/components.py `PeerProtocolServerComponent`.
+ * The component `peer_protocol_server`, and the services that run together with `blob_manager`: the client of the blob
+ * exchange, uploads to reflectors, and byte counters. Source: lbry-sdk lbry/extras/daemon/components.py
+ * `PeerProtocolServerComponent`.
  */
 import { lookup } from 'node:dns/promises';
 import { failureReason } from '../../../util/text/environmentError.js';
@@ -27,19 +28,19 @@ export interface ExchangePartsDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly transfers: Transfers;
-  /** Blob store and database. Each throws while its component does not run. */
+  /** Return the blob store and the database. Each throws while its component does not run. */
   readonly blobs: () => BlobStore;
   readonly database: () => ContentDatabase;
-  /** Sources of peers that run now. */
+  /** Returns the peer sources that are running. */
   readonly sources: () => readonly NamedPeerSource[];
-  /** An address of the wallet for payments by peers; null while the wallet has none. */
+  /** Returns an address of the wallet to which peers may pay; null while the wallet has none. */
   readonly address: () => Promise<string | null>;
 }
 
 export class ExchangeParts implements BesideBlobs {
   readonly serverPart: Component;
   readonly bandwidth: Bandwidth;
-  /** Rate limits over all peers, for uploads and downloads. */
+  /** Rate limits for uploads and downloads, each for all peers together. */
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
   readonly #deps: ExchangePartsDeps;
   #exchange: BlobExchange | null = null;
@@ -67,7 +68,7 @@ export class ExchangeParts implements BesideBlobs {
     return this.#reflecting;
   }
 
-  /** Whether the last upload reached its reflector; null before any upload, or if uploads are disabled. */
+  /** Whether the last upload reached its reflector; null before the first upload, or if uploads are disabled. */
   get reflectorContact(): boolean | null {
     return this.#reflecting?.isReached ?? null;
   }
@@ -78,7 +79,7 @@ export class ExchangeParts implements BesideBlobs {
     return this.#reflecting;
   }
 
-  /** Port of the server; null while it does not run. */
+  /** Port of the blob server; null while the server does not run. */
   get serverPort(): number | null {
     return this.#server?.port ?? null;
   }

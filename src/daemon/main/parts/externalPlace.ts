@@ -10,9 +10,12 @@ import { isPublicAddress } from '../../dht/addresses.js';
 import type { PortMapper } from '../../dht/reach/portMapper.js';
 import type { Pong } from '../../ledger/hub/hubPing.js';
 
-/** Interval of address requests to hubs in milliseconds: `UNKNOWN_MS` while the address is unknown, `KNOWN_MS` afterwards. */
+/**
+ * Milliseconds between requests to hubs for the external address: `UNKNOWN_MS` while the address is unknown, `KNOWN_MS`
+ * afterwards.
+ */
 const [UNKNOWN_MS, KNOWN_MS] = [120_000, 1_800_000];
-/** Time limit for the response of one hub. Source: `get_external_ip`. */
+/** Time in ms to wait for the response of one hub. Source: `get_external_ip`. */
 const HUB_MS = 1000;
 
 export interface ExternalPlaceDeps {
@@ -22,7 +25,7 @@ export interface ExternalPlaceDeps {
     servers: readonly { readonly host: string; readonly port: number }[],
     timeoutMs: number,
   ) => Promise<readonly Pong[]>;
-  /** TCP port on which blobs are served to peers; null while no server runs. */
+  /** Returns the TCP port on which blobs are served to peers; null while no server runs. */
   readonly servedTcpPort: () => number | null;
 }
 
@@ -35,7 +38,7 @@ export class ExternalPlace {
   readonly #stopping = new AbortController();
   #seenByHub: string | null = null;
   #hasStarted = false;
-  /** Port mapper; null if no port is mapped. */
+  /** Port mapper; null if no port is mapped by a gateway. */
   mapper: PortMapper | null = null;
   /** UDP port on which the DHT node listens; null before it listens. */
   boundUdpPort: number | null = null;
@@ -44,7 +47,7 @@ export class ExternalPlace {
     this.#deps = deps;
   }
 
-  /** Requests the address from hubs until `stop`. A second call does nothing. */
+  /** Requests the external address from hubs until `stop` is called. A second call has no effect. */
   start(): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
@@ -55,7 +58,7 @@ export class ExternalPlace {
     this.#stopping.abort();
   }
 
-  /** IPv4 address; null while unknown. */
+  /** External IPv4 address; null while it is unknown. */
   get address(): string | null {
     return this.#ownInterface() ?? this.mapper?.externalAddress ?? this.#seenByHub;
   }
@@ -68,7 +71,7 @@ export class ExternalPlace {
     return this.mapper?.redirects.TCP ?? this.#deps.servedTcpPort() ?? this.#deps.settings.get('tcp_port');
   }
 
-  /** Address of the setting `network_interface`, if peers can reach it. */
+  /** Address in the setting `network_interface` if peers can reach it, else null. */
   #ownInterface(): string | null {
     const address = this.#deps.settings.get('network_interface');
     const isUsable = isIPv4(address) && isPublicAddress(address, isOnLoopback(this.#deps.settings));

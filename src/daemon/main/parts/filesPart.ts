@@ -1,6 +1,6 @@
 /**
- * The component `file_manager`: the files of the daemon. It starts without the wallet, which may wait for a hub.
- * Source: lbry-sdk lbry/extras/daemon/components.py `FileManagerComponent`.
+ * The component `file_manager`: the files of the daemon. It starts even if the wallet still waits for a hub. Source:
+ * lbry-sdk lbry/extras/daemon/components.py `FileManagerComponent`.
  */
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Logger } from '../../../util/logging.js';
@@ -30,15 +30,15 @@ export interface FilesPartDeps {
   readonly content: ContentParts;
   readonly random: RandomSource;
   readonly transfers: Transfers;
-  /** Blob fetcher; null while no component downloads. */
+  /** Client that downloads blobs; null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;
   /** Reflector client; null while no component uploads to reflectors. */
   readonly reflector: () => StreamReflector | null;
-  /** Parameters of the wallet's chain. Called only while the wallet runs. */
+  /** Returns the parameters of the wallet's chain. Called only while the wallet runs. */
   readonly ledgerParams: () => LedgerParams;
-  /** Finds the claims of a lost library; null while the wallet does not run. */
+  /** Finds claims in order to rebuild lost rows of files; null while the wallet does not run. */
   readonly claimFinder: () => ClaimFinder | null;
-  /** Resolves to the path of ffmpeg; null if it is missing. */
+  /** Searches ffmpeg. Resolves to its path; null if it is missing. */
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
@@ -73,7 +73,7 @@ export class FilesPart implements Component {
     return this.#library;
   }
 
-  /** Downloads paid from the wallets of `services`. The object is reused for the same services. */
+  /** Returns the object for downloads that are paid from the wallets of `services`. The same services give the same object. */
   downloadsOf(services: WalletServices): Downloads {
     if (this.#downloads?.of !== services) {
       const { txBuilder, resolver } = services;
@@ -97,7 +97,7 @@ export class FilesPart implements Component {
         try {
           return mayDownload ? (await downloads.get(request)).row.sdHash : await downloads.lookUp(request);
         } catch (error) {
-          // Without a hub the error of `get` is replaced. Its text is lbry-sdk's, which does not give the reason.
+          // Without a hub the error text of `get` is replaced, because lbry-sdk's text does not contain the reason.
           const isLate = error instanceof DaemonError && error.name === 'ResolveTimeoutError';
           if (!isLate || running.ledger.hub.isConnected) throw error;
           throw new ResolveError(

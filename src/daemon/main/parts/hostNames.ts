@@ -21,7 +21,7 @@ export class HostNames {
     this.#clock = clock;
   }
 
-  /** Resolves to an IPv4 address of the host. Rejects if it has none. */
+  /** Resolves a host name to an IPv4 address. Rejects if the host has none. */
   addressOf(host: string): Promise<string> {
     if (isIPv4(host)) return Promise.resolve(host);
     const known = this.#known.get(host);
@@ -39,14 +39,17 @@ export class HostNames {
     return fresh.address;
   }
 
-  /** A name without a dot is looked up by the system first. Other names are resolved without a thread of the pool. */
+  /**
+   * A name without a dot is first looked up by the operating system, which uses a thread of the pool. Other names are
+   * resolved without a thread.
+   */
   async #ask(host: string): Promise<string> {
     if (!host.includes('.')) return (await lookup(host, { family: 4 })).address;
     try {
       const [address] = await this.#resolver.resolve4(host);
       if (address !== undefined) return address;
     } catch {
-      // A failure is ignored, because the hosts file of the system may still contain the name.
+      // A failure of the DNS query is ignored, because the hosts file of the system may still contain the name.
     }
     return (await lookup(host, { family: 4 })).address;
   }

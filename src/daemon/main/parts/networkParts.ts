@@ -28,13 +28,13 @@ import type { ContentParts } from './contentParts.js';
 import { ExternalPlace, isOnLoopback } from './externalPlace.js';
 import { HostNames } from './hostNames.js';
 
-/** Upper limit of concurrent announcements. A larger value of the setting is reduced to it. */
+/** Maximum number of concurrent announcements. A larger value of the setting is reduced to this number. */
 const MAX_ANNOUNCERS = 1000;
-/** Pause between two rounds over all files. Source: `announce_forever`. */
+/** Milliseconds between two rounds of tracker announcements of all files. Source: `announce_forever`. */
 const TRACKER_ROUND_MS = 60_000;
 /** Number of files per query for tracker announcements. Arbitrary. */
 const ANNOUNCED_AT_ONCE = 500;
-/** Time limit for resolving the names of known nodes before the join. Slower ones are used in the next attempt. */
+/** Time in ms to wait for the addresses of known nodes before joining. Names that take longer are used in the next attempt. */
 const NAMES_MS = 3000;
 
 export interface NetworkPartsDeps {
@@ -43,7 +43,7 @@ export interface NetworkPartsDeps {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly content: ContentParts;
-  /** TCP port on which blobs are served to peers; null while no server runs. */
+  /** Returns the TCP port on which blobs are served to peers; null while no server runs. */
   readonly servedTcpPort: () => number | null;
   readonly isSkipped: (name: ComponentName) => boolean;
 }
@@ -76,7 +76,7 @@ export class NetworkParts {
     return this.#node;
   }
 
-  /** Whether any known DHT node responds; null if the component does not run or knows no node. */
+  /** Whether any known DHT node responds; null if the component `dht` does not run or knows no node. */
   get dhtContact(): boolean | null {
     if (this.#node === null) return null;
     if (this.#node.table.size > 0) return true;
@@ -84,13 +84,13 @@ export class NetworkParts {
     return settings.get('known_dht_nodes').length === 0 || isOnLoopback(settings) ? null : false;
   }
 
-  /** Finds peers over the running DHT and trackers without announcing this daemon; null if neither runs. */
+  /** Finds peers by the running DHT node and trackers, without announcing this daemon. Null if neither runs. */
   get peerFinder(): PeerFinder | null {
     if (this.#node === null && this.#trackers === null) return null;
     return this.#finder(this.#node, this.#trackers, 'list');
   }
 
-  /** Peer sources for downloads that run at present. A request to trackers also announces the download. */
+  /** Sources of peers for downloads that are running. A search of trackers also announces the download. */
   sources(): (PeerSource & { readonly name: string; readonly precedesFixed: () => boolean })[] {
     const named = (name: string, finder: PeerFinder, precedesFixed: () => boolean) => ({
       name,
@@ -98,8 +98,8 @@ export class NetworkParts {
       peersFor: (hash: string, signal: AbortSignal) => finder.peersFor(hash, signal),
     });
     const node = this.#node;
-    // Fixed peers wait for the DHT only if the DHT node knows a contact. Source: lbry-sdk lbry/stream/downloader.py
-    // `add_fixed_peers`.
+    // The use of fixed peers waits for the DHT only if the DHT node knows a contact. Source: lbry-sdk
+    // lbry/stream/downloader.py `add_fixed_peers`.
     const knowsPeers = (): boolean => node?.buckets.some(({ contacts }) => contacts.length > 0) ?? false;
     return [
       ...(node === null ? [] : [named('DHT', this.#finder(node, null, 'download'), knowsPeers)]),
@@ -110,8 +110,8 @@ export class NetworkParts {
   }
 
   /**
-   * Finds peers over the given DHT node and trackers. Trackers get an announcement for a download, but not for a list of
-   * peers.
+   * Creates a finder of peers with the given DHT node and trackers. With an announcement for a download, without one for a
+   * list of peers.
    */
   #finder(node: DhtNode | null, trackers: TrackerClient | null, use: 'download' | 'list'): PeerFinder {
     const { place } = this;
@@ -209,7 +209,7 @@ export class NetworkParts {
       nodeId: readNodeId(settings.get('data_dir'), random),
       splitBucketsUnderIndex: settings.get('split_buckets_under_index'),
       isBootstrapNode: settings.get('is_bootstrap_node'),
-      // The value of the setting is limited here, because lbry-sdk accepts any number for it.
+      // The value of the setting is limited at this point, because lbry-sdk accepts any number for the setting.
       rpcTimeoutMs: () => Math.min(600_000, Math.max(100, settings.get('node_rpc_timeout') * 1000)),
       knownNodes: () => this.#knownNodes(),
       peerStore: peerStoreOf(content.content),
@@ -219,7 +219,7 @@ export class NetworkParts {
     });
   }
 
-  /** Addresses of the known DHT nodes. A daemon on the loopback network uses only nodes there. */
+  /** Resolves to the addresses of the known DHT nodes. A daemon on the loopback network uses only nodes on that network. */
   async #knownNodes(): Promise<Endpoint[]> {
     const { settings, clock } = this.#deps;
     const isLocal = ([host]: HostPort): boolean => host === 'localhost' || host.startsWith('127.');
@@ -230,7 +230,7 @@ export class NetworkParts {
       try {
         found.push({ address: await this.#names.addressOf(host), udpPort });
       } catch {
-        // A failure is ignored, because the next attempt resolves the name again.
+        // A failure is ignored, because the next attempt to join resolves the name again.
       }
     });
     await atMost(clock, NAMES_MS, Promise.all(asked));
@@ -275,8 +275,8 @@ export class NetworkParts {
       dependsOn: ['database'],
       start: async () => {
         const { settings, random, clock } = this.#deps;
-        // Tracker requests are sent from any free local port. Like lbry-sdk, the socket is bound to all interfaces, except
-        // on the loopback network.
+        // Requests to trackers are sent from any free port. Like lbry-sdk, the socket is bound to all interfaces, except
+        // if the daemon uses only the loopback network.
         const host = isOnLoopback(settings) ? settings.get('network_interface') : '0.0.0.0';
         const port = await openUdpSocket(0, host, { what: 'tracker client', settings: 'network_interface' });
         this.#trackers = new TrackerClient({
@@ -303,7 +303,7 @@ export class NetworkParts {
     };
   }
 
-  /** Each minute, announces all files to the trackers whose interval has passed. */
+  /** Announces each file to those trackers whose announcement interval has passed; repeats this each minute. */
   async #announceFiles(trackers: TrackerClient, signal: AbortSignal): Promise<void> {
     const { clock, content, log } = this.#deps;
     do

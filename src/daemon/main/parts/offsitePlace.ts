@@ -1,4 +1,4 @@
-/** Object store configuration from the settings and the usual environment variables. */
+/** Reads the configuration of the object store from the settings and the usual environment variables. */
 import { EnvironmentError } from '../../../util/text/environmentError.js';
 import type { Settings } from '../../api/settings.js';
 import type { S3Credentials, S3Place } from '../../objects/s3Bucket.js';
@@ -21,7 +21,10 @@ const DEFAULT_REGION = 'us-east-1';
 const variable = (environment: Environment, ...names: string[]): string | null =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Object store of the setting `blob_store`; null if the setting is empty. Throws `EnvironmentError` if keys are missing. */
+/**
+ * Object store that the setting `blob_store` names; null if the setting is empty. Throws `EnvironmentError` if access keys
+ * are missing.
+ */
 export function offsitePlaceOf(
   settings: Pick<Settings, 'get'>,
   environment: Environment,
@@ -53,7 +56,7 @@ export function offsitePlaceOf(
       bucket,
       prefix: folders.length === 0 ? '' : `${folders.join('/')}/`,
     },
-    // The session token belongs to the AWS keys of the environment, so it is not used with other keys.
+    // The session token belongs to the AWS keys in the environment, so it is not used together with other keys.
     credentials: {
       accessKey,
       secretKey,

@@ -1,6 +1,6 @@
 /**
- * The component `exchange_rate_manager`. It has the fixed rates of the setting `exchange_rates`, which need no start, and
- * the price feed of `exchange_rate_source`. Source of the name: lbry-sdk lbry/extras/daemon/components.py
+ * The component `exchange_rate_manager`. It provides the fixed rates of the setting `exchange_rates`, even before its start,
+ * and the price feed of `exchange_rate_source`. Source of the name: lbry-sdk lbry/extras/daemon/components.py
  * `ExchangeRateManagerComponent`.
  */
 import type { RateFeed } from '../../txBuilding/rateFeed.js';

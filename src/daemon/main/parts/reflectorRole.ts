@@ -1,5 +1,5 @@
 /**
- * `lbcnet start --reflector`: accepts uploaded streams and serves them to peers and over HTTP. They are stored in
+ * `lbcnet start --reflector`: accepts uploaded streams and serves them to peers and over HTTP. The streams are stored in
  * `<data_dir>/reflector`, separate from the daemon's files.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -31,14 +31,17 @@ import { offsitePlaceOf, type Environment } from './offsitePlace.js';
 const MEGABYTE = 1_000_000;
 const FOLDER_NAME = 'reflector';
 const BLOCKED_NAME = 'blocked.json';
-/** Interval of two tasks: requests for blocked streams, and searches for orphaned blobs. Arbitrary. */
+/** Milliseconds between two rounds of requests for blocked streams and searches for blobs without a stream. Arbitrary. */
 const ROUND_MS = 600_000;
-/** Pause between these tasks while no hub is connected. */
+/** Milliseconds before the next round while no hub is connected. */
 const FIRST_ROUND_MS = 15_000;
-/** `UPLOADS`: limits of upload connections, each with up to one blob in memory. Arbitrary: 128 MiB in total. */
+/**
+ * Limits of upload connections in total and per address. Each connection may have one blob in memory. Arbitrary: 128 MiB in
+ * total.
+ */
 const UPLOADS: ConnectionLimits = { total: 64, perAddress: 16 };
 const THREADS = 2;
-/** `PAGE`: claims per page, `MAX_FOUND`: claims per search. Both are the limits of hubs. */
+/** `PAGE`: number of claims per page of a search. `MAX_FOUND`: maximum number of claims per search. Hubs have the same limits. */
 const PAGE = 50;
 const MAX_FOUND = 10_000;
 
@@ -47,9 +50,9 @@ export interface ReflectorRoleDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly bandwidth: Bandwidth;
-  /** Rate limits for all uploads and downloads. */
+  /** Rate limits for uploads and downloads, each for all peers together. */
   readonly rates: { readonly up: RateLimiter; readonly down: RateLimiter };
-  /** Resolver; null while no wallet runs. */
+  /** Returns the resolver of claims; null while no wallet runs. */
   readonly resolver: () => Resolver | null;
   /** Environment variables of the process. */
   readonly environment: Environment;
@@ -80,8 +83,7 @@ export class ReflectorRole {
   }
 
   /**
-   * Starts the reflector. Throws `EnvironmentError` if the folder or ports are unusable; `stop` must be called in that case
-   * too.
+   * Starts the reflector. Throws `EnvironmentError` if the folder or ports are unusable. Call `stop` even after an error.
    */
   async start(): Promise<void> {
     const { settings, log, clock } = this.#deps;
@@ -107,8 +109,8 @@ export class ReflectorRole {
     this.#running = { database, threads, blobs, offsite, store, ...this.#servers(store) };
     await blobs.open();
     if (offsite !== null) {
-      // The store is opened after all files were read, because a file without a row may be a blob that waits for its
-      // upload.
+      // The object store is opened after all blob files were checked, because a file without a row may be a blob that
+      // waits for its upload.
       await blobs.settled;
       await offsite.open();
     }
@@ -123,7 +125,7 @@ export class ReflectorRole {
     });
   }
 
-  /** Bucket from the settings; null if blobs are stored only on the local disk. */
+  /** Bucket that the settings name; null if blobs are stored only on the local disk. */
   #bucket(): { readonly bucket: S3Bucket; readonly name: string; readonly endpoint: string } | null {
     const { settings, clock, environment } = this.#deps;
     const found = offsitePlaceOf(settings, environment);
@@ -185,7 +187,10 @@ export class ReflectorRole {
     );
   }
 
-  /** Repeats two tasks until the stop: requests the streams of blocked claims from a hub, and deletes blobs without a stream. */
+  /**
+   * Until the reflector stops, repeats two tasks: requests the streams of blocked claims from a hub, and deletes blobs
+   * without a stream.
+   */
   async #work(store: ReflectorStore): Promise<void> {
     const { clock, log } = this.#deps;
     const { signal } = this.#stopping;
@@ -205,8 +210,8 @@ export class ReflectorRole {
   }
 
   /**
-   * Descriptor hashes of blocked streams from the file of an earlier run, so that the reflector does not serve them after a
-   * start without a hub.
+   * Descriptor hashes of blocked streams, from the file of an earlier run. With it the reflector does not serve these
+   * streams even if no hub is connected.
    */
   #savedBlocked(): string[] {
     try {
@@ -226,8 +231,8 @@ export class ReflectorRole {
     if (resolver !== null)
       for (const query of [{ claim_ids: ids }, { channel_ids: ids }])
         if (ids.length > 0) for (const sdHash of await this.#streamsOf(resolver, query)) blocked.add(sdHash);
-    // A hub no longer finds an abandoned claim, so saved streams are kept: a stream stays blocked while its claim is in
-    // the setting.
+    // A hub does not find abandoned claims. So the blocked streams are stored, and a stream stays blocked while its claim
+    // is in the setting.
     if (ids.length > 0) for (const sdHash of this.#savedBlocked()) blocked.add(sdHash);
     await store.setBlocked(blocked);
     await writeFile(`${this.#blockedPath}.part`, JSON.stringify([...blocked]));
@@ -259,7 +264,7 @@ export class ReflectorRole {
     return found;
   }
 
-  /** Messages for the operator in `status`. */
+  /** Messages for the operator that `status` shows. */
   get warnings(): readonly string[] {
     const warning = this.#running?.offsite?.warning ?? null;
     return warning === null ? [] : [warning];

@@ -68,7 +68,7 @@ const HIDDEN = '[hidden]';
 const answered = ({ isSecret }: SettingRow, value: SettingValue): SettingValue =>
   isSecret && value !== null && value !== '' ? HIDDEN : value;
 
-/** Validates a value. An error message names the value's location (`where`). */
+/** Validates a value. The text of an error contains `where`, the source of the value. */
 function cleanFrom(row: SettingRow, value: JsonValue, where: string, warn: Warn): SettingValue {
   warnOfStrays(row, value, where, warn);
   try {
@@ -84,20 +84,20 @@ export class DaemonSettings implements Settings {
   readonly #given: ReadonlyMap<string, SettingValue>;
   readonly #environment: ReadonlyMap<string, SettingValue>;
   readonly #file = new Map<string, SettingValue>();
-  /** Unknown entries of the file, which are preserved when it is written. */
+  /** Unknown entries of the settings file. They are preserved when the file is written. */
   readonly #strangers = new Map<string, unknown>();
   readonly #defaults: ReadonlyMap<string, SettingValue>;
   readonly #machine: Machine;
   readonly #warn: Warn;
-  /** Cached values for responses, by setting and for all settings together; cleared after a change. */
+  /** Cached answers: each setting, and all settings together. Cleared after each change. */
   readonly #known = new Map<string, SettingValue>();
   #knownAll: JsonOut = null;
   readonly #listeners = new Map<string, (() => void)[]>();
   readonly names: readonly string[] = SETTINGS.map(({ name }) => name);
-  /** Absolute path of the file, which may not exist. */
+  /** Absolute path of the settings file, which may not exist. */
   readonly path: string;
 
-  /** Reads all sources. Throws `EnvironmentError` for the operator if a source has an invalid value. */
+  /** Reads the settings from all sources. Throws `EnvironmentError` for the operator if a source contains an invalid value. */
   constructor({ given, machine = thisMachine(), warn }: SettingSources) {
     this.#machine = machine;
     this.#warn = warn;
@@ -198,7 +198,7 @@ export class DaemonSettings implements Settings {
     if (isUpgraded) this.#upgrade();
   }
 
-  /** Renames settings of the file that have names of earlier versions. If the file is not writable, the old names stay in it. */
+  /** Renames settings in the file that have names of earlier versions. If the file is not writable, the old names stay. */
   #upgrade(): void {
     try {
       this.#save(() => undefined);
@@ -207,7 +207,7 @@ export class DaemonSettings implements Settings {
     }
   }
 
-  /** Saves a change to the file first, then in memory. */
+  /** Applies a change to the file first, and then to the values in memory. */
   #save(change: (members: Map<string, SettingValue>) => void): void {
     const members = new Map(this.#file);
     change(members);
@@ -236,7 +236,7 @@ export class DaemonSettings implements Settings {
     return this.#named(name) === undefined;
   }
 
-  /** Value from the first source that has the setting; undefined if none has it. */
+  /** Returns the value of a setting from the first source that has it; undefined if no source has it. */
   #named(name: string): SettingValue | undefined {
     for (const source of [this.#runtime, this.#given, this.#environment, this.#file]) {
       const value = source?.get(name);
@@ -248,7 +248,7 @@ export class DaemonSettings implements Settings {
   #raw(name: string): SettingValue {
     // An explicit null in a source counts as a value.
     for (const value of [this.#named(name), this.#defaults?.get(name)]) if (value !== undefined) return value;
-    // On a test chain the default must not lead to servers of the public network.
+    // For a test chain the default must not contain servers of the public network.
     if (PUBLIC_SERVERS.has(name) && this.#raw('blockchain_name') === REGTEST) return [];
     return ROWS.get(name)!.default;
   }

@@ -1,6 +1,6 @@
 /**
- * Kinds of settings. A kind defines the allowed values and their forms in the file and in responses. Values have the form of
- * `JsonOut`; a server is a pair of host and port. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
+ * Kinds of settings. The kind of a setting defines its allowed values and their form in the file and in responses. Values
+ * have the form of `JsonOut`; a server is a pair of host and port. Source: lbry-sdk lbry/conf.py `Setting` and its classes.
  */
 import { isJsonNumber, JsonObject, JsonNumber, numberText, type JsonValue } from '../../../util/json/json.js';
 import { float } from '../../base/answerJson.js';
@@ -10,7 +10,7 @@ import { pythonRepr } from '../../base/pythonText.js';
 /** Value of a setting: a plain value, a list, or an object for a price. */
 export type SettingValue = null | boolean | number | string | JsonNumber | SettingList | PriceValue;
 export type SettingList = readonly (string | readonly [string, number])[];
-// A type alias instead of an interface, because only the alias is assignable to `JsonOut`.
+// A type alias, because an interface would not be assignable to `JsonOut`.
 export type PriceValue = {
   readonly currency: string;
   readonly amount: JsonNumber;
@@ -24,15 +24,15 @@ export interface SettingRow {
   readonly kind: KindName;
   readonly default: SettingValue;
   readonly description: string;
-  /** Names in earlier versions, which old files may have. */
+  /** Names of the setting in earlier versions, which old files may contain. */
   readonly previousNames?: readonly string[];
   /** Name of the value in the help, for example `FILE`. */
   readonly valueName?: string;
-  /** Allowed values of a choice. */
+  /** Allowed values, for a setting with fixed choices. */
   readonly choices?: readonly string[];
-  /** Inclusive bounds of a number. */
+  /** Minimum and maximum of a number, both allowed. */
   readonly range?: readonly [least: number, most: number];
-  /** Required form of a text or of the texts in a list, with its description. */
+  /** Pattern that a text, or each text in a list, must match, with a description of the form for messages. */
   readonly form?: { readonly pattern: RegExp; readonly words: string };
   /** Whether responses must hide the value, because it is a secret. */
   readonly isSecret?: boolean;
@@ -61,7 +61,10 @@ const noForm = ({ name, form }: SettingRow, value: string): DaemonError =>
 
 const INTEGER = /^[+-]?[0-9]+(?:_[0-9]+)*$/;
 
-/** Converts like Python's `int`: digit texts, truncated numbers, booleans as 0 and 1. */
+/**
+ * Converts a value to an integer like Python's `int`: texts of digits are parsed, numbers are truncated, and booleans become
+ * 0 or 1.
+ */
 function cleanInteger(row: SettingRow, value: JsonValue): number {
   if (typeof value === 'boolean') return Number(value);
   let number = NaN;
@@ -115,7 +118,7 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
 
 export const MAX_PORT = 0xffff;
 
-/** Parses `host:port`; null if invalid. */
+/** Parses `host:port`. Returns null if the text is invalid. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
   const [host = '', port = ''] = text.split(':');
@@ -135,7 +138,7 @@ function cleanServers(value: JsonValue): SettingList {
   return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
 }
 
-/** Entries of a server list that are invalid, for warnings. */
+/** Entries of a server list that are invalid, for a warning. */
 export function strayServers(value: JsonValue): readonly JsonValue[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
   return value.filter((item) => parseServer(item) === null);

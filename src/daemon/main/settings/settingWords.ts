@@ -6,14 +6,14 @@ import type { JsonValue } from '../../../util/json/json.js';
 import { suggestion } from '../../../util/nearest.js';
 import type { SettingRow } from './settingKinds.js';
 
-/** Settings given on the command line, by name. */
+/** Settings that the command line contains, by name. */
 export type GivenSettings = ReadonlyMap<string, JsonValue>;
 
 const optionOf = ({ name }: SettingRow): string => `--${name.replaceAll('_', '-')}`;
 const oppositeOf = ({ name }: SettingRow): string => `--no-${name.replaceAll('_', '-')}`;
 const hasOpposite = ({ kind }: SettingRow): boolean => kind === 'toggle' || kind === 'price';
 
-/** Options with their descriptions, for help. */
+/** Returns the options of the settings with their descriptions, for the help text. */
 export function settingOptions(rows: readonly SettingRow[]): [string, string][] {
   return rows.flatMap((row): [string, string][] => {
     const value = row.kind === 'toggle' ? '' : ` ${row.valueName ?? row.name.toUpperCase()}`;
@@ -22,15 +22,15 @@ export function settingOptions(rows: readonly SettingRow[]): [string, string][] 
   });
 }
 
-/** Names of the options for settings, including negated ones. */
+/** Returns the names of the options for settings, including negated options. */
 export function settingOptionNames(rows: readonly SettingRow[]): string[] {
   return [...rows.map(optionOf), ...rows.filter(hasOpposite).map(oppositeOf)];
 }
 
 /**
  * Finds the option for a full or abbreviated word, like argparse. If an abbreviation is ambiguous but matches only one
- * option of lbry-sdk, that one is used, so that lbrynet command lines stay valid. Otherwise returns the problem. Returns
- * null without a match. `own` are options that lbry-sdk lacks.
+ * option of lbry-sdk, that option is used, so that lbrynet command lines stay valid. For other ambiguous abbreviations a
+ * description of the problem is returned. Returns null if no option matches. `own` contains the options that lbry-sdk lacks.
  */
 export function resolveOption(
   given: string,
@@ -50,7 +50,7 @@ export function resolveOption(
 export type ReadSetting =
   | {
       readonly given: [name: string, value: JsonValue];
-      /** Whether the value is one item of a list. Repeated options then add further items. */
+      /** Whether the value is one item of a list. If the option is repeated, each occurrence adds an item. */
       readonly isItem: boolean;
     }
   | { readonly problem: string };
@@ -64,8 +64,8 @@ export function isValueWord(word: string | undefined): boolean {
 }
 
 /**
- * Parses one setting at the start of `words` and removes it. `others` are further options that may be suggested for an
- * unknown word.
+ * Parses one setting at the start of `words`, and removes its words. `others` contains other options that may be suggested
+ * for an unknown word.
  */
 export function readSettingWords(
   rows: readonly SettingRow[],

@@ -50,8 +50,8 @@ function asJson(value: unknown): JsonValue {
 
 /**
  * Reads the file; empty if it does not exist. For a repeated key the last value counts, as with PyYAML, and `onDouble` is
- * called with the key. Throws `EnvironmentError` for invalid YAML, with the line. Also throws it for a dangling link, since
- * the defaults may not be the intended settings.
+ * called with the key. Throws `EnvironmentError` for invalid YAML, with the number of the line. Also throws for a link whose
+ * target is missing, because the operator probably did not intend the default settings.
  */
 export function readSettingsFile(path: string, onDouble: (key: string) => void): FileMembers {
   let text: string;
@@ -79,7 +79,7 @@ export function readSettingsFile(path: string, onDouble: (key: string) => void):
   try {
     members = document.toJS() as Record<string, unknown>;
   } catch (error) {
-    // The parser resolves aliases (`*name`) only here, so their errors occur here too.
+    // The parser resolves aliases (`*name`) only in this step, so errors about aliases occur here too.
     throw noYaml(path, (error as Error).message);
   }
   return new Map(Object.entries(members).map(([key, value]) => [key, asJson(value)]));
@@ -126,6 +126,6 @@ function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // No report is needed, because the caller reports the error of the write.
+    // An error here is not reported, because the caller reports the error of the write.
   }
 }

@@ -25,9 +25,9 @@ const folder = (name: string, description: string, previousNames: readonly strin
 
 const endpoint = { valueName: 'HOST:PORT' };
 const port: Rest = { range: [0, MAX_PORT] };
-/** Zero, which each description explains, or more. */
+/** A number from 0 on. The description of each setting explains the meaning of 0. */
 const amount: Rest = { range: [0, Infinity] };
-/** Seconds of a timer. Timers of Node.js end at 2^31 ms, so the bound is below that. */
+/** Timeout in seconds. A timer of Node.js has at most 2^31 ms, so the upper bound is below that. */
 const timeout: Rest = { range: [0.1, 2_000_000] };
 
 /** Allowed form of the setting `blob_store`. Bucket and object names may have only characters that need no encoding in a URL. */
@@ -36,7 +36,7 @@ const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._
 /** Facts about the main network, with the public servers that are the defaults of settings. */
 const FACTS = networkFacts('main');
 
-/** All settings, sorted by name, which is also their order in responses and help. */
+/** All settings, sorted by name. Responses and the help text have the same order. */
 export const SETTINGS: readonly SettingRow[] = [
   row('allowed_origin', 'text', '', 'origin of web pages that may call the API; * for any, empty for none'),
   row('announce_head_and_sd_only', 'toggle', true, 'announce only the descriptor of each stream', {
@@ -305,7 +305,7 @@ export const SETTINGS: readonly SettingRow[] = [
   row('wallets', 'texts', ['default_wallet'], 'wallet files to open at start'),
 ];
 
-/** Settings that lbry-sdk lacks. */
+/** Names of the settings that only this daemon has, not lbry-sdk. */
 export const OWN_SETTINGS: readonly string[] = [
   'blob_store',
   'blob_store_access_key',

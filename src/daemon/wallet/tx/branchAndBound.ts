@@ -1,22 +1,25 @@
 /**
  * Searches for coins that pay a target without change. It is a depth-first search that includes or excludes each coin,
- * largest first; with equal waste the later result wins. If a coin is excluded, further coins of the same amount would give
- * the same sums and are excluded too. For each amount, the search therefore decides only how many of its coins to include.
- * Tries are still counted per coin, because the result depends on their limit. Source: lbry-sdk lbry/wallet/coinselection.py
- * `branch_and_bound`.
+ * largest first; with equal waste the later result wins. If a coin is excluded, other coins of the same amount would give
+ * the same sums, so they are excluded too. For each amount, the search therefore decides only the number of coins to
+ * include. Tries are still counted per coin, because the result depends on the limit of tries. Source: lbry-sdk
+ * lbry/wallet/coinselection.py `branch_and_bound`.
  */
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { Coin, CoinAmount, UtxoPool } from './utxoPool.js';
 
 const MAX_TRIES = 100_000;
-/** Number of search steps between two checks whether other tasks must run. */
+/** Number of search steps between two yields to the event loop. */
 const STEPS_AT_ONCE = 512;
 
-/** Decision about the coins of one amount. */
+/** Decision about the coins that have one amount. */
 interface Decision {
   readonly effectiveAmount: bigint;
   readonly count: number;
-  /** `decided` is the number of coins decided so far. `taken` is the number of these that are included; the rest is excluded. */
+  /**
+   * `decided`: number of coins about which the search has decided so far. `taken`: number of these coins that are included;
+   * the others are excluded.
+   */
   decided: number;
   taken: number;
 }
@@ -24,20 +27,20 @@ interface Decision {
 export class BranchAndBound<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #target: bigint;
-  /** Largest sum that is accepted: target plus cost of change. */
+  /** Largest accepted sum of effective amounts: target plus cost of change, in dewies. */
   readonly #most: bigint;
   readonly #amounts: AmountReader<C>;
   readonly #decisions: Decision[] = [];
   /** Decisions with at least one included coin. */
   readonly #taken: Decision[] = [];
   #value = 0n;
-  /** Sum of the effective amounts of all undecided coins. */
+  /** Sum of the effective amounts of the coins that are neither included nor excluded yet. */
   #available = 0n;
   #best: readonly CoinAmount[] = [];
   #bestWaste: bigint;
   tries: number;
 
-  /** Amounts are in dewies. `tries` is the number of tries that earlier searches used. */
+  /** Prepares a search. Amounts are in dewies. `tries` is the number of tries that earlier searches have used. */
   constructor(pool: UtxoPool<C>, target: bigint, costOfChange: bigint, tries: number) {
     this.#pool = pool;
     this.#target = target;
@@ -47,7 +50,7 @@ export class BranchAndBound<C extends Coin> {
     this.tries = tries;
   }
 
-  /** Runs the search. Resolves to the selected coins; empty if no selection fits. */
+  /** Runs the search. Resolves to the selected coins; empty if no selection matches. */
   async run(): Promise<readonly CoinAmount[]> {
     if (await this.#leaveOutTooLarge()) return [];
     let since = performance.now();
@@ -58,7 +61,7 @@ export class BranchAndBound<C extends Coin> {
       if (!isBeyond && this.#value < this.#target) {
         const next = this.#next() ?? (await this.#readNext());
         if (next) this.#decide(next);
-        // No further amount could be read although coins should remain: they were spent during the search.
+        // No amount below the last one could be read, although coins should remain: they were spent during the search.
         else this.#available = 0n;
         continue;
       }
@@ -69,9 +72,9 @@ export class BranchAndBound<C extends Coin> {
   }
 
   /**
-   * Excludes the coins whose amount alone exceeds the largest accepted sum. As in a search, this counts two tries for the
-   * first coin of each amount and one try for each further coin. Resolves to true if the remaining coins cannot pay the
-   * target.
+   * Excludes the coins whose amount alone exceeds the largest accepted sum. The number of tries is the same as in a search:
+   * two for the first coin of each amount and one for each other coin. Resolves to true if the remaining coins cannot pay
+   * the target.
    */
   async #leaveOutTooLarge(): Promise<boolean> {
     const [all, tooLarge] = [await this.#pool.sum(), await this.#pool.above(this.#most)];
@@ -87,7 +90,7 @@ export class BranchAndBound<C extends Coin> {
     return isTooLittle;
   }
 
-  /** Next amount to decide; undefined if it is not read yet. */
+  /** Returns the next amount to decide about; undefined if it has not been read yet. */
   #next(): Decision | undefined {
     const last = this.#decisions.at(-1);
     if (last && last.decided < last.count) return last;
@@ -114,7 +117,7 @@ export class BranchAndBound<C extends Coin> {
     this.#value += last.effectiveAmount;
   }
 
-  /** Excludes coins of the last amount, until the remaining coins cannot pay the target or the tries are used up. */
+  /** Excludes further coins of the amount of `last`, until the remaining coins cannot pay the target or all tries are used. */
   #leaveOut(last: Decision): void {
     const { effectiveAmount, count, decided } = last;
     let coins = Math.min(count - decided, MAX_TRIES - this.tries + 1);
@@ -149,7 +152,7 @@ export class BranchAndBound<C extends Coin> {
   }
 }
 
-/** Amounts of a pool by index, read on demand. */
+/** Amounts of a pool of coins by index, read from the pool when needed. */
 class AmountReader<C extends Coin> {
   readonly #pool: UtxoPool<C>;
   readonly #read: CoinAmount[] = [];
@@ -159,17 +162,17 @@ class AmountReader<C extends Coin> {
     this.#pool = pool;
   }
 
-  /** Ignores amounts that are not below this one. Must be called before the first read. */
+  /** Excludes amounts that are not below `effectiveAmount`. Must be called before the first read. */
   startBelow(effectiveAmount: bigint): void {
     this.#below = effectiveAmount;
   }
 
-  /** Amount at an index; undefined if it was not read yet. */
+  /** Returns the amount at an index; undefined if it has not been read yet. */
   at(place: number): CoinAmount | undefined {
     return this.#read[place];
   }
 
-  /** Reads the amount at an index; undefined after the last one. */
+  /** Reads the amount at an index. Resolves to undefined after the last amount. */
   async read(place: number): Promise<CoinAmount | undefined> {
     while (this.#read.length <= place) {
       const more = await this.#pool.below(this.#below);

@@ -20,10 +20,10 @@ export const SELECTION_STRATEGIES = [
 
 export type SelectionStrategy = (typeof SELECTION_STRATEGIES)[number];
 
-/** Number of random draws between two checks whether other tasks must run. */
+/** Number of random draws between two yields to the event loop. */
 const DRAWS_AT_ONCE = 512;
 
-/** One run of coin selection. The tries of branch and bound are counted over all its searches. */
+/** One run of coin selection. The number of tries of branch and bound is limited for all its searches together. */
 export class CoinSelector<C extends Coin> {
   readonly #target: bigint;
   readonly #costOfChange: bigint;
@@ -32,7 +32,7 @@ export class CoinSelector<C extends Coin> {
   isExactMatch = false;
   tries = 0;
 
-  /** `random` returns numbers from 0 (inclusive) to 1 (exclusive). Amounts are in dewies. */
+  /** Creates the selector. `random` returns numbers from 0 (inclusive) to 1 (exclusive). Amounts are in dewies. */
   constructor(target: bigint, costOfChange: bigint, random: () => number) {
     this.#target = target;
     this.#costOfChange = costOfChange;
@@ -40,8 +40,8 @@ export class CoinSelector<C extends Coin> {
   }
 
   /**
-   * Selects coins that pay the target; empty if that is impossible. The strategy `sqlite` is not supported here; it is
-   * implemented by `chooseByBands`.
+   * Selects coins that pay the target; empty if that is impossible. The strategy `sqlite` is implemented separately, by
+   * `chooseByBands`.
    */
   async select(pool: UtxoPool<C>, strategy: Exclude<SelectionStrategy, 'sqlite'>): Promise<readonly C[]> {
     if (!(await this.#isEnough(pool))) return [];
@@ -90,7 +90,7 @@ export class CoinSelector<C extends Coin> {
     return coins;
   }
 
-  /** Selects the smallest coin that alone pays the target and the cost of change; empty if there is none. */
+  /** Selects the smallest coin that is enough for the target and the cost of change; empty if there is none. */
   async #closestMatch(pool: UtxoPool<C>): Promise<readonly C[]> {
     const effectiveAmount = await pool.leastFrom(this.#target + this.#costOfChange);
     return effectiveAmount === null ? [] : pool.take({ effectiveAmount, count: 1 });
@@ -121,12 +121,12 @@ function inAmounts<C extends Coin>(coins: readonly C[]): Promise<C[]> {
 
 /** Additional coin data for the strategy `sqlite`. */
 export interface BandedCoin extends Coin {
-  /** Height of the coin's transaction; above 0 in a block. */
+  /** Height of the block with the coin's transaction; 0 or less if unconfirmed. */
   readonly height: number;
   readonly amountDewies: bigint;
   /** Whether a merkle branch proves the coin's transaction. */
   readonly isVerified: boolean;
-  /** Id of the coin's transaction. */
+  /** Id or database number of the transaction that created the coin. */
   readonly tx: number | string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Transaction drafts: selects coins for given outputs, adds change, and signs. For the same state, coins, outputs and bytes
- * equal those of lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
+ * Transaction drafts: selects coins for given outputs, adds change, and signs. For the same state, the selected coins, the
+ * outputs and the bytes are those of lbry-sdk. Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, `sign`.
  */
 
 import { ecdsaBackend, signHash } from '../../../crypto/ecdsa.js';
@@ -35,7 +35,7 @@ export interface SpentOutput {
 
 export interface DraftInput {
   readonly spent: SpentOutput;
-  /** Redeem script of a time lock, if the spent output pays to its hash; otherwise null. */
+  /** Redeem script of a time lock, if the spent output pays to the hash of that script; otherwise null. */
   readonly redeemScript: Bytes | null;
 }
 
@@ -47,7 +47,7 @@ export interface Draft {
 
 /** Functions of the wallet that drafts use. */
 export interface FundingPort {
-  /** Selects and reserves coins that pay `deficitDewies` and the fee for spending them; empty if there are not enough. */
+  /** Selects and reserves coins that pay `deficitDewies` and the fee for spending them. Empty if there are not enough coins. */
   choose(deficitDewies: bigint): Promise<readonly SpentOutput[]>;
   release(outputs: readonly SpentOutput[]): Promise<void>;
   /** Returns the key hash of the next change address. */
@@ -57,12 +57,12 @@ export interface FundingPort {
   readonly feePerNameChar: bigint;
 }
 
-/** `DUST_DEWIES`: an amount of change up to this one is added to the fee instead. */
+/** `DUST_DEWIES`: maximum change in dewies that is added to the fee instead of creating an output. */
 const DUST_DEWIES = 1000n;
 const MAX_ROUNDS = 5;
 const SIGNATURE_SIZE = 72;
 const PUBLIC_KEY_SIZE = 33;
-/** Size of an input without its script: outpoint and sequence number. */
+/** Size in bytes of an input without its script: outpoint and sequence number. */
 const INPUT_FRAME_SIZE = 36 + 4;
 const VERSION_SIZE = 4;
 const LOCK_TIME_SIZE = 4;
@@ -72,7 +72,7 @@ const LOCK_TIME_SIZE = 4;
  */
 const ESTIMATED_CHANGE_HASH = Buffer.alloc(32);
 const TRANSACTION_VERSION = 1;
-/** Sequence number that enables the lock time. */
+/** Sequence number of an input for which the lock time of the transaction is enforced. */
 const SEQUENCE_LOCKED = SEQUENCE_FINAL - 1;
 
 export const insufficientFunds = (): DaemonError =>
@@ -111,8 +111,8 @@ const CHANGE_FEE = BigInt(outputSize(payKeyHash(0n, ESTIMATED_CHANGE_HASH).scrip
 export const COST_OF_CHANGE = CHANGE_FEE;
 
 /**
- * Selects coins until the inputs pay the outputs and the fee, and adds change. After a failure, all reserved inputs are
- * released. Throws `InsufficientFundsError`.
+ * Adds coins as inputs until the inputs pay the outputs and the fee, and adds change. After an error, all reserved inputs
+ * are released. Throws `InsufficientFundsError`.
  */
 export async function fundDraft(
   given: readonly DraftInput[],
@@ -141,8 +141,8 @@ export async function fundDraft(
         all.push(pay(change, await port.changeKeyHash()));
       }
       if (all.length > 0) break;
-      // The inputs may pay only the fee and leave no change. The draft then has no output, so the cost is raised and
-      // another coin is selected.
+      // The inputs may pay only the fee, without change and without another output. A transaction needs an output, so the
+      // cost is raised and a further coin is selected.
       cost += costOfChange + 1n;
     }
   } catch (error) {
@@ -159,7 +159,7 @@ function lockTimeOf(inputs: readonly DraftInput[]): number {
   );
 }
 
-/** First outpoint of 36 bytes, which channel signatures cover. */
+/** Outpoint of the first input (36 bytes), which channel signatures cover. */
 export function firstOutPoint({ inputs }: Draft): Buffer {
   return formatOutPoint(inputs[0]!.spent.outPoint);
 }
@@ -169,14 +169,14 @@ export function replaceOutput(draft: Draft, at: number, change: (output: NewOutp
   return { ...draft, outputs: draft.outputs.map((output, n) => (n === at ? change(output) : output)) };
 }
 
-/** Maximum size of the signed transaction in virtual bytes. */
+/** Returns the maximum size of the signed transaction in virtual bytes. */
 export function draftSize({ inputs, outputs }: Draft): number {
   const frame = VERSION_SIZE + varIntSize(inputs.length) + varIntSize(outputs.length) + LOCK_TIME_SIZE;
   const paid = outputs.reduce((sum, { script }) => sum + outputSize(script), frame);
   return inputs.reduce((sum, input) => sum + inputSize(input), paid);
 }
 
-/** Fee of the draft in dewies. */
+/** Returns the fee of the draft in dewies. */
 export function feeOf({ inputs, outputs }: Draft): bigint {
   const paid = inputs.reduce((sum, { spent }) => sum + spent.amountDewies, 0n);
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
@@ -190,7 +190,7 @@ export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undef
 }
 
 /**
- * Signs the transaction. `keyOf` returns the private key for a key hash; for a time lock the key hash is in the redeem
+ * Signs the transaction. `keyOf` returns the private key for a key hash. For a time lock the key hash comes from the redeem
  * script. Throws `AssertionError` if `keyOf` returns null.
  */
 export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {

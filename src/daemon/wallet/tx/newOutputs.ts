@@ -13,7 +13,7 @@ import { badValue } from '../../base/daemonError.js';
 import { signCompact } from '../keys.js';
 import { readOutputScript, writeOutputScript } from '../../txo/scriptTemplates.js';
 
-/** Fee in dewies per byte. The rate is fixed, not estimated. */
+/** Fee in dewies per byte. The wallet does not estimate fees. */
 export const FEE_PER_BYTE = 50n;
 
 export interface NewOutput {
@@ -23,12 +23,15 @@ export interface NewOutput {
 
 /** Signing channel. */
 export interface SigningChannel {
-  /** 20 bytes, wire order. */
+  /** Claim id: 20 bytes, wire order. */
   readonly claimId: Bytes;
   readonly privateKey: Bytes;
 }
 
-/** Outpoint of zeros for the size estimate before inputs are selected. The signature has the same size for every outpoint. */
+/**
+ * Outpoint of zeros, for the size estimate before inputs are selected. The size of the signature does not depend on the
+ * outpoint.
+ */
 const ANY_OUTPOINT = Buffer.alloc(36);
 const AMOUNT_SIZE = 8;
 
@@ -40,7 +43,7 @@ export function outputSize(script: Bytes): number {
   return AMOUNT_SIZE + varIntSize(script.length) + script.length;
 }
 
-/** Fee of an output in dewies. A new claim pays at least `feePerNameChar` for each byte of its name. */
+/** Fee of an output in dewies. The fee of a new claim is at least `feePerNameChar` for each byte of its name. */
 export function outputFee(script: Bytes, feePerNameChar: bigint): bigint {
   const { template, values } = readOutputScript(script);
   const nameFee = template.startsWith('claim_name+')
@@ -63,7 +66,7 @@ export function payScriptHash(amountDewies: bigint, scriptHash: Bytes): NewOutpu
   return { amountDewies, script: writeOutputScript('pay_script_hash', { script_hash: scriptHash }) };
 }
 
-/** Output of a new claim. `value` is the encoded value; its signature is removed. */
+/** Creates the output of a new claim. `value` is the encoded value; a signature in it is removed. */
 export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pubkeyHash: Bytes): NewOutput {
   const script = writeOutputScript('claim_name+pay_pubkey_hash', {
     claim_name: Buffer.from(name),
@@ -73,7 +76,7 @@ export function claimOutput(amountDewies: bigint, name: string, value: Bytes, pu
   return { amountDewies, script };
 }
 
-/** Output that updates a claim. `claimId` is in wire order; `name` is a text, or the bytes of the claim's name. */
+/** Output that updates a claim. `claimId` is in wire order. `name` is a text, or bytes if the name is not valid UTF-8. */
 export function updateOutput(
   amountDewies: bigint,
   name: string | Bytes,
@@ -106,7 +109,7 @@ export function supportOutput(
   return { amountDewies, script };
 }
 
-/** Receipt output after the payment of a purchase. */
+/** Returns the receipt output that follows the payment of a purchase. */
 export function purchaseOutput(claimId: Bytes): NewOutput {
   return { amountDewies: 0n, script: writeOutputScript('return_data', { data: encodePurchase(claimId) }) };
 }
@@ -115,7 +118,7 @@ function unsigned(value: Bytes): Buffer {
   return sealEnvelope({ channelId: null, signature: null }, decodeClaim(value).message);
 }
 
-/** Returns the output with the value of its claim or support changed. */
+/** Returns a copy of the output with a changed value of its claim or support. */
 function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOutput {
   const { template, values } = readOutputScript(output.script);
   const field = 'claim' in values ? 'claim' : 'support';
@@ -125,8 +128,8 @@ function withValue(output: NewOutput, change: (value: Buffer) => Buffer): NewOut
 }
 
 /**
- * Signs the output with a channel key. The signature covers the first outpoint (36 bytes) of the transaction. While the
- * outpoint is unknown, null gives a signature of the same size. Source: `Output.sign`.
+ * Signs the output with a channel key. The signature covers the first outpoint (36 bytes) of the transaction. If the
+ * outpoint is not known yet, pass null, which gives a signature of the same size. Source: `Output.sign`.
  */
 export function signOutput(
   output: NewOutput,
@@ -141,7 +144,7 @@ export function signOutput(
   });
 }
 
-/** Replaces the value of a claim output, for a claim whose key is created after the coins are selected. */
+/** Replaces the value of a claim output. Needed for a claim whose key is created after the coins were selected. */
 export function replaceValue(output: NewOutput, value: Bytes): NewOutput {
   return withValue(output, () => Buffer.from(value));
 }

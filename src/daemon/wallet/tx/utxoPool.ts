@@ -1,4 +1,4 @@
-/** Pool of candidate coins for coin selection. Coins are read by amount, on demand. */
+/** Pool of candidate coins for coin selection. Coins are read by amount, when they are needed. */
 
 /** Selected coins. */
 export interface Coin {
@@ -6,7 +6,7 @@ export interface Coin {
   readonly effectiveAmount: bigint;
 }
 
-/** An effective amount with the number of coins that have it. */
+/** An effective amount (the amount minus the fee for spending the coin), and the number of coins that have it. */
 export interface CoinAmount {
   readonly effectiveAmount: bigint;
   readonly count: number;
@@ -16,22 +16,22 @@ export interface CoinTotals {
   readonly count: number;
   /** Different amounts. */
   readonly amounts: number;
-  /** Sum of effective amounts. */
+  /** Sum of the effective amounts of the coins. */
   readonly sum: bigint;
 }
 
-/** Candidate coins. Their order decides between coins of equal amount. */
+/** Candidate coins. The order of the pool decides between coins of equal amount. */
 export interface UtxoPool<C extends Coin> {
   /** Sum of the effective amounts of all coins. */
   sum(): Promise<bigint>;
-  /** Totals of the coins whose effective amount is above the given one. */
+  /** Returns the totals of the coins whose effective amount is above `effectiveAmount`. */
   above(effectiveAmount: bigint): Promise<CoinTotals>;
   /**
-   * The largest effective amounts below the given one, in descending order; null starts at the largest. Returns a part of
-   * them, but at least one if there is any.
+   * Returns the largest effective amounts below `effectiveAmount` (null: of all), in descending order. The result may be
+   * incomplete, but has at least one amount if any exists.
    */
   below(effectiveAmount: bigint | null): Promise<readonly CoinAmount[]>;
-  /** The smallest effective amount that is at least the given one; null if there is none. */
+  /** Returns the smallest effective amount that is at least `effectiveAmount`; null if there is none. */
   leastFrom(effectiveAmount: bigint): Promise<bigint | null>;
   /** Reads the first `count` coins of an amount, in the order of the pool. */
   take(chosen: CoinAmount): Promise<readonly C[]>;

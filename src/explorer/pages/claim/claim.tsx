@@ -1,4 +1,4 @@
-/** `/claim/<id>`: a claim's contents, its signer and its supports; for a channel also its claims. */
+/** `/claim/<id>`: the value of a claim, its signing channel and its supports; for a channel also the claims that it signed. */
 import { withQuery } from '../../../page/links.js';
 import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
 import { AskError } from '../../explorerRpcStub.js';

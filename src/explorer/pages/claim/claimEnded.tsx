@@ -1,4 +1,4 @@
-/** The pages of claims that are gone: abandoned, expired, or taken back by a reorg. */
+/** The pages of claims that do not exist any more: abandoned, expired, or removed by a reorg. */
 import {
   Address,
   Amount,

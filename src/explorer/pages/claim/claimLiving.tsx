@@ -32,17 +32,17 @@ const SUPPORTS = 100;
 const CLAIMS = 50;
 /** Maximum number of bids for the name among which the claim is searched to show its rank. */
 const PLACES = 100;
-/** A claim that expires within so many blocks has a warning. */
+/** Number of blocks before the expiry at which the page of a claim shows a warning. */
 const SOON_BLOCKS = 20_160;
-/** Answers show the bytes of a name that is not UTF-8 as `\u00ff`. */
+/** Part of the escapes (such as `\u00ff`) with which answers represent the bytes of a name that is not UTF-8. */
 const ESCAPE = '\\u';
 
 interface Shown {
   readonly claim: ClaimAnswer;
-  /** The bytes of the name, if it is not text. */
+  /** Bytes of the name in hex, if the name is not valid text. */
   readonly nameHex: string | undefined;
   readonly supports: OrError<SupportsAnswer>;
-  /** The claims of a channel; null for other claims. */
+  /** Claims that a channel has signed; null if the claim is not a channel. */
   readonly claims: OrError<{ readonly claims: readonly ClaimAnswer[] }> | null;
   readonly bids: OrError<ListClaimsAnswer>;
   readonly status: OrError<ClaimStatusAnswer>;

@@ -7,9 +7,9 @@ import type { AskError } from '../../explorerRpcStub.js';
 import type { PageContext } from '../../pageContext.js';
 import { isMissing, Missing } from '../parts.js';
 
-/** Maximum number of outputs in the table. Each output needs a request to the node. */
+/** Maximum number of outputs in the table, since each output needs a request to the node. */
 const MOST = 20;
-/** Maximum number of inputs and outputs read from a transaction. */
+/** Maximum number of inputs and of outputs that are read from a transaction. */
 const READ = 100;
 
 interface ClaimOutput {
@@ -22,13 +22,13 @@ interface ClaimOutput {
 }
 
 export interface FoundOutputs {
-  /** Outputs of the claim, the latest first. */
+  /** Outputs of the claim, sorted from the latest. */
   readonly outputs: readonly ClaimOutput[];
-  /** Whether the outputs reach back to the creation of the claim. */
+  /** Whether the list contains all outputs since the creation of the claim. */
   readonly isWhole: boolean;
 }
 
-/** Collects the outputs of a claim, from its last output back along the outputs that its updates spent. */
+/** Collects the outputs of a claim: starts at its last output and goes back along the outputs that its updates spent. */
 export async function outputsOf(
   ask: PageContext['ask'],
   claimId: string,

@@ -1,4 +1,4 @@
-/** A table of claims: title, channel and amount. */
+/** Table of claims with the columns title, channel and amount. */
 import type { VNode } from 'preact';
 import { Coins, Name, Pattern, Table, Tag, Time, Title } from '../../../page/components.js';
 import { claimLink } from '../../../page/links.js';
@@ -65,7 +65,7 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
   );
 }
 
-/** A narrower table of claims: title, with name and channel below. */
+/** Narrow table of claims: the title, with name and channel below it. */
 export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): VNode {
   return (
     <Table

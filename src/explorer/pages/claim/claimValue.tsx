@@ -34,7 +34,7 @@ function feeText(fee: unknown): string | null {
   return currency !== null && amount !== null ? `${amount} ${currency}` : null;
 }
 
-/** Fields of a claim's value as rows of a table. */
+/** Converts the fields of a claim's value to rows of a table. */
 export function valueRows(value: unknown): [string, ComponentChildren][] {
   const source = partOf(value, 'source');
   const media = partOf(value, 'video') ?? partOf(value, 'image') ?? partOf(value, 'audio');
@@ -135,7 +135,7 @@ function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutDeep(item, depth - 1)]));
 }
 
-/** The complete value as JSON and as bytes. */
+/** Shows the complete value as JSON and as bytes. */
 export function RawValue({ value, hex }: { readonly value: unknown; readonly hex: string | undefined }) {
   if (value === undefined && hex === undefined) return null;
   return (

@@ -39,7 +39,7 @@ import {
 } from '../parts.js';
 
 const A_PAGE = 100;
-/** Maximum number of upcoming events that the page shows; `/upcoming` shows the others. */
+/** Maximum number of upcoming events on the page; `/upcoming` shows more. */
 const COMING = 15;
 
 /** Returns the name in the path; with `isHex` it is the name's bytes in hex. Throws `PageError` if it is malformed. */
@@ -51,25 +51,25 @@ function askedName({ parts }: PageContext, isHex: boolean): string {
   return name;
 }
 
-/** What the page shows. */
+/** Data that the page shows. */
 interface Shown {
   readonly answer: ListClaimsAnswer;
   readonly order: string;
   readonly after: string | undefined;
-  /** Position of the history that the visitor asked for. */
+  /** Position in the history from which the visitor wants to see older events; null for the latest events. */
   readonly before: string | null;
-  /** Null behind the first page of bids. */
+  /** History of the name; null on later pages of bids. */
   readonly history: OrError<Past> | null;
-  /** Null behind the first page of bids, and for a past block. */
+  /** Operations on the name in the mempool; null on later pages of bids, and for a past block. */
   readonly waiting: OrError<MempoolClaims> | null;
-  /** The page is of the latest block. */
+  /** Whether the page shows the state after the latest block. */
   readonly isNow: boolean;
   readonly path: string;
-  /** The block as the visitor gave it. */
+  /** The block (hash or height) as the visitor entered it. */
   readonly block: string | undefined;
 }
 
-/** The history up to the block of the page, or up to the position that the visitor asked for. */
+/** Reads the history up to the block of the page, or up to the position that the visitor requested. */
 async function historyOf({ ask, query }: PageContext, name: string, isHex: boolean, height: number) {
   const before = query.get('before');
   const place = before === null ? { height, skipped: 0 } : placeOf(before);
@@ -85,7 +85,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const asOf = blockOf(context);
   const historyAt = (height: number) => historyOf(context, name, isHex, height);
   const waitingNow = () => orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex));
-  // All calls start together if the page is probably of the tip.
+  // All calls start together if the page probably shows the tip.
   const isEarly = after === undefined && asOf === undefined;
   const [answer, early, earlyWaiting] = await Promise.all([
     ask<ListClaimsAnswer>('listclaims', name, A_PAGE, after ?? null, order, asOf ?? null, isHex),
@@ -116,7 +116,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
 
 function Head({ shown, context }: { readonly shown: Shown; readonly context: PageContext }) {
   const { answer, path, block, isNow } = shown;
-  // Bytes of the normalized name in hex. A name that is not valid UTF-8 is never normalized, so its own bytes are used.
+  // Bytes of the normalized name in hex. A name that is not valid UTF-8 is never normalized, so its bytes are unchanged.
   const filedHex = answer.namehex ?? hexOf(answer.normalized_name);
   const warning = nameWarning(answer.name);
   return (

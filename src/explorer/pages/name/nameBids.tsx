@@ -1,4 +1,4 @@
-/** The bids for a name on its page, in three orders. */
+/** The bids for a name on the page of the name, in three sort orders. */
 import type { VNode } from 'preact';
 import {
   Amount,

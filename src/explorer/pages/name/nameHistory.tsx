@@ -1,4 +1,7 @@
-/** The history of a name on its page: its events, the latest first, and a line chart of the owner's amount. */
+/**
+ * The history of a name on the page of the name: its events, the latest first, and a line chart of the controlling claim's
+ * amount.
+ */
 import { Amount, Section, Table } from '../../../page/components.js';
 import { Chart, type ChartPoint } from '../../../page/chart.js';
 import { countText, integerText } from '../../../page/format.js';
@@ -19,7 +22,7 @@ interface HistoryBlock {
   readonly owner?: { readonly claimId: string; readonly effectiveAmount: number };
 }
 
-/** Blocks with events of the name, the latest first. The events of each block are the latest first too. */
+/** Blocks with events of the name, sorted from the latest, as are the events of each block. */
 interface HistoryAnswer {
   readonly blocks: readonly HistoryBlock[];
   readonly next?: number;
@@ -32,11 +35,11 @@ interface PastEvent extends ClaimEvent {
 }
 
 export interface Past {
-  /** At most 50 events, the latest first. */
+  /** At most 50 events, sorted from the latest. */
   readonly events: readonly PastEvent[];
-  /** Position in the history at which older events start; null if there are none. */
+  /** Position in the history at which older events begin; null if there are no older events. */
   readonly older: Place | null;
-  /** The blocks that were read for the page, the oldest first. */
+  /** Blocks that were read for the page, sorted from the oldest. */
   readonly blocks: readonly HistoryBlock[];
 }
 
@@ -52,7 +55,7 @@ export function placeOf(text: string): Place | null {
   return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
 }
 
-/** The latest events up to a position. */
+/** Reads the latest events up to a position. */
 export async function pastOf(
   ask: PageContext['ask'],
   name: string,

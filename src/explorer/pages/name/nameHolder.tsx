@@ -1,10 +1,10 @@
-/** Who holds a name, what a new bid needs, and the next change of the holder, at the head of the name's page. */
+/** Head of the page of a name: the owner, the amount that a new bid needs, and the next change of the owner. */
 import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../../page/components.js';
 import { amountText, blocksText, countText, integerText } from '../../../page/format.js';
 import { claimLink } from '../../../page/links.js';
 import type { ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
 
-/** The claim that holds the name, with its amount. */
+/** Shows the claim that controls the name, with its amount. */
 function Owner({ answer }: { readonly answer: ListClaimsAnswer }) {
   const { holder, lastTakeoverHeight, bids } = answer;
   if (holder === undefined) return null;

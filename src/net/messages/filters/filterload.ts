@@ -9,7 +9,7 @@ export interface FilterLoadMessage {
   readonly hashFunctions: number;
   /** Value added to the seed of each hash function of the filter; unsigned 32-bit. */
   readonly tweak: number;
-  /** Bits 0 and 1 hold a value of `BLOOM_UPDATE`. */
+  /** Bits 0 and 1 are a value of `BLOOM_UPDATE`. */
   readonly flags: number;
 }
 

@@ -38,7 +38,7 @@ const ENTRIES_SCHEMA = t.array(
   'oldest first, each transaction once, unconfirmed ones last; with "descending" newest first',
 );
 
-/** Entries of a page: confirmed transactions, then unconfirmed ones. */
+/** Entries of one page: confirmed transactions, then unconfirmed ones. */
 interface FoundTransactions {
   confirmed: readonly HistoryEntry[];
   unconfirmed: readonly UnconfirmedTransaction[];
@@ -67,7 +67,7 @@ async function findDescending(index: AddressService, query: AddressQuery): Promi
   const left = waiting.filter(({ arrival }) => !afterMempool || arrival < afterMempool.arrival);
   const unconfirmed = left.slice(0, limit);
   const last = unconfirmed.at(-1);
-  // Requests one entry more than needed, to detect whether another page follows.
+  // One entry more than needed is requested, to detect whether another page follows.
   const room = limit - unconfirmed.length;
   const request = { ...pageRequest(query), limit: Math.max(1, room), descending: true };
   const history = left.length > limit ? NO_HISTORY : await index.history(keys, request);

@@ -75,7 +75,7 @@ async function find(
   return { outputs, next: await addUnconfirmed(outputs, services, index, query), tip };
 }
 
-/** Returns confirmed outputs with their scripts. Outputs that were spent since the index was read are omitted. */
+/** Returns confirmed outputs with their scripts. An output that was spent after the index was read is omitted. */
 async function withScripts(
   { chain, mempool }: RpcServices,
   entries: readonly UnspentEntry[],
@@ -93,8 +93,8 @@ async function withScripts(
 }
 
 /**
- * Adds outputs that mempool transactions created and did not spend, as far as the page has space. Returns the start of the
- * next page.
+ * Adds outputs that mempool transactions create and no mempool transaction spends, as far as the page has space. Returns the
+ * cursor of the next page.
  */
 async function addUnconfirmed(
   outputs: UnspentOutput[],

@@ -1,7 +1,7 @@
 /**
- * Query parameters of the address index methods: addresses or scripts, a range of heights, and a page. The format is that of
- * Bitcore's and Insight's methods of the same names, `{"addresses": [...], "start": n, "end": n}`. Scripts and pages are our
- * extensions.
+ * Parameters of the address index methods: addresses or scripts, a range of heights, and a page. The format is that of the
+ * methods with these names in Bitcore and Insight, `{"addresses": [...], "start": n, "end": n}`. Scripts and pages are
+ * extensions of lbcnode.
  */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import type { PageRequest } from '../../../index/addressQueries.js';
@@ -18,7 +18,7 @@ import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.j
 import { t, type Schema } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 
-/** Maximum number of addresses and scripts in one query. */
+/** Maximum number of addresses and scripts in one query. Arbitrary. */
 const MAX_SCRIPTS = 1000;
 /** Maximum number of entries in a page, and in a result that is not paged. */
 const MAX_ENTRIES = 100_000;
@@ -41,13 +41,13 @@ export const QUERY_PARAM = {
     'page), "mempool" (boolean: include unconfirmed transactions)',
 } as const satisfies ParamDecl;
 
-/** Cursor in the mempool: arrival number of a transaction, and number of an element in it. */
+/** Cursor within the mempool: the arrival number of a transaction, and the number of an element within it. */
 export interface MempoolMark {
   readonly arrival: number;
   readonly order: number;
 }
 
-/** Size in bytes of a serialized mempool cursor. The size distinguishes it from cursors in the chain. */
+/** Size of a serialized mempool cursor in bytes, by which it differs from cursors in the chain. */
 const MEMPOOL_MARK_BYTES = 12;
 /** Cursor before all transactions of the mempool. */
 export const MEMPOOL_BEGIN: MempoolMark = { arrival: 0, order: 0 };
@@ -60,9 +60,9 @@ export interface AddressQuery {
   readonly endHeight: number | undefined;
   /** Page size; null if the result is not paged. */
   readonly limit: number | null;
-  /** Cursor of the last entry of the previous page, if it is in the chain. */
+  /** Cursor of the last entry of the previous page, if that entry is on the chain. */
   readonly after: Bytes | undefined;
-  /** Cursor of the last entry of the previous page, if it is in the mempool. */
+  /** Cursor of the last entry of the previous page, if that entry is in the mempool. */
   readonly afterMempool: MempoolMark | undefined;
   readonly mempool: boolean;
   readonly options: JsonObject;

@@ -1,7 +1,7 @@
 /**
  * `searchrawtransactions`: the transactions of an address, by the address index. Source: lbcd rpcserver.go
- * `handleSearchRawTransactions`. Differences from lbcd: it works without a transaction index unless addresses other than the
- * requested one are needed, and one call returns at most 10,000 transactions.
+ * `handleSearchRawTransactions`. Differences from lbcd: the method needs the transaction index only if other addresses than
+ * the requested one are shown, and one call returns at most 10,000 transactions.
  */
 import { scriptKeyOf } from '../../../index/addressScripts.js';
 import { isCoinbase, type Transaction, type TxOutput } from '../../../primitives/transaction.js';
@@ -35,9 +35,9 @@ import type { AddressService, RpcServices } from '../../../interfaces/services.j
 import { atOneTip } from './atOneTip.js';
 
 const DEFAULT_COUNT = 100;
-/** Maximum number of transactions in a result. All are read before the result is written. */
+/** Maximum number of transactions in a result. All of them are in memory before the result is written. */
 const MAX_COUNT = 10_000;
-/** Number of history entries read at once while entries before the requested ones are skipped. */
+/** Number of history entries that are read in one call while the entries before the requested ones are skipped. */
 const PAGE_ENTRIES = 10_000;
 
 /** A transaction of the address and its height; −1 for a mempool transaction. */
@@ -118,7 +118,7 @@ async function findPlaces(
   return [...first, ...waiting.slice(behind, behind + count - first.length)];
 }
 
-/** Reads a transaction; null if it no longer exists. */
+/** Reads a transaction. Null if it does not exist any more. */
 function read(services: RpcServices, { txid, height }: Place): MaybePromise<FoundTransaction | null> {
   if (height < 0 || services.txIndex !== null) return findTransaction(services, txid, false);
   const block = services.chain.chain.index.active.at(height);

@@ -4,7 +4,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Converts a rejected snapshot error to an RPC error for the caller. */
+/** Waits for a task on a snapshot. Converts the error of a rejected snapshot to an RPC error for the caller. */
 export async function orRefuse<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -80,7 +80,7 @@ const FIELDS: SchemaFields = {
   ),
 };
 
-/** Names of statistics that need the coins spent by the block. */
+/** Names of those statistics for which the outputs spent by the block must be read. */
 const NEEDS_INPUTS = new Set([
   'medianfee',
   'feerate_percentiles',
@@ -139,7 +139,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Computes all statistics that follow from the block and the coins that it spends, in the reference's order. */
+/** Computes all statistics that can be derived from the block and the outputs that it spends, in the reference's order. */
 function blockFigures(block: LoadedBlock, spent: readonly CoinValue[]): Record<string, JsonOut> {
   const { raw, parsed } = block;
   const { txs, outputs } = parsed;
@@ -247,7 +247,7 @@ function* readNames(values: readonly JsonValue[]): Slices<Set<string>> {
 function select(all: Record<string, JsonOut>, selected: ReadonlySet<string>): JsonOut {
   if (selected.size === 0) return all;
   const result: Record<string, JsonOut> = {};
-  // The error names the unknown name that sorts first. A search for the minimum avoids sorting a million names.
+  // The error contains the first unknown name in sorted order. A search for the minimum avoids sorting a million names.
   let unknown: string | undefined;
   for (const name of selected) {
     if (!Object.hasOwn(all, name) && (unknown === undefined || name < unknown)) unknown = name;

@@ -7,7 +7,7 @@ import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Number of headers processed between two checks whether a yield is due. Arbitrary: some microseconds. */
+/** Number of headers that are processed between two checks for a yield. Arbitrary: some microseconds. */
 const HEADERS_A_LOOK = 4096;
 
 const STATUSES = ['invalid', 'headers-only', 'valid-headers', 'valid-fork', 'active'] as const;
@@ -19,12 +19,12 @@ function statusOf({ headers, chain }: ChainReader, id: number): (typeof STATUSES
   return headers.hasStatus(id, STATUS.validScripts) ? 'valid-fork' : 'valid-headers';
 }
 
-/** Headers outside the active chain, the latest first; null if the chain changed meanwhile. */
+/** Finds the headers outside the active chain, the latest first. Null if the chain changed during the search. */
 async function findOutside({ headers, chain }: ChainReader): Promise<number[] | null> {
   const { tip } = chain;
   const { active } = chain.index;
   const outside: number[] = [];
-  // Branches are mostly recent, so that the search ends long before the first header.
+  // Branches are mostly near the tip, so the search usually ends long before the first header.
   let left = headers.count - (headers.height(tip) + 1);
   let since = performance.now();
   for (let id = headers.count - 1; id >= 0 && left > 0; id--) {
@@ -47,7 +47,8 @@ async function findTips(reader: ChainReader): Promise<number[]> {
   const { headers, chain } = reader;
   let outside = await findOutside(reader);
   while (outside === null) outside = await findOutside(reader);
-  // Only blocks outside of the active chain follow one that is outside.
+  // A block that follows a block outside the active chain is itself outside. So it is sufficient to look at the parents of
+  // these blocks.
   const hasChild = new Uint8Array(headers.count);
   for (const id of outside) hasChild[headers.prev(id)] = 1;
   const tips = [chain.tip, ...outside.filter((id) => hasChild[id] !== 1)];
@@ -57,7 +58,7 @@ async function findTips(reader: ChainReader): Promise<number[]> {
 /** Finds the lowest block of each branch. A block that one search has visited is not visited again. */
 class Branches {
   private readonly reader: ChainReader;
-  /** Per header id: id of the lowest header of its branch plus one; 0 if unknown. */
+  /** For each header id: the id of the lowest header of its branch plus one; 0 if unknown. */
   private readonly lowest: Int32Array;
 
   constructor(reader: ChainReader) {

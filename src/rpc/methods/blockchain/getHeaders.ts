@@ -56,7 +56,7 @@ async function firstOf(services: RpcServices, locator: readonly JsonValue[], sto
   for (;;) {
     const known = await inSlices(firstKnown(services, locator));
     if (known === NO_HEADER) return active.next(active.at(0));
-    // The known block may have been disconnected while the locator was parsed.
+    // The block found by the locator may have been disconnected while the locator was parsed.
     if (active.contains(known)) return active.next(known);
   }
 }

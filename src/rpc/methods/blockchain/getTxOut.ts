@@ -90,7 +90,7 @@ export const getTxOut = defineMethod({
     const found = findUnspent(services, outPoint, {
       height: chain.chain.height,
       useMempool: args.include_mempool,
-      // lbcd finds outputs created in the mempool, but ignores that outputs are spent there.
+      // lbcd returns outputs that mempool transactions created, but ignores that mempool transactions spend outputs.
       hidesSpent: profile !== 'lbcd',
     });
     return whenResolved(found, (output) =>

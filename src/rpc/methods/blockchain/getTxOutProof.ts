@@ -24,7 +24,7 @@ import { getString } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Parses the txids. Returns them by their wire-order bytes (latin1), sorted. */
+/** Parses the txids. Returns a map with the bytes of each txid in wire order (latin1) as key, sorted by key. */
 function* parseTxids(values: readonly JsonValue[]): Slices<Map<string, Buffer>> {
   const txids = new Map<string, Buffer>();
   for (const value of values) {

@@ -12,7 +12,7 @@ import { t } from '../../../schema/schema.js';
 
 /** Size in bytes of a coin besides its script: txid, output number, height and coinbase flag, amount, script length. */
 const BOGO_BYTES = 32 + 4 + 4 + 8 + 2;
-/** Number of bytes collected before they are hashed. */
+/** Number of bytes that are collected before they are hashed in one call. */
 const HASH_CHUNK_BYTES = 1 << 16;
 
 interface SetFigures {

@@ -15,12 +15,12 @@ import { ScriptSet } from '../../lookup/scriptSet.js';
 
 const DEFAULT_RANGE = 1000;
 const MAX_RANGE = 1_000_000;
-/** Maximum number of scripts of one descriptor: `combo` over the largest range. It limits memory to some 100 bytes per script. */
+/** Maximum number of scripts of one descriptor: `combo` over the largest range. Bounds the memory, about 100 bytes per script. */
 const MAX_SCRIPTS = 4 * (MAX_RANGE + 1);
 
 interface ScanObject {
   text: string;
-  /** Last position of a descriptor that ends in a range. */
+  /** Last position of a descriptor whose path ends in a range. */
   range: number;
 }
 
@@ -42,7 +42,7 @@ function parseScanObject(value: JsonValue): ScanObject {
   return { text: getString(text), range };
 }
 
-/** Derives all scripts that the scan objects describe. Null if the scan is cancelled before that is done. */
+/** Derives all scripts that the scan objects describe. Null if the scan is cancelled during the derivation. */
 async function wantedScripts(
   { services, signal }: RpcContext,
   objects: readonly JsonValue[],
@@ -89,7 +89,7 @@ function* unspentAnswers(found: readonly CoinRowEntry[]): Generator<JsonOut> {
   for (const entry of found) yield unspentAnswer(entry);
 }
 
-/** Result of a scan that was cancelled before it started. */
+/** Result of a scan that was cancelled before it had started. */
 const NOT_BEGUN: CoinScanResult = { completed: false, searched: 0, found: [], totalSat: 0n };
 
 async function scan(ctx: RpcContext, objects: JsonValue): Promise<JsonOut> {

@@ -13,7 +13,7 @@ import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
-/** Parses a proof. Throws error -1 with the reference's text if the bytes end early or contain an invalid length. */
+/** Parses a proof. Throws error -1 with the reference's text if the proof is too short or contains an invalid length. */
 export function parseProof(proof: Bytes): { header: BlockHeader; tree: PartialMerkleTree } {
   const reader = new Reader(proof);
   try {
@@ -49,7 +49,7 @@ export const verifyTxOutProof = defineMethod({
   run({ services: { chain } }, { proof }) {
     const { header, tree } = parseProof(proof);
     const proved = provedTransactions(tree);
-    // A malformed tree is treated as a tree with a zero root, which matches no header.
+    // A malformed tree counts as a tree whose root is zero, which matches no header.
     if (!equalBytes(proved?.root ?? NULL_HASH, header.merkleRoot)) return [];
     const id = chain.headers.find(headerHash(proof));
     const known = id !== NO_HEADER && chain.chain.index.active.contains(id) && chain.headers.txCount(id) > 0;

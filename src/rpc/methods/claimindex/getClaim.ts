@@ -1,4 +1,4 @@
-/** `getclaim`: a live claim by its id. */
+/** `getclaim`: returns a claim by its id, if the claim is unspent and not expired. */
 import { hashFromHex, type Bytes } from '../../../util/bytes.js';
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
@@ -30,7 +30,7 @@ export const getClaim = defineMethod({
     if (!claim) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
     const channelOf = (of: ClaimRecord | null): Promise<ClaimRecord | null> =>
       referred(of?.isSignatureValid === true ? of.channelId : null);
-    // The channel and repost target of a confirmed claim are read without changes in the mempool.
+    // For a confirmed claim, its channel and repost target are read without the changes in the mempool.
     const find = (id: Bytes) => (claim.waiting ? shown.latest([id]) : shown.claims([id]));
     const referred = async (id: Bytes | null): Promise<ClaimRecord | null> =>
       id && ((await find(id))[0] ?? null);

@@ -26,8 +26,8 @@ function parseUrls(value: JsonValue): string[] {
   const texts = urls.filter((url) => typeof url === 'string');
   if (texts.length < urls.length)
     throw rpcError(RPC_ERROR.TYPE_ERROR, 'urls must be a URL or an array of URLs, each a string');
-  // URLs are keys of the result. Their length is limited, because all strings of more than 16,383 characters have equal
-  // hashes in V8.
+  // URLs are the keys of the result. Their length is limited, because V8 gives all strings of more than 16,383 characters
+  // equal hashes.
   if (texts.some(({ length }) => length > LONGEST_URL))
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `A URL has at most ${LONGEST_URL} characters`);
   return [...new Set(texts)];

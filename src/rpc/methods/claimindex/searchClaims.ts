@@ -103,7 +103,7 @@ export const searchClaims = defineMethod({
     let since = performance.now();
     const lookUp = async (id: Bytes, isWaiting: boolean): Promise<ClaimRecord | null> =>
       (await (isWaiting ? shown.latest([id]) : shown.claims([id])))[0] ?? null;
-    /** Returns a channel or repost target. For a claim in the mempool, it includes changes in the mempool. */
+    /** Returns a channel or repost target; for a claim in the mempool, with the changes in the mempool. */
     const referred = async (id: ClaimRecord['channelId'], isWaiting: boolean) => {
       if (id === null) return null;
       const key = `${isWaiting ? 'w' : 'c'}${toLatin1(id)}`;

@@ -26,13 +26,13 @@ export const NAME_PARAM = {
 /** Declares the parameter for the encoding of the name. It is the last parameter of methods with a name. */
 export const NAME_HEX_PARAM = hexParam('name');
 
-/** Arguments that give the name: its text, and whether the text is hex. */
+/** Arguments that specify a name: its text, and whether the text is hex. */
 export interface GivenName {
   readonly name: string;
   readonly hex: boolean;
 }
 
-/** Creates the query for a name. All profiles except the documented one include the reference's quirks. */
+/** Creates the query for a name. In all profiles except the documented one, the result includes the reference's quirks. */
 function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
   if (profile === 'documented') return { name, height };
   return { name, height, asReference: { tipHeight: services.chain.chain.height } };
@@ -62,7 +62,7 @@ export function claimOfBytesAt(
   return ctx.services.claims.claimAt(queryOf(ctx, name, height), choice);
 }
 
-/** Formats a claim as of block `height`; an empty object if there is none. */
+/** Formats a claim as of block `height`. If `claim` is absent, the result is an empty object. */
 export function oneClaimAnswer(
   { services, profile }: RpcContext,
   soon: MaybePromise<ClaimOfName>,

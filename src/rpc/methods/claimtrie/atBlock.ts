@@ -56,8 +56,8 @@ export function queriedBlock({ chain }: RpcServices, blockHash: Bytes | undefine
 }
 
 /**
- * Runs a query as of the block that `find` returns. If a block was disconnected during the query, the query is repeated,
- * because its result may reflect that change partly.
+ * Runs a query as of the block that `find` returns. If a block is disconnected during the query, the query is repeated,
+ * because its result may be mixed.
  */
 export function retryWhileGone<T>(
   services: RpcServices,
@@ -103,8 +103,8 @@ export function atBlock<T>(
 }
 
 /**
- * Streams the results of a query as of a block. If a block is disconnected during the stream, the stream throws, which ends
- * the response incompletely, because data that was already sent cannot be withdrawn.
+ * Streams the results of a query as of a block. If a block is disconnected during the stream, the stream throws. The
+ * response is then incomplete, because data that was already sent cannot be withdrawn.
  */
 export function whileNoneIsGone<T>({ chain }: RpcServices, found: AsyncIterable<T>): AsyncGenerator<T> {
   const { active } = chain.chain.index;

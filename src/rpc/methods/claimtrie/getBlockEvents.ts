@@ -22,7 +22,7 @@ interface EventsOf {
   readonly events: readonly ClaimEvent[];
 }
 
-/** Cache of the last events read, because the pages of a block are usually requested one after the other. */
+/** Cache of the events that were read last, because the pages of a block are usually requested one after the other. */
 const latest = new WeakMap<ClaimReader, EventsOf>();
 
 async function eventsOf(

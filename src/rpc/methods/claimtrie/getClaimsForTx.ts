@@ -81,8 +81,8 @@ function stateOf(isSupport: boolean, standing: Standing | null, height: number) 
 
 /**
  * Returns the result of the lbrycrd profile. QUIRK: the reference uses only the first unspent output and treats it as output
- * 0, both in the claim id and in the trie lookup. It looks up the name as in the script, without normalizing it. Test:
- * test/unit/rpc/claimtrie/lbrycrd.test.ts.
+ * 0, both in the claim id and in the trie lookup. It looks up the name as spelled in the script, without normalization.
+ * Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   return whenResolved(firstUnspentOutput(services, txid), (first) => {

@@ -26,7 +26,7 @@ import { countParam } from './lists/pages.js';
 
 const ORDERS = ['oldest', 'newest'] as const;
 
-/** Returns the hashes of the blocks. They are read while the blocks are in the active chain. */
+/** Returns the hashes of the blocks. Must be called while the blocks are in the active chain. */
 function hashesOf({ chain, headers }: ChainReader, blocks: readonly NameBlock[]): Uint8Array[] {
   return blocks.map(({ height }) => headers.hash(chain.index.active.at(height)));
 }

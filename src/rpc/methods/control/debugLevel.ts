@@ -56,7 +56,7 @@ function categoriesOf(subsystem: string): readonly LogCategory[] {
   throw refuse(`The specified subsystem [${subsystem}] is invalid -- supported subsytems [${ALL.join(' ')}]`);
 }
 
-/** Applies pairs of subsystem and level in order. Pairs before an invalid one remain in effect. */
+/** Applies pairs of subsystem and level in order. If a pair is invalid, the pairs before it remain in effect. */
 function switchLevels(control: LogControl, spec: string): void {
   if (!/[,=]/.test(spec)) {
     const enabled = levelOf(spec);

@@ -18,7 +18,7 @@ export const logging = defineMethod({
     `The categories are: ${LOG_CATEGORIES.join(', ')}.\n` +
     'Special names: "all" and "1" mean all categories, "none" and "0" mean no category.',
   params: [
-    // The type is not `array`, because the reference silently ignores values of other types.
+    // The type is not `array`, because the reference silently ignores values of other types than arrays.
     { name: 'include', type: 'any', description: 'A json array of categories to add to debug logging' },
     { name: 'exclude', type: 'any', description: 'A json array of categories to remove from debug logging' },
   ],
@@ -30,7 +30,7 @@ export const logging = defineMethod({
   async run(ctx, args) {
     await switchCategories(ctx, args.include, true);
     await switchCategories(ctx, args.exclude, false);
-    // The reference's help text says 0 and 1, but the reference returns booleans.
+    // The reference's help text says 0 and 1, but its result contains booleans.
     const shown = (active: boolean): number | boolean =>
       ctx.profile === 'lbrycrd' ? active : active ? 1 : 0;
     return new Map(ctx.services.logging.categories().map(([name, active]) => [name, shown(active)]));

@@ -8,7 +8,7 @@ export const stop = defineMethod({
   chainUse: 'none',
   summary: 'Stop the server.',
   params: [],
-  // The reference accepts one argument, formerly "detach", and ignores it.
+  // The reference accepts one argument (formerly "detach") and ignores it.
   maxArgs: 1,
   result: t.str('a message that the server is stopping'),
   examples: [[]],

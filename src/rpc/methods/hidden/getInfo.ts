@@ -1,6 +1,6 @@
 /**
- * `getinfo`: a summary that mining pools still request. The reference removed it; the format is that of the last version
- * with it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
+ * `getinfo`: a summary that mining pools still request. The reference has removed the method; the format is that of the last
+ * version that had it, without the wallet's fields. Source: Bitcoin Core 0.15 rpc/misc.cpp, lbcd `InfoChainResult`.
  */
 import { coins } from '../../../util/json/json.js';
 import { difficultyAnswer } from '../../format/difficulty.js';

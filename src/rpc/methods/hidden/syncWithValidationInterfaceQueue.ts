@@ -11,7 +11,8 @@ export const syncWithValidationInterfaceQueue = defineMethod({
   result: t.none(),
   examples: [[]],
   async run({ services: { chain } }) {
-    // Event listeners run within a change of the chain. When this empty task runs, all earlier events have been delivered.
+    // Events are delivered before a change of the chain ends. When this task can run, all earlier events have been
+    // delivered.
     await chain.chain.exclusively(async () => undefined);
     return null;
   },

@@ -1,4 +1,4 @@
-/** Code shared by the three methods that wait for a block: the wait, the timeout parameter and the result. */
+/** Common parts of the three methods that wait for a block: the wait, the timeout parameter and the result. */
 import { hashToHex } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { RpcContext } from '../../declare/method.js';
@@ -19,7 +19,7 @@ export const TIP_SCHEMA = t.named(
 
 /**
  * Waits until `isReached` is true for the tip, the timeout expires, the client disconnects or the node stops. Returns the
- * tip at that time.
+ * tip at the end of the wait.
  */
 export async function waitForTip(
   { services: { chain }, signal, outOfTurn }: RpcContext,

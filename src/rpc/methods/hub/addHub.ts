@@ -26,7 +26,7 @@ export const addHub = defineMethod({
   examples: [['"hub.example.com:50001"'], ['"hub.example.com:50001"', '"remove"']],
   async run({ services }, { hub: peer, command }) {
     const hub = hubOf(services);
-    // An entry with more than one colon is rejected, because clients ignore it.
+    // An entry with more than one colon is rejected, because clients ignore such entries.
     if (!isPlainHostPort(peer))
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Not a host name or an IPv4 address: ${peer}`);
     if (command === 'add') {

@@ -154,15 +154,15 @@ function scriptFacts(wallet: Wallet, script: Bytes): Record<string, JsonOut> {
   return { hex: toHex(script), script: type, addresses, sigsrequired: template.required };
 }
 
-/** Returns the redeem script of a P2SH output script if the wallet has it; otherwise null. */
+/** Returns the redeem script of a P2SH output script; null if the wallet does not have it. */
 function innerScript(wallet: Wallet, script: Bytes): Bytes | null {
   const template = solveScript(script);
   return template.type === 'scripthash' ? wallet.keyring.script(template.hash) : null;
 }
 
 /**
- * Returns the key of an address in the wallet; null unless the address pays to a single key, directly or by a witness
- * program, with or without P2SH.
+ * Returns the key of an address in the wallet. Null if the address does not pay to a single key, either directly or by a
+ * witness program, with or without P2SH.
  */
 function keyBehind(wallet: Wallet, script: Bytes): { readonly publicKey: Bytes; readonly id: Bytes } | null {
   const template = solveScript(innerScript(wallet, script) ?? script);

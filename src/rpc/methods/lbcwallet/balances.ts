@@ -34,7 +34,7 @@ const IGNORED_PARAMS = [
   { name: 'includewatchonly', type: 'boolean', default: false, description: 'Ignored' },
 ] as const;
 
-/** Returns the total and the spendable amount of one account in satoshis. */
+/** Returns the total amount and the spendable amount of one account, in satoshis. */
 function accountBalance(wallet: Wallet, account: string, minDepth: number) {
   const accounts = new LbcdAccounts(wallet);
   const number = accounts.numberOf(account);

@@ -24,7 +24,7 @@ import {
 
 const LBCD: readonly Profile[] = ['lbcd'];
 
-/** Declares a method of the wallet port. Account errors are returned as wallet errors. */
+/** Declares a method of the port on which lbcwallet's methods are served. Account errors are returned as wallet errors. */
 export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
   decl: Omit<MethodDecl<Params>, 'category' | 'profiles' | 'needsWallet' | 'refusesBriefly'>,
 ): RpcMethod {
@@ -46,7 +46,7 @@ export function lbcwalletMethod<const Params extends readonly ParamDecl[]>(
   });
 }
 
-/** Calls the node's own method of that name, with the lbrycrd profile. */
+/** Calls the node's method with the same name, with the lbrycrd profile. */
 export async function callNode(
   ctx: RpcContext,
   name: string,
@@ -106,8 +106,8 @@ export function destinationOf(wallet: Wallet, address: string): Destination {
 }
 
 /**
- * Parses a block hash or txid like lbcd: short ones are padded with zeros. The error has the text of Go's packages. Source:
- * lbcd chaincfg/chainhash `Decode`.
+ * Parses a block hash or txid like lbcd: a text that is too short is padded with zeros. The error has the text of Go's
+ * packages. Source: lbcd chaincfg/chainhash `Decode`.
  */
 export function idOf(text: string, whatFailed = ''): Buffer {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];

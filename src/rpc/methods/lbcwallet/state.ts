@@ -10,8 +10,7 @@ import { walletOf } from '../wallet/wallets/walletOf.js';
 import { callNode, lbcwalletMethod } from './lbcwalletMethod.js';
 
 /**
- * Time in seconds for which a wallet is unlocked if the caller gives the timeout 0. Source: `MAX_SLEEP_TIME` of the
- * reference.
+ * Seconds for which a wallet is unlocked if the caller passes the timeout 0. Source: `MAX_SLEEP_TIME` of the reference.
  */
 const LONGEST_SEC = 100_000_000;
 

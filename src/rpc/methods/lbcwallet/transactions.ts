@@ -88,13 +88,12 @@ function* newestFirst(wallet: Wallet): Generator<Entry> {
 }
 
 /**
- * Yields wallet transactions, newest first. For an account, includes at least the transactions that have items of the
- * account.
+ * Yields wallet transactions, newest first. With an account, transactions without items of the account may be omitted.
  */
 function* ofAccount(wallet: Wallet, { accounts }: LbcdHistory, account: string): Slices<Iterable<Entry>> {
   const number = accounts.list().find(({ name }) => name === account)?.number;
-  // For the first account all transactions are returned: it has nearly all of them, and payments to others belong to no
-  // account.
+  // For the first account all transactions are returned, because nearly all belong to it, and payments to others belong to
+  // no account.
   if (account === '*' || account === '' || number === DEFAULT_ACCOUNT) return newestFirst(wallet);
   if (number === undefined) return [];
   return (yield* payingToAny(wallet, assignedOf(wallet).of(number))).reverse();

@@ -106,8 +106,8 @@ function payoutFor(
 }
 
 /**
- * Throws on the main network if the node has no peers or is in the initial download. A new block could not be announced, or
- * would follow an old tip.
+ * Throws on the main network if the node has no peers, since a new block could not be announced, or is in the initial
+ * download, since a new block would follow an old tip.
  */
 function requireNetwork({ params, peers, network, chain }: RpcServices, profile: Profile): void {
   if (params.name !== 'main') return;
@@ -125,8 +125,8 @@ function requireNetwork({ params, peers, network, chain }: RpcServices, profile:
 }
 
 /**
- * Long polling: waits until a better template than the one with this id exists. Returns whether the tip is still the same;
- * undefined if no id is given.
+ * Long polling: waits until a template is available that is better than the one with this id. Returns whether the tip is
+ * still the same; undefined if no id is given.
  */
 async function waitForBetter(
   { services, signal, profile, outOfTurn }: RpcContext,
@@ -135,7 +135,7 @@ async function waitForBetter(
   if (longPollId === undefined || longPollId === null) return undefined;
   const { mining, chain } = services;
   const tip = (): Bytes => chain.headers.hash(chain.chain.tip);
-  // An id that is not a string refers to the last template.
+  // A long poll id that is not a string refers to the last template.
   const known =
     typeof longPollId === 'string'
       ? parseLongPollId(longPollId, profile)

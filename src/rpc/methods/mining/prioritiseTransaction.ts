@@ -32,7 +32,7 @@ export const prioritiseTransaction = defineMethod({
   result: t.bool('true'),
   examples: [['"txid"', '0.0', '10000']],
   run({ services: { mempoolGate } }, { txid, dummy, fee_delta }) {
-    // The reference accepts hex of any length here. Source: `ParseHashStr`.
+    // The reference accepts hex of any length for this parameter. Source: `ParseHashStr`.
     if (txid === '' || !isHex(txid)) {
       throw rpcError(RPC_ERROR.MISC_ERROR, `txid must be hexadecimal string (not '${txid}')`);
     }

@@ -42,7 +42,7 @@ export const submitBlock = defineMethod({
       throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'Block does not start with a coinbase');
     }
     const reason = await mining.submit(block);
-    // lbcd also accepts a block on a side branch, and adds the prefix `rejected: ` to its reasons.
+    // lbcd also accepts a block on a side branch, and writes `rejected: ` before the reason.
     if (profile !== 'lbcd') return reason;
     return reason === null || reason === 'inconclusive' ? null : `rejected: ${reason}`;
   },

@@ -94,11 +94,11 @@ export interface AnswerParts {
   readonly profile: Profile;
   readonly index: BlockIndex;
   readonly withCoinbase: boolean;
-  /** Whether the miner supports segwit. */
+  /** Whether the miner states that it supports segwit. */
   readonly knowsSegwit: boolean;
   /**
-   * Whether the tip is still the same after a long poll, so that work on the old template may be submitted. Undefined
-   * without a long poll.
+   * Whether the tip is unchanged after a long poll, so that work on the old template may be submitted. Undefined without a
+   * long poll.
    */
   readonly submitOld: boolean | undefined;
   readonly adjustedTimeSec: number;
@@ -221,7 +221,7 @@ function mutations({ capabilities, maxVersion }: TemplateRequest, profile: Profi
     'time',
     'transactions',
     'prevblock',
-    // Miners that may force the version must support version 2, because BIP34 requires at least that.
+    // A miner that may set the version must support at least version 2, because BIP34 requires it.
     ...(maxVersion >= 2n ? ['version/force'] : []),
   ];
 }

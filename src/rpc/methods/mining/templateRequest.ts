@@ -10,7 +10,7 @@ export interface TemplateRequest {
   readonly rules: ReadonlySet<string>;
   /** Maximum block version of a miner that names no rules and thus does not support version bits; −1 for other miners. */
   readonly maxVersion: bigint;
-  /** Id of the template that the miner has. If absent or null, the call returns at once. */
+  /** Id of the template that the miner has. If it is absent or null, the call returns immediately. */
   readonly longPollId: JsonValue | undefined;
 }
 

@@ -8,9 +8,9 @@ import { hashToHex, toHex } from '../../../util/bytes.js';
 import { RawJson } from '../../../util/json/jsonWrite.js';
 
 interface Prepared {
-  /** Text of the transaction before its list of dependencies. */
+  /** JSON text of the transaction's entry before its list of dependencies. */
   readonly head: string;
-  /** Complete text of the transaction if it has no dependencies. */
+  /** Complete JSON text of the transaction's entry if it has no dependencies. */
   readonly alone: string;
 }
 
@@ -27,13 +27,16 @@ function tailOf({ feeSat, sigopsCost, weight }: BlockCandidate, sigopsDivisor: n
   return `],"fee":${feeSat},"sigops":${sigopsCost / sigopsDivisor},"weight":${weight}}`;
 }
 
-/** Number of characters that are joined to one piece before they are written, because a write costs more than a short entry. */
+/**
+ * Number of characters that are combined to one piece before they are written, because a write costs more than creating a
+ * short entry.
+ */
 const PIECE_CHARS = 16 << 10;
 
 /**
- * Yields the entries in order as text with commas between them, several per piece. `sigopsDivisor` is the cost of a
- * signature operation if costs do not apply yet (before segwit), otherwise 1. An entry depends on the earlier entries that
- * it spends. They are numbered from 1 and listed once per input.
+ * Yields the entries in order as text with commas between them, several entries per piece. `sigopsDivisor` is the cost of a
+ * signature operation if costs do not apply yet (before segwit), otherwise 1. The dependencies of an entry are the earlier
+ * entries whose outputs it spends. They are numbered from 1 and listed once per input.
  */
 export function* templateTransactions(
   transactions: readonly BlockCandidate[],

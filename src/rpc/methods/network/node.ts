@@ -19,7 +19,7 @@ function withPort(target: string, defaultPort: number): string {
   return target.includes(':') ? `[${target}]:${defaultPort}` : `${target}:${defaultPort}`;
 }
 
-/** Throws for an address that cannot be the one of a node. Source: lbcd server.go `addrStringToNetAddr`. */
+/** Throws for an address that cannot be the address of a node. Source: lbcd server.go `addrStringToNetAddr`. */
 function checkAddress(address: string): void {
   const [, host, port = ''] = /^(\[[^\]]*\]|[^:]*):([^:]*)$/.exec(address) ?? [];
   if (!/^[0-9]+$/.test(port) || Number(port) > MAX_PORT)
@@ -100,7 +100,7 @@ async function connect(peers: PeerService, address: string, type: string): Promi
   if (added?.connected)
     throw invalid(type === 'perm' ? 'peer already connected' : 'peer exists as a permanent peer');
   checkAddress(address);
-  // A permanent connection that is not up yet is already being tried.
+  // The node already tries to open the permanent connection.
   if (added !== undefined) return;
   if (type === 'perm') peers.addNode(address);
   else await peers.tryOnce(address);

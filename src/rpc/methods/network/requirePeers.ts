@@ -1,4 +1,4 @@
-/** Returns the peer layer for methods that need it. */
+/** Returns the peer layer of the node. Throws for a node without peer connections. */
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import type { PeerService } from '../../../interfaces/peerService.js';
 import type { RpcServices } from '../../../interfaces/services.js';

@@ -33,7 +33,7 @@ import {
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 const MAX_UINT32 = 0xffffffffn;
 const TRANSACTION_VERSION = 2;
-/** Source: lbcd wire `TxVersion`. */
+/** Version of the transactions that lbcd creates. Source: lbcd wire `TxVersion`. */
 const LBCD_VERSION = 1;
 
 export const CONSTRUCT_PARAMS = [
@@ -99,7 +99,7 @@ function readSequence(value: JsonValue | undefined, byDefault: number): number {
   return Number(sequence);
 }
 
-/** lbcd takes a missing number as 0, and all sequence numbers from the locktime. */
+/** Parses an input as lbcd does: a missing output number counts as 0, and all sequence numbers follow from the locktime. */
 function readLbcdInput(value: JsonValue, sequence: number): TxInput {
   const object = getObject(value);
   const hash = parseLbcdHash(object.get('txid') ?? '');
@@ -154,7 +154,7 @@ function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
   return scriptForDestination(destination);
 }
 
-/** An amount that lbcd accepts: more than 0. */
+/** Parses an amount. Unlike `parseAmount`, it rejects 0, as lbcd does. */
 function parseLbcdAmount(value: JsonValue): bigint {
   const amount = parseAmount(value);
   if (amount === 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'invalid amount');
@@ -174,7 +174,7 @@ function* readOutputs(
       if (seen.has(name)) throw invalid('Invalid parameter, duplicate key: data');
       seen.set(name, true);
       const data = parseHexParam(valueText(value), 'Data');
-      // lbcd takes the bytes as the whole script.
+      // lbcd treats the data as the whole output script.
       const script = isLbcd ? data : buildScript(OP.OP_RETURN, data);
       outputs.push({ value: 0n, script });
       continue;
@@ -201,7 +201,10 @@ function* readInputs(
   return inputs;
 }
 
-/** Creates the unsigned transaction. Throws the reference's errors; with `isLbcd` those of lbcd, which reads a null as nothing. */
+/**
+ * Creates the unsigned transaction. Throws the reference's errors; with `isLbcd` those of lbcd, for which null counts as
+ * absent.
+ */
 export function* constructTransaction(
   { inputs, outputs, locktime, replaceable }: ConstructArgs,
   prefixes: AddressPrefixes,

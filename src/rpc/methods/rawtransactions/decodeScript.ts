@@ -19,7 +19,7 @@ import { defineMethod } from '../../declare/method.js';
 import { readHexParam, readLbcdHex } from '../../declare/paramTypes.js';
 import { t } from '../../../schema/schema.js';
 
-/** Types of scripts that a witness program may contain. */
+/** Types of scripts that may be wrapped in a witness program. */
 const WRAPPABLE = new Set(['pubkey', 'pubkeyhash', 'multisig', 'nonstandard']);
 const COMPRESSED_KEY_BYTES = 33;
 
@@ -73,7 +73,7 @@ export const decodeScript = defineMethod({
     const script = hexstring === '' ? EMPTY_BYTES : await read(hexstring);
     const context: ScriptContext = { prefixes: addressPrefixes(params), profile };
     const whole = await inSlices(scriptAnswerInSlices(script, context, false));
-    // Here, and only here, lbcd shows the type of the script behind a claim.
+    // This is the only method in which lbcd shows the type of the script that follows a claim operation.
     const answer = isLbcd ? { ...whole, type: whole.subtype || whole.type } : whole;
     if (answer.type === 'scripthash') return answer;
     const wraps = WRAPPABLE.has(answer.type) && !hasUncompressedKey(script);

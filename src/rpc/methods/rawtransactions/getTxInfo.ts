@@ -27,7 +27,7 @@ interface Page {
   readonly end: number;
 }
 
-/** Coins spent by the inputs of the page, and the sum of all inputs. Null for unknown values. */
+/** Outputs that the inputs of the page spend, and the sum of all inputs. Null for unknown values. */
 interface Spent {
   readonly coins: readonly (SpentCoin | null)[];
   readonly amountSat: bigint | null;
@@ -56,7 +56,7 @@ interface Caches {
   readonly transactions: KnownTransactions;
 }
 
-/** By the node's list of headers, which stays while the node runs. */
+/** Caches of each node, by its list of headers, an object that exists as long as the node. */
 const cachesOfNode = new WeakMap<object, Caches>();
 
 function cachesOf({ chain }: RpcServices): Caches {
@@ -76,7 +76,7 @@ function cachesOf({ chain }: RpcServices): Caches {
 /** One object, so that cached outputs without claims stay valid. */
 const NO_STATES: readonly (OutputState | null)[] = [];
 
-/** The states of the outputs with claim operations, in order of the texts. */
+/** States of the outputs with claim operations, in the order of the texts. */
 async function statesOf(
   { claims, chain }: RpcServices,
   texts: readonly OutputText[],
@@ -92,7 +92,7 @@ async function statesOf(
   return claims.outputStates({ txid, madeAt: chain.headers.height(block), outputs });
 }
 
-/** Outputs formatted without a pause. Arbitrary: each takes microseconds. */
+/** Number of outputs that are formatted between two yields to the event loop. Arbitrary: each takes microseconds. */
 const OUTPUTS_A_STEP = 64;
 
 async function outputsOf(
@@ -147,7 +147,7 @@ async function inputsOf(
   return answers;
 }
 
-/** Returns the position of the transaction in the chain, and the coins that it spends. */
+/** Finds the position of the transaction in the chain, and the coins that it spends. */
 async function placeAndSpent(
   services: RpcServices,
   { found, position, spent }: TxFacts,

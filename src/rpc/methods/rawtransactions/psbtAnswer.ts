@@ -110,7 +110,10 @@ function* unknownMembers(fields: readonly (readonly [string, Bytes])[]): Generat
   for (const [key, value] of fields) yield [toHex(fromLatin1(key)), toHex(value)];
 }
 
-/** Throws if a key path has no fingerprint. The check must be done before the response begins. */
+/**
+ * Throws if a key path has no fingerprint. Must run before the response begins, since a started response cannot become an
+ * error.
+ */
 function* checkPaths({ keyPaths }: Pick<PsbtOutput, 'keyPaths'>): Slices<void> {
   for (const path of keyPaths.values()) {
     yield;

@@ -11,14 +11,14 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
-/** Decodes a transaction in hex from a caller. Throws error -22 if it is invalid. */
+/** Decodes a transaction that a caller passed as hex. Throws error -22 if it is invalid. */
 export async function requireTransaction(hex: string): Promise<Transaction> {
   const tx = await decodeTransaction(hex, false, true);
   if (tx === null) throw rpcError(RPC_ERROR.DESERIALIZATION_ERROR, 'TX decode failed');
   return tx;
 }
 
-/** Whether at least one output of the transaction is unspent on the chain. */
+/** Whether the chain has at least one unspent output of the transaction, so that the transaction is confirmed. */
 async function isOnChain(
   { chain }: RpcServices,
   { outputs }: Transaction,
@@ -33,8 +33,8 @@ async function isOnChain(
 }
 
 /**
- * Submits a caller's transaction to the mempool and announces it to peers. Returns its txid in wire order. Throws
- * `RpcError`.
+ * Submits a transaction from a caller to the mempool and announces it to peers. Returns its txid in wire order. Throws
+ * `RpcError` if it is rejected.
  */
 export async function submitTransaction(
   services: RpcServices,

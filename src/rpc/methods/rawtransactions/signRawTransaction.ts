@@ -22,7 +22,7 @@ export const signRawTransaction = defineMethod({
   params: [
     {
       name: 'hexstring',
-      // The type is not `string`, because the reference reads the keys before it parses the transaction.
+      // The type is not `string`, because the reference checks the keys before it parses the transaction.
       type: 'unreadString',
       required: true,
       strict: 'nullable',

@@ -71,8 +71,8 @@ export const SIGNED_SCHEMA = t.named(
 );
 
 /**
- * Minimum number of witness items above which a witness is formatted while the response is sent. Arbitrary: no spendable
- * input has as many.
+ * Number of witness items above which a witness is formatted while the response is sent. Arbitrary: no spendable input has
+ * as many.
  */
 const MANY_ITEMS = 1000;
 
@@ -100,8 +100,8 @@ function isScriptHash(script: Bytes): boolean {
 }
 
 /**
- * Stores the redeem script of a previous output from the caller. It is required for P2SH and P2WSH. After a claim prefix it
- * is used if present; the reference would ignore it there and could not sign.
+ * Stores the redeem script of a previous output from the caller. It is required for P2SH and P2WSH. It is also used after a
+ * claim prefix; the reference would ignore it there and could not sign.
  */
 function learnRedeemScript(prevTx: JsonObject, scriptPubKey: Bytes, scripts: MemoryKeyStore): void {
   const isPlain = isScriptHash(scriptPubKey);
@@ -149,8 +149,8 @@ function* witnessItems(witness: readonly Bytes[]): Generator<string> {
 }
 
 /**
- * Formats the error of one input. Source: `TxInErrorToJSON`. The witness is formatted lazily, because it may have millions
- * of items.
+ * Formats the error of one input. The witness is formatted while the response is written, because it may have millions of
+ * items. Source: `TxInErrorToJSON`.
  */
 function inputError({ prevout, witness, scriptSig, sequence }: TxInput, error: string): JsonOut {
   return {

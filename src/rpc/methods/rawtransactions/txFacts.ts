@@ -1,7 +1,7 @@
 /**
- * What `gettxinfo` says of a transaction of the active chain that does not change while its block is in it: the transaction, its
- * place in the block, and the coins that it spends. The facts of recent transactions are cached, because finding them reads
- * the block and its undo data. The cache is limited in size.
+ * Data that `gettxinfo` shows about a transaction of the active chain and that does not change while its block stays in the
+ * chain: the transaction, its position in the block, and the coins that it spends. The data of recent transactions is
+ * cached, because finding it requires reading the block and its undo data. The cache is limited in size.
  */
 import { isCoinbase } from '../../../primitives/transaction.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
@@ -12,25 +12,29 @@ import { shownStored, shownTransaction } from '../../format/transaction.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { coinsInUndo, placeInBlock, type SpentCoin } from './txInfoFacts.js';
 
-/** Limit of the serialized size of all cached transactions in bytes, and of one. Objects take some five times as much. */
+/** Maximum serialized size in bytes of all cached transactions, and of one. The objects use about five times as much memory. */
 const MOST_BYTES = 1 << 20;
 const MOST_BYTES_OF_ONE = 1 << 17;
 
 export interface TxFacts {
   readonly found: FoundTransaction;
   readonly shown: ReturnType<typeof shownTransaction>;
-  /** Position in its block; undefined for a transaction of the mempool, and if the block is not on disk. */
+  /** Position of the transaction in its block; undefined for a mempool transaction, and if the block is not on disk. */
   readonly position: number | undefined;
-  /** The coins that it spends, in order; null if they are unknown, also for the mempool. */
+  /**
+   * The coins that the transaction spends, in the order of its inputs. Null if they are unknown, and for mempool
+   * transactions.
+   */
   readonly spent: readonly SpentCoin[] | null;
 }
 
 export class KnownTransactions {
   private readonly known = new BoundedMap<string, TxFacts>(MOST_BYTES);
 
-  /** The facts of a transaction of the mempool or of a block; null if it is not found. */
+  /** Returns the cached data about a transaction of the mempool or of a block; null if the transaction is not found. */
   async of(services: RpcServices, txid: Bytes): Promise<TxFacts | null> {
-    // Without the index a transaction is found by its unspent outputs, which blocks change.
+    // Without the transaction index, a transaction is found by its unspent outputs. New blocks change these, so the result
+    // is not cached.
     if (services.txIndex === null) return readFacts(services, txid);
     const key = toLatin1(txid);
     const known = this.known.get(key);

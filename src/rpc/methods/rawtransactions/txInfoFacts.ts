@@ -1,6 +1,6 @@
 /**
- * Collects the data for `gettxinfo`: the coins that a transaction spends, and the transactions that spend its outputs. Does
- * not format it.
+ * Collects the data for `gettxinfo`: the coins that a transaction spends, and the transactions that spend its outputs.
+ * `format/txInfo.ts` formats the data.
  */
 import { positionInBlock } from '../../../chain/blocks/storedTransactions.js';
 import type { LoadedBlock } from '../../../chain/blocks/loadedBlock.js';
@@ -47,7 +47,7 @@ export async function placeInBlock(
     const position = positionInBlock(block, txid);
     return position < 0 ? null : { block, position };
   } catch (error) {
-    // The block was pruned while it was being read.
+    // The error means that the block was pruned while it was being read.
     if (error instanceof BlockFileError && !chain.hasData(id)) return null;
     throw error;
   }
@@ -62,7 +62,7 @@ export function coinsInUndo(
   const { txs } = block.parsed;
   const row = position * TX_STRIDE;
   const count = txs[row + TX_INPUT_COUNT]!;
-  // The undo data has no entries for the inputs of the coinbase, so their number is subtracted.
+  // The undo data has no entries for the coinbase, so the number of inputs of the coinbase is subtracted.
   const from = txs[row + TX_FIRST_INPUT]! - txs[TX_INPUT_COUNT]!;
   try {
     const found = undoCoins(chain.readUndo(id), from, count);
@@ -73,7 +73,10 @@ export function coinsInUndo(
   }
 }
 
-/** Returns the coins that the inputs of a mempool transaction spend, in order; null for a coin that no longer exists. */
+/**
+ * Returns the outputs that the inputs of a mempool transaction spend, in order; null for an output that does not exist any
+ * more.
+ */
 export async function coinsOfWaiting(
   { chain, mempool }: RpcServices,
   inputs: Transaction['inputs'],
@@ -128,8 +131,8 @@ export class Spenders {
   }
 
   /**
-   * Spending data of output `n`. `isConfirmed`: the transaction is in the active chain. Synchronous if what is needed is in
-   * memory.
+   * Returns the data about the input that spends output `n`. `isConfirmed`: the transaction is in the active chain.
+   * Synchronous if the data is in memory.
    */
   of(n: number, isUnspendable: boolean, isConfirmed: boolean): MaybePromise<Omit<OutputFate, 'state'>> {
     const { mempool, chain } = this.services;
@@ -145,7 +148,7 @@ export class Spenders {
         };
     }
     if (!isConfirmed || isUnspendable) return UNSPENT;
-    // A lookup that waits needs bytes of its own.
+    // A lookup that is not synchronous needs its own copy of the bytes, because the buffer is reused.
     const coin = chain.coin(Buffer.from(outPoint));
     if (!isPromise(coin) && coin !== null) return UNSPENT;
     return this.later(n, coin);

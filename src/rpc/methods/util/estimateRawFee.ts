@@ -27,8 +27,8 @@ const HORIZON_SCHEMA = t.object({
 });
 
 /**
- * Rounds to two decimals. C++ `round` rounds halves away from zero; `Math.round` gives the same results, because negative
- * values never have a fraction.
+ * Rounds to two decimals. C++ `round` rounds halves away from zero. `Math.round` differs only for negative numbers, and
+ * negative values here are integers.
  */
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;

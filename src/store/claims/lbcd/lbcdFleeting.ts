@@ -16,7 +16,7 @@ import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from '../rows/cl
 import { readPoint, writePoint } from '../rows/nameRow.js';
 import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
 
-/** Stored instead of the due height in rows of an older version, which do not have it. */
+/** Stands for an unknown due height: rows that an older version wrote have no due height. */
 export const NOT_NOTED = -1;
 
 /** Fleeting changes of one name in one block. */
@@ -58,7 +58,7 @@ function lbcdNameOf(rules: ClaimRules, rawName: string, height: number): string 
   return filesNormalized(rules, height) ? normalizeKey(rawName) : rawName;
 }
 
-/** Deletes the recorded fleeting changes of a block. */
+/** Deletes the recorded changes of a block that have no lasting effect in lbcd. */
 export async function undoFleeting(rows: RowTransaction, height: number): Promise<void> {
   for (const name of await readFleetingNames(rows, height)) {
     rows.del(fleetingKey(name, height));

@@ -23,7 +23,7 @@ export interface Entry {
 
 export class LbcdList {
   private readonly list: Entry[] = [];
-  /** Position in the list of each entry. */
+  /** Position of each entry in the list. */
   private readonly places = new Map<Entry, number>();
   private readonly byClaim = new Map<string, Set<Entry>>();
   /** Entries to remove, by the height of the block at whose end they are removed. */

@@ -50,7 +50,7 @@ interface Lists {
 interface Life {
   readonly listed: readonly Listed[];
   readonly fleeting: readonly Fleeting[];
-  /** Height of the last block of the replay. */
+  /** Height of the last block whose events were replayed. */
   readonly height: number;
 }
 
@@ -169,7 +169,7 @@ async function spentInFork(rows: RowReader, rules: ClaimRules, name: string): Pr
   return spent;
 }
 
-/** Replays the history of a name. Returns the lists after the last block. */
+/** Replays the events of a name. Returns lbcd's lists after the last block. */
 async function replay(
   rows: RowReader,
   rules: ClaimRules,

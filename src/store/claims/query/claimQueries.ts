@@ -53,7 +53,7 @@ export interface OutputInfo {
   height: number;
   /** Byte offset of the transaction in its block. */
   txOffset: number;
-  /** Height at which the output becomes or became active. */
+  /** Height at which the output becomes active or became active. */
   validAtHeight: number;
   active: boolean;
   /** The name as spelled in the script of the output. */
@@ -96,12 +96,12 @@ export interface NameQuery {
 /** A query whose name is passed separately. */
 type PlacedQuery = Pick<NameQuery, 'height' | 'asReference'>;
 
-/** Number of claims that are processed between two yields. Arbitrary: each claim takes microseconds. */
+/** Number of claims that are processed between two yields to the event loop. Arbitrary: each claim takes microseconds. */
 const CLAIMS_A_STEP = 64;
 
 /**
- * Maximum number of shared byte strings per item (claim or support) that are kept for later results. A live item has three.
- * Arbitrary.
+ * Maximum number of shared byte strings per item (claim or support) that are kept for later results. An unspent item has
+ * three. Arbitrary.
  */
 const SHARED_AN_ITEM = 4;
 
@@ -366,7 +366,7 @@ function arrange(
   };
 }
 
-/** Sorts active claims, the best first, using the active supports. */
+/** Sorts active claims by effective amount, which includes the active supports. The best claim is the first. */
 function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[] {
   const sums = new Map<string, bigint>();
   for (const support of supports) {
@@ -411,7 +411,7 @@ function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, 
   return numbers;
 }
 
-/** Totals of the trie after the latest block. */
+/** Totals of the claim trie after the latest block. */
 export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
   return parseSummaryRow(await rows.get(SUMMARY_KEY)).totals;
 }
@@ -419,7 +419,7 @@ export async function readTotals(rows: RowReader): Promise<ClaimTotals> {
 export interface ClaimLocation {
   /** Wire order. */
   claimId: Bytes;
-  /** Name as spelled in the claim's latest output. */
+  /** Name with the spelling of the claim's latest output. */
   name: Bytes;
 }
 
@@ -452,7 +452,7 @@ async function findByBeginning(rows: RowReader, text: string): Promise<ClaimLoca
   return found;
 }
 
-/** Converts printed hex digits to bytes (latin1). If the number of digits is odd, `fill` is appended. */
+/** Converts hex digits as printed to bytes (latin1). If the number of digits is odd, `fill` is appended. */
 function fromHexDigits(text: string, fill: string): string {
   return toLatin1(Buffer.from(text.length % 2 === 0 ? text : text + fill, 'hex'));
 }

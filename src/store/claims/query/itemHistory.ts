@@ -1,7 +1,7 @@
 /**
  * Reads the claims and supports stored under a name after any block. Uses the item rows, which are never deleted, and the
- * last snapshot of the name before that block. The cost is proportional to the number of live items, not to the age of the
- * name.
+ * last snapshot of the name before that block. The cost is proportional to the number of unspent items, not to the age of
+ * the name.
  */
 import type { Item } from '../../../claimtrie/item.js';
 import { u32Key } from '../../rows/keys.js';
@@ -58,7 +58,7 @@ function parseRow(name: string, [key, row]: readonly [string, Bytes], ids?: Know
   return parseItemRow(name, since, point, row, ids?.get(point));
 }
 
-/** Known claim ids by outpoint of the claim. */
+/** Claim ids that are known, by outpoint of the claim. */
 export type KnownIds = ReadonlyMap<string, string>;
 
 /**

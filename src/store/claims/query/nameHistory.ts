@@ -61,7 +61,7 @@ export interface NameBlock {
   owner: Owner | null;
   /** Claim id (latin1) of the claim that controlled the name before the block; empty without such a claim. */
   formerId: string;
-  /** Takeover height of the controlling claim; 0 without a controlling claim. */
+  /** Takeover height of the controlling claim; 0 if the name has none. */
   takeover: number;
   /**
    * New effective amounts that the block changed, by claim id (latin1). 0 for a claim that is not active under this name any
@@ -87,7 +87,7 @@ export interface NameHistoryQuery {
 
 export interface NameHistoryPage {
   blocks: NameBlock[];
-  /** Next block to read; null at the end. */
+  /** Height of the next block to read; null at the end. */
   next: number | null;
 }
 
@@ -168,7 +168,7 @@ export interface NameBlockPart extends NameBlock {
 }
 
 export interface LatestHistoryPage {
-  /** Blocks with the latest first. In each block the latest event is first. */
+  /** Blocks, sorted from the latest; the events of each block too. */
   readonly blocks: readonly NameBlockPart[];
   /** Start of the next page: the block, and the number of its events to skip. Null at the end. */
   readonly next: { readonly to: number; readonly skip: number } | null;
@@ -350,7 +350,7 @@ class NameLife {
     return { height, events, claims: claims.length, owner, formerId, takeover: 0, amounts };
   }
 
-  /** Effective amount of a claim; -1 if the claim is not active, because an active claim may have amount 0. */
+  /** Effective amount of a claim; -1 if the claim is not active, since an active claim may have the amount 0. */
   private effectiveOf(claimId: string): bigint {
     return findById(this.state, claimId)?.effective ?? -1n;
   }

@@ -26,13 +26,13 @@ import { countSupportRows, supportPlaces } from '../rows/supportRows.js';
 
 /** Selects one claim of a name. */
 export type ClaimChoice =
-  /** Position in the order of bids; 0 is the best claim. */
+  /** Position in the order of bids; 0 for the best claim. */
   | { readonly bid: number }
-  /** Position in the order of age (height); 0 is the oldest claim. */
+  /** Position in the order of age (height); 0 for the oldest claim. */
   | { readonly sequence: number }
   /** Claim id in wire order. */
   | { readonly claimId: Bytes }
-  /** Prefix of the printed claim id in lower case. If several claims match, the best is selected. */
+  /** First digits of the claim id as printed, in lower case. If several claims match, the best is selected. */
   | { readonly digits: string };
 
 /** A claim, and the data of its name that responses show. */
@@ -209,7 +209,7 @@ class OneClaim {
     return row === undefined ? null : parseItemRow(this.name, since, point, row, claimId);
   }
 
-  /** Reads the supports of a claim; null if the rows are not consistent. */
+  /** Reads the supports of a claim; null if the rows contradict each other. */
   private supportsOf({ at, claimId, pending }: Mention, claim: Item | null): Item[] | null {
     const { rows, name, places, supportsPending } = this;
     const waiting = this.pendingSupports.filter((item) => item.claimId === claimId);
@@ -229,7 +229,7 @@ class OneClaim {
     return supports.concat(waiting);
   }
 
-  /** Positions of all listed claims, sorted by age. */
+  /** Positions of all claims in the list, sorted by age. */
   private byAge(): Readonly<Uint32Array> {
     return (this.order ??= this.sortByAge());
   }
@@ -250,7 +250,7 @@ class OneClaim {
     return ages;
   }
 
-  /** Position by age of the claim whose first list position is `first`. */
+  /** Position in the order of age of the claim whose first position in the list is `first`. */
   private sequenceOf(first: number, { pending }: Mention): number {
     const ages = this.ages();
     if (pending === null || !this.query.asReference) {

@@ -47,7 +47,7 @@ export function readOutputStates(
 ): MaybePromise<(OutputState | null)[]> {
   const fork = rules.normalizationForkHeight;
   const blocks = madeAt < fork ? [fork, madeAt] : [madeAt];
-  // Most outputs of a transaction have the same name.
+  // Outputs are grouped by name, because most outputs of a transaction have the same name and then need one lookup.
   const byName = new Map<string, string[]>();
   const places = outputs.map(({ name, n }) => {
     const point = pointKey(txid, n);

@@ -68,7 +68,7 @@ export async function readProof(
   const notedFrom = await readNotedFrom(rows);
   const block = { window, generation: generationAt(rules, height), height, notedFrom };
   const path = await readPath(rows, rules, block, name, query.tipHeight);
-  // Checked again, because rows may have been deleted between the first check and their read.
+  // The window is checked a second time, because rows may have been deleted between the first check and their read.
   await requireProvable(rows, window, query);
   return buildProof(rules, path, name, query);
 }
@@ -154,7 +154,7 @@ function buildProof(
   return buildAllClaimsProof(path, name, selects);
 }
 
-/** Path of the next node towards the name; null if the path ends. */
+/** Path of the next node on the way to the name; null if no further node exists. */
 function stepTowards(name: string, path: string, edges: readonly string[]): string | null {
   const step = edges.find((edge) => name.startsWith(edge, path.length));
   return step === undefined ? null : path + step;
@@ -229,7 +229,7 @@ async function readPath(
   return nodes;
 }
 
-/** Whether equal node hashes after the two blocks imply equal claims under equal names. */
+/** Whether equal node hashes after the two blocks mean that equal claims are stored under equal names. */
 function filesAlike(rules: ClaimRules, height: number, tip: number): boolean {
   return (
     generationAt(rules, height) === generationAt(rules, tip) &&

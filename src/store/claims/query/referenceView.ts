@@ -15,7 +15,7 @@ import { ownedNames, ownershipsAfter, readOwnership } from './ownership.js';
 /** Activation delay: a new claim waits one block for each 32 blocks since the last takeover. */
 const BLOCKS_PER_DELAY = 32;
 
-/** Maximum number of blocks below the tip for which the reference gives a result. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
+/** Maximum number of blocks below the tip for which the reference returns a result. Source: `MAX_RPC_BLOCK_DECREMENTS`. */
 const MAX_ROLLBACK_BLOCKS = 500;
 
 /**

@@ -38,7 +38,7 @@ export interface StandingsQuery {
 
 export interface Standing {
   readonly active: boolean;
-  /** Height at which the output becomes or became active. */
+  /** Height at which the output becomes active or became active. */
   readonly validAtHeight: number;
   /** Whether the claim controls its name. */
   readonly controls: boolean;
@@ -58,8 +58,8 @@ function namesOf(rules: ClaimRules, { height, outputs, exact }: StandingsQuery):
 }
 
 /**
- * States after the latest block; null for an output that is not in the trie. The result is invalid if a block is connected
- * or disconnected during the call.
+ * Reads states after the latest block; null for an output that is not in the claim trie. The result is invalid if a block is
+ * connected or disconnected during the call.
  */
 export function readPresentStandings(
   rows: RowReader,
@@ -95,7 +95,7 @@ export function readPresentStandings(
   });
 }
 
-/** States after any block, read from all claims and supports under the names. */
+/** Reads states after any block, from all claims and supports under the names. */
 export async function readStandings(
   rows: RowReader,
   rules: ClaimRules,

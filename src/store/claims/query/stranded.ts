@@ -46,7 +46,10 @@ function putStranded(rows: RowTransaction, item: Item): void {
   rows.put(strandedKey(item.name, item.since, item.point), formatItemRow(item));
 }
 
-/** Records the spends of stranded supports by a block after the normalization fork. */
+/**
+ * Records that a block after the normalization fork spends stranded supports (those stored under a name before
+ * normalization).
+ */
 export async function spendStranded(
   rows: RowTransaction,
   rules: ClaimRules,

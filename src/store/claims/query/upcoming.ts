@@ -35,7 +35,7 @@ export interface UpcomingEvent {
 export interface UpcomingPage {
   /** Forecast events, sorted by height and then by name. */
   events: UpcomingEvent[];
-  /** Start block of the next page; null at the end of the range. */
+  /** Height at which the next page starts; null at the end of the range. */
   next: number | null;
 }
 
@@ -76,7 +76,10 @@ export async function readDueNames(
   return names;
 }
 
-/** Items (claims and supports) created by block `height` or before, which block `later` spent, moved or activated. */
+/**
+ * Reads the items (claims and supports) created by block `height` or an earlier one that block `later` spent, moved or
+ * activated.
+ */
 async function takenOut(rows: RowReader, later: number, height: number): Promise<{ ref: ItemRef }[]> {
   return (await readLog(rows, later)).flatMap((event) => {
     const isTaken = event.op === 'spend' || event.op === 'activate' || event.op === 'refile';
@@ -92,7 +95,7 @@ const MAX_OLD_ITEMS = 20_000;
 /** Number of names that are read concurrently. */
 const NAMES_AT_ONCE = 32;
 
-/** Tells whether a name without claims is a node of the trie after the block of the query. */
+/** Returns whether a name without claims is a node of the claim trie after the block of the query. */
 export type IsNode = (name: string) => Promise<boolean>;
 
 /** Forecasts one page of events. `due` must cover the range of the query. */

@@ -152,7 +152,7 @@ export function parseStrandedKey(key: string): { name: string; since: number; po
   return { name: key.slice(key.charCodeAt(1) === 255 ? 4 : 2, -40), since, point };
 }
 
-/** Key prefix of the spends of such supports (`strandedNameKey`) in a block. */
+/** Key prefix of the rows that record which stranded supports (see `strandedNameKey`) the block at `height` spent. */
 export function strandedSpendsKey(height: number): string {
   return CLAIM_PREFIX.strandedSpend + u32Key(height);
 }
@@ -171,12 +171,18 @@ export function fleetingKey(name: string, height: number): string {
   return fleetingNameKey(name) + u32Key(height);
 }
 
-/** Key for a name of a block. With an empty name it is the prefix of all names of the block. */
+/**
+ * Key of the row that marks a name with outputs that the block at `height` created and spent. With an empty name it is the
+ * prefix of all names of the block.
+ */
 export function fleetingAtKey(height: number, name: string): string {
   return CLAIM_PREFIX.fleetingAt + u32Key(height) + name;
 }
 
-/** Key for a difference of a block. With an empty letter it is the prefix of all differences of the block. */
+/**
+ * Key of the row that records one type of difference between lbcd and this node in a block. With an empty letter it is the
+ * prefix of all differences of the block.
+ */
 export function differenceKey(height: number, letter: string): string {
   return CLAIM_PREFIX.difference + u32Key(height) + letter;
 }

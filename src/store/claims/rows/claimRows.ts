@@ -25,14 +25,14 @@ export class DerivedClaimRows {
     this.trie = new TrieOfNames(generationAt(rules, height));
   }
 
-  /** Starts the build for the state after the block at `height`. */
+  /** Begins to build the rows for the state after the block at `height`. */
   static async begin(rules: ClaimRules, height: number): Promise<DerivedClaimRows> {
     const rows = new DerivedClaimRows(rules, height);
     await rows.idle.load(NO_ROWS as RowReader);
     return rows;
   }
 
-  /** Adds the row of the next name. Names must be added in ascending byte order. Writes finished rows to `out`. */
+  /** Adds the row of the next name. Names must be added in ascending byte order. Complete rows are written to `out`. */
   add(name: string, row: Bytes, out: Pick<RowWriter, 'put'>): void {
     this.trie.add(name, row);
     this.drain(out);
@@ -45,7 +45,7 @@ export class DerivedClaimRows {
     for (const [key, row] of this.trie.nodes.splice(0)) out.put(key, row);
   }
 
-  /** Writes the remaining rows to `out`. Returns the root of the trie. */
+  /** Writes the remaining rows to `out`. Returns the root of the claim trie. */
   finish(out: RowWriter): Bytes {
     const root = this.trie.finish();
     this.drain(out);

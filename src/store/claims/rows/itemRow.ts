@@ -72,7 +72,10 @@ function readStart(input: RowDecoder, since: number) {
   return { flags, height, amount, txOffset, dueHeight, activated };
 }
 
-/** `id` is the claim id, if the caller knows it. Otherwise the id of a claim that was never updated must be hashed. */
+/**
+ * Parses the row of an item (claim or support). `id` is the claim id, if the caller knows it. Otherwise the id of a claim
+ * that was never updated must be hashed.
+ */
 export function parseItemRow(name: string, since: number, point: string, row: Bytes, id?: string): Item {
   const input = new RowDecoder(row);
   const { flags, height, amount, txOffset, dueHeight, activated } = readStart(input, since);

@@ -36,7 +36,7 @@ const FLAG_SUPPORT = 8;
 const FLAG_ACTIVE = 16;
 const FLAG_NUMBERED = 32;
 
-/** Maximum size of a chunk in bytes, after which a new chunk begins. */
+/** Size in bytes at which a chunk ends and a new one begins. */
 const CHUNK_BYTES = 32 << 10;
 
 export class LogWriter {
@@ -127,7 +127,7 @@ export function parseLogChunk(height: number, chunk: Bytes): LogEvent[] {
   return events;
 }
 
-/** All events of a block, in order. Empty if the block changed nothing. */
+/** Reads all events of a block, in order. Empty if the block changed nothing. */
 export function readLog(rows: RowReader, height: number): Promise<LogEvent[]> {
   return readLogUntil(rows, height, null);
 }

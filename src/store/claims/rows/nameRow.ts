@@ -10,7 +10,7 @@ import { RowDecoder, RowEncoder } from './rowCodec.js';
 const FLAG_ORIGINAL = 1;
 /** Flag: a `since` field follows the height. */
 export const FLAG_REFILED = 2;
-/** Flag: the claim id follows the outpoint. */
+/** Flag: after the outpoint the row contains the claim id. */
 export const FLAG_HAS_ID = 4;
 /**
  * Number of claims of a name from which on the row stores claim ids that could be computed from the outpoint, because

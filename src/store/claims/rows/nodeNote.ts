@@ -102,7 +102,7 @@ export function formatNodeNote({ whole, gone, slots }: NodeNote): Buffer {
   return row;
 }
 
-/** Parses a note. The result contains views into the row. */
+/** Parses a note. The result contains views of the row. */
 export function parseNodeNote(bytes: Bytes): NodeNote {
   const row = asBuffer(bytes);
   const whole = row[0] === WHOLE;

@@ -17,7 +17,7 @@ export function formatNodeRow({ slots, claimsHash }: TrieNode): Buffer {
   return row;
 }
 
-/** Parses a node. Slots and hash are views into the row. */
+/** Parses a node. Slots and hash are views of the row. */
 export function parseNodeRow(bytes: Bytes): TrieNode {
   const row = asBuffer(bytes);
   const slotsAt = row[0] === FLAG_CLAIMS ? 1 + HASH_BYTES : 1;

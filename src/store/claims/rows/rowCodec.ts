@@ -52,7 +52,7 @@ export class RowEncoder {
     return this;
   }
 
-  /** Writes a string without a length field. The reader must know the length. */
+  /** Writes a string without its length, which the reader must know. */
   raw(text: string): this {
     this.room(text.length);
     this.at += this.buffer.write(text, this.at, 'latin1');
@@ -147,7 +147,7 @@ export class RowDecoder {
     return this.raw(this.number());
   }
 
-  /** Reads bytes. The result is a view into the row. */
+  /** Reads bytes. The result is a view of the row. */
   bytes(length: number): Buffer {
     const at = this.take(length);
     return this.buffer.subarray(at, at + length);

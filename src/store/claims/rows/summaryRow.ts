@@ -53,7 +53,7 @@ export function putSummary(rows: RowWriter, summary: Summary): void {
   else rows.put(SUMMARY_KEY, formatSummaryRow(summary));
 }
 
-/** Part of the totals that one name adds. */
+/** Returns the share of one name in the totals of the trie. */
 export function totalsOf({ claims }: NameState): ClaimTotals {
   const best = claims[0];
   if (!best) return noTotals();
@@ -62,7 +62,7 @@ export function totalsOf({ claims }: NameState): ClaimTotals {
   return { names: 1, claims: claims.length, amount, controllingAmount: best.amount };
 }
 
-/** Replaces the part `before` of the totals, which belongs to one name, with `after`. */
+/** Replaces a name's former share `before` of the totals by its new share `after`. */
 export function moveTotals(totals: ClaimTotals, before: ClaimTotals, after: ClaimTotals): void {
   totals.names += after.names - before.names;
   totals.claims += after.claims - before.claims;

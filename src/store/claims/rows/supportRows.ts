@@ -19,7 +19,7 @@ export const CROWDED_ITEMS = 64;
 const NOTHING: Bytes = new Uint8Array(0);
 const encoder = new RowEncoder();
 
-/** Number of supports of the name that have such rows; null for a name without these rows. */
+/** Number of supports of the name that have rows in this index; null for a name without these rows. */
 export function countSupportRows(rows: RowsAtHand, name: string): number | null {
   const row = rows.get(supportsKey(name));
   return row === undefined ? null : new RowDecoder(row).number();
@@ -52,8 +52,8 @@ export interface ChangedName {
 const keyOf = ({ name, claimId, since, point }: Item): string => supportKey(name, claimId, since, point);
 
 /**
- * Updates the rows of these names. Must be called after the item rows were written. `height` is the height of the current
- * block.
+ * Updates the rows that index supports by claim, for the names that the current block changed. Must be called after the item
+ * rows were written. `height` is the height of the block.
  */
 export async function putSupportRows(
   rows: RowTransaction,

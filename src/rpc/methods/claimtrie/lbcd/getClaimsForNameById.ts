@@ -46,8 +46,7 @@ export const getClaimsForNameById = defineMethod({
         const beginning = getString(beginnings[n]!);
         if (beginning.length > CLAIM_ID_DIGITS) continue;
         edges[placeOf(byId, beginning)]!++;
-        // The range of a prefix ends before the text of the prefix and `g`, because all ids with the prefix sort before
-        // that text.
+        // The ids with the prefix sort before the prefix followed by `g`, where the range therefore ends.
         edges[placeOf(byId, `${beginning}g`)]!--;
       }
       const chosen = new Set<RankedClaim>();

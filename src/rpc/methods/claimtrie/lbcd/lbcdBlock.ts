@@ -1,4 +1,4 @@
-/** The block parameter of lbcd's clients, and its errors. Source: lbcd rpcclaimtrie.go `parseHashOrHeight`. */
+/** The parameter with which lbcd's clients select a block, and its errors. Source: lbcd rpcclaimtrie.go `parseHashOrHeight`. */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { hashFromHex, hashToHex } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

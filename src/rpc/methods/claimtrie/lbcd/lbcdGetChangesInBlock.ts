@@ -1,9 +1,9 @@
 /**
  * lbcd's `getchangesinblock`: the names that a block changed, and the names of items that were scheduled for an event in it,
- * in byte order. lbcd counts every spend of a claim or support, also of one that has expired or was created in the same
- * block. These names are stored with each block; for blocks connected by an older version they are computed from the coins
- * that the block spent, unless it is pruned. Difference from lbcd: it also keeps names stored for blocks that a reorg
- * disconnected. Source: lbcd blockchain/claimtrie.go `handleTxIns`.
+ * in byte order. lbcd counts every spend of a claim or support, even if the spent output has expired or was created in the
+ * same block. These names are stored with each block; for blocks connected by an older version they are computed from the
+ * coins that the block spent, unless it is pruned. Difference from lbcd: lbcd also keeps names that it stored for blocks
+ * that a reorg disconnected. Source: lbcd blockchain/claimtrie.go `handleTxIns`.
  */
 import { filesNormalized } from '../../../../claimtrie/rules.js';
 import { normalizeKey } from '../../../../claimtrie/nameKey.js';

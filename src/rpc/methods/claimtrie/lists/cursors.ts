@@ -1,6 +1,6 @@
 /**
  * Cursors of paged lists that describe one block. A cursor contains the block of the first page, the number of the sort
- * order, and the position after which the next page begins. Clients must not interpret it.
+ * order, and the position after which the next page begins. Clients must treat a cursor as opaque.
  */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';

@@ -30,7 +30,7 @@ type Answer = Record<string, JsonOut | undefined>;
 
 /** Sort orders of bids. Cursors contain the index of an order, so entries must keep their positions. */
 const ORDERS = ['bid', 'oldest', 'newest'] as const;
-/** Maximum number of upcoming events in a result. Arbitrary: one page. */
+/** Maximum number of upcoming events in one result. Arbitrary: one page. */
 const MOST_COMING = 100;
 
 function orderOf(name: string): number {

@@ -16,7 +16,7 @@ import type { RpcServices } from '../../../../interfaces/services.js';
 import { BLOCK_PARAM, blockOfHashOrHeight, retryWhileGone, type QueriedBlock } from '../atBlock.js';
 import { countParam } from './pages.js';
 
-/** Default number of blocks to examine: one day on the main network. */
+/** Number of blocks that are examined by default: one day on the main network. */
 const DEFAULT_BLOCKS = 576;
 /** Maximum number of blocks examined for one page. Arbitrary: their rows are read in a fraction of a second. */
 const BLOCKS_PER_PAGE = 2000;

@@ -1,6 +1,6 @@
-/** Parameters for pages, shared by the claim methods. */
+/** Default number of entries on a page, for all claim methods with pages. */
 const DEFAULT_COUNT = 100;
-/** Maximum page size in entries: a few megabytes of results. Arbitrary. */
+/** Maximum number of entries on a page. Arbitrary: bounds a result to a few megabytes. */
 const MAX_COUNT = 10_000;
 
 /** Declares the parameter for the page size of a list. */

@@ -1,4 +1,4 @@
-/** Finds the unspent outputs of one transaction of the active chain, even if its block is pruned. */
+/** Finds the unspent outputs of one transaction of the active chain. Works even if the block of the transaction is pruned. */
 import type { ChainReader } from '../../../../chain/chainReader.js';
 import { OUTPOINT_SIZE_BYTES } from '../../../../store/cache/coinTable.js';
 import { BlockFileError } from '../../../../store/files/blockFiles.js';
@@ -60,7 +60,7 @@ async function storedOutputs(chain: ChainReader, txid: Bytes): Promise<number[]>
   return numbers.sort((a, b) => a - b);
 }
 
-/** Returns the output with that number; null if it is spent or does not exist. */
+/** Returns output `n` of a transaction; null if it is spent or does not exist. */
 function unspentOutput({ chain }: RpcServices, txid: Bytes, n: number): MaybePromise<UnspentOutput | null> {
   return whenResolved(chain.coin(outPointOf(txid, n)), (coin) => (coin === null ? null : outputOf(n, coin)));
 }
@@ -91,12 +91,12 @@ export async function unspentOutputs(services: RpcServices, txid: Bytes): Promis
   return outputs;
 }
 
-/** Number of outputs looked up before the transaction is read, because the first outputs are usually unspent. Arbitrary. */
+/** Number of outputs that are looked up before the transaction is read. Usually the first outputs are unspent. Arbitrary. */
 const TRIED_FIRST = 16;
 
 /**
- * Returns the unspent output with the lowest number, synchronously if it is cached. Null if all outputs are spent or the
- * transaction is unknown.
+ * Returns the unspent output with the lowest number; null if all outputs are spent or the transaction is unknown.
+ * Synchronous if the output is cached.
  */
 export function firstUnspentOutput(services: RpcServices, txid: Bytes): MaybePromise<UnspentOutput | null> {
   const tryFrom = (n: number): MaybePromise<UnspentOutput | null> => {

@@ -12,7 +12,7 @@ export const getClaimProofBySeq = defineMethod({
   explorer: 'console',
   follows: 'chain',
   summary: 'Returns the cryptographic proof for the claim of a name at a position in the order of age.',
-  // The reference's label also lacks the closing parenthesis.
+  // The closing parenthesis is missing in the reference's label too.
   params: [NAME_PARAM, SEQUENCE_PARAM, blockParam('blockhash (optional parameter 3'), NAME_HEX_PARAM],
   result: PLACED_PROOF_SCHEMA,
   examples: [['"mindblown"', '1']],

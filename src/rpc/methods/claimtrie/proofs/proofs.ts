@@ -26,8 +26,8 @@ export function provenName(
   const { chain } = services.chain;
   const query = { name: givenName('name', given, hex), height, tipHeight: () => chain.height };
   const proof = services.claims.proofAt(selects ? { ...query, selects } : query);
-  // The proof as of the latest block is always available. Only the proof as of an earlier block, which is read
-  // asynchronously, may fail.
+  // The proof as of the latest block is always available. The proof as of an earlier block is read asynchronously, and may
+  // not exist.
   return isPromise(proof)
     ? proof.then((settled) => proofAnswer(settled, profile), explain)
     : proofAnswer(proof, profile);

@@ -27,7 +27,7 @@ export function addressTypeOf(name: string | undefined, otherwise: OutputType): 
   return name;
 }
 
-/** Creates the error for an empty key pool that cannot be refilled because the wallet is locked. */
+/** Creates the error for an empty key pool. The pool cannot be refilled because the wallet is locked. */
 export function ranOut(): Error {
   return rpcError(
     RPC_ERROR.WALLET_KEYPOOL_RAN_OUT,

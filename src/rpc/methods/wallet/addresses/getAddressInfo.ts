@@ -103,8 +103,8 @@ function describe(wallet: Wallet, destination: Destination, withAddresses: boole
 }
 
 /**
- * Returns the origin of an address's key: creation time, and HD path if there is one. For a watched address, returns the
- * time from which it is watched.
+ * Returns the origin of an address's key: its creation time and, if it was derived, its HD path. For a watched address,
+ * returns the time from which it is watched.
  */
 function originOf({ keyring }: Wallet, destination: Destination, script: Bytes): Fields {
   const keyId = keyIdOfDestination(keyring, destination);

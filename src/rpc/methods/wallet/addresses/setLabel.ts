@@ -69,7 +69,8 @@ export const setAccount = defineMethod({
   async run(ctx, args) {
     const { wallet, address, isMine, oldLabel } = await setName(ctx, args.address, args.account);
     if (!isMine || oldLabel === args.account) return null;
-    // The old account gets a new current address, because its current address now belongs to another account.
+    // The current address of the old account belongs to another account after this call, so the old account gets a new
+    // current address.
     const current = await labelAddress(wallet, oldLabel);
     if (current === null) throw ranOut();
     if (current === address && (await labelAddress(wallet, oldLabel, { isNew: true })) === null)

@@ -42,7 +42,7 @@ export const signMessage = defineMethod({
       throw rpcError(RPC_ERROR.TYPE_ERROR, 'Address does not refer to key');
     const key = keyring.signingKey(destination.hash);
     if (key === null) throw rpcError(RPC_ERROR.WALLET_ERROR, 'Private key not available');
-    // The key is copied, because locking the wallet during the hashing of a long message would wipe it.
+    // The key is copied, because if the wallet is locked during the hashing of a long message, the original is wiped.
     const copy = { ...key, privateKey: Buffer.from(key.privateKey) };
     const signature = await inSlices(sign(message, copy)).finally(() => copy.privateKey.fill(0));
     return signature.toString('base64');

@@ -1,4 +1,4 @@
-/** `abandonclaim` and `abandonsupport`: spend the output of a claim or a support, which ends it. */
+/** `abandonclaim` and `abandonsupport`: spend the output of a claim or support, which ends the claim or support. */
 import type { StakeKind } from '../../../../wallet/claims/ownStake.js';
 import { abandonStake } from '../../../../wallet/claims/stakes.js';
 import { hashToHex, type Bytes } from '../../../../util/bytes.js';
@@ -26,7 +26,7 @@ async function abandon(
   const wallet = walletOf(ctx);
   const entry = ownTransaction(wallet, txid);
   requireStakeKeys(wallet, entry, kind);
-  // An invalid address is rejected here. The reference accepts any text, and its payment then has no recipient.
+  // An invalid address is rejected at this point. The reference accepts any text, and its payment then has no recipient.
   const script = scriptOfAddress(wallet, address, 'Invalid address');
   return hashToHex(await spending(() => abandonStake(wallet, entry, kind, script)));
 }

@@ -45,7 +45,7 @@ export const claimName = defineMethod({
     const wallet = walletOf(ctx);
     const bytes = valueBytes(value);
     const valueSat = amount();
-    // lbrycrd accepts the empty name without a warning.
+    // lbrycrd accepts the empty name without the option `force`.
     if (ctx.profile === 'documented' && !force() && name === '')
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
     const claimed = givenName('name', name, ctx.profile === 'documented' && hex());

@@ -94,7 +94,10 @@ function expiration({ node, followedHeight }: Wallet, madeAt: number): Answer {
   };
 }
 
-/** Returns the state in the claim trie. With `inDocumented` updates are included; the reference returns no trie data for them. */
+/**
+ * Returns the state in the claim trie. With `inDocumented` the result also covers updates, for which the reference returns
+ * no state.
+ */
 async function trieAnswer(wallet: Wallet, item: NameTransaction, inDocumented: boolean): Promise<Answer> {
   const { entry, n, kind, name, isSpent } = item;
   const answer: Answer = { 'is spent': isSpent };

@@ -34,7 +34,7 @@ function checkClaimId(claimId: string): string {
 
 interface WantedClaim {
   readonly name: Bytes;
-  /** The name as it was given. */
+  /** The name as the caller gave it. */
   readonly text: string;
   readonly claimId: string;
 }

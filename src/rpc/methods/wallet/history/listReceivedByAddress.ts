@@ -36,7 +36,7 @@ export const listReceivedByAddress = defineMethod({
     MIN_DEPTH_PARAM,
     INCLUDE_EMPTY_PARAM,
     WATCHED_PARAM,
-    // A null is rejected, like any other value that is not an address.
+    // The value null is rejected, like any other value that is not an address.
     {
       name: 'address_filter',
       type: 'string',

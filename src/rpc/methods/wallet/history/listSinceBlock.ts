@@ -76,7 +76,7 @@ export const listSinceBlock = defineMethod({
 
 function* itemsOf(wallet: Wallet, selection: Selection, entries: readonly Entry[]): Generator<JsonOut> {
   for (const entry of entries) {
-    // The transaction may have been removed from the wallet while earlier ones were sent.
+    // The transaction may have been removed from the wallet while earlier transactions were sent.
     if (!wallet.ledger.has(entry.key)) continue;
     yield* transactionItems(wallet, selection, entry, wallet.ledger.record(entry), true);
   }

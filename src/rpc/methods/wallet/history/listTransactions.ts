@@ -72,7 +72,7 @@ function* oldestFirst(wallet: Wallet, selection: Selection, pieces: readonly Pie
   for (let i = pieces.length - 1; i >= 0; i--) {
     const { of, first, end } = pieces[i]!;
     if ('move' in of) yield moveItem(of.move);
-    // The transaction may have been removed from the wallet while earlier ones were sent.
+    // The transaction may have been removed from the wallet while earlier items were sent.
     else if (wallet.ledger.has(of.entry.key)) {
       const record = wallet.ledger.record(of.entry);
       yield* transactionItems(wallet, selection, of.entry, record, true).slice(first, end).reverse();

@@ -94,8 +94,8 @@ export const listUnspent = defineMethod({
     const wallet = walletOf(ctx);
     const wanted = await inSlices(readAddresses(wallet, addresses ?? []));
     const limits = readOptions(query_options);
-    // With limits, the address filter is applied after them, as in the reference. Without limits, outputs to other
-    // addresses can be skipped earlier.
+    // If the result is limited, the address filter is applied after the limits, as in the reference. Without limits,
+    // outputs to other addresses are skipped earlier, which is faster.
     const isLimited = limits.enoughSat !== null || limits.enoughCoins !== null;
     const query: CoinQuery = {
       control: null,
@@ -112,7 +112,7 @@ export const listUnspent = defineMethod({
   },
 });
 
-/** Returns the `destinationKey`s of the addresses; null if no addresses are given. */
+/** Returns the addresses as `destinationKey`s; null if the caller gave no addresses. */
 function* readAddresses(wallet: Wallet, addresses: readonly JsonValue[]): Slices<ReadonlySet<string> | null> {
   const wanted = new Set<string>();
   for (const [n, value] of addresses.entries()) {
@@ -141,13 +141,13 @@ function readOptions(
   return {
     minValueSat,
     maxValueSat,
-    // A maximum sum equal to the total money supply means no limit.
+    // A maximum sum equal to the total money supply means that the sum is not limited.
     enoughSat: sumSat === MAX_MONEY ? null : sumSat,
     enoughCoins: most === 0n ? null : Number(most),
   };
 }
 
-/** Formats the coins. A coin that is spent between two slices is omitted. */
+/** Formats the coins. A coin that is spent while others are formatted is omitted. */
 function* describeAll(
   wallet: Wallet,
   query: CoinQuery,

@@ -58,7 +58,7 @@ export const TRANSACTION_FIELDS: SchemaFields = {
   replaced_by_txid: t.optional(t.hash('the transaction that replaces it'), 'after bumpfee'),
 };
 
-/** Schema of the fields that describe one output. They are placed before and after those of the transaction. */
+/** Schema of the fields that describe one output. In a result they are placed before and after the fields of the transaction. */
 const ITEM_FIELDS: SchemaFields = {
   involvesWatchonly: t.optional(t.bool('true: a watch-only address is involved'), 'if one is involved'),
   account: t.optional(t.str('DEPRECATED. The account'), 'with -deprecatedrpc=accounts'),
@@ -123,8 +123,8 @@ function replaceable({ node: { mempool } }: Wallet, txid: Buffer, tx: TxRecord['
 }
 
 /**
- * Returns the listed outputs of a transaction: sent amounts, then received ones. With `isLong` each includes the fields of
- * the transaction.
+ * Returns the list items of a transaction: first the sent amounts, then the received amounts. With `isLong` each item
+ * includes the fields of the transaction.
  */
 export function transactionItems(
   wallet: Wallet,

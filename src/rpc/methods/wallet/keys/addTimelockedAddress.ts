@@ -48,7 +48,7 @@ export const addTimelockedAddress = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid LBRY address: ${address}`);
     }
     const type = addressTypeOf(address_type, wallet.options.addressType);
-    // The lock time is always pushed as bytes, even if a number opcode exists for it.
+    // The lock time is always pushed as bytes, even if an opcode exists for the number.
     const script = Buffer.concat([
       pushData(encodeScriptNumber(timelock)),
       Buffer.of(OP.OP_CHECKLOCKTIMEVERIFY, OP.OP_DROP),

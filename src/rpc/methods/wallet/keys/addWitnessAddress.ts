@@ -19,11 +19,14 @@ import { walletOf } from '../wallets/walletOf.js';
 
 interface Program {
   readonly destination: Destination;
-  /** Whether the given address already belongs to a witness program. */
+  /** Whether the given address is already that of a witness program. */
   readonly isWitness: boolean;
 }
 
-/** Returns the witness program for an address; null if the wallet could not spend it. */
+/**
+ * Returns the witness program for an address. Null if the wallet lacks a script or a public key that an input needs to spend
+ * an output to the program.
+ */
 function programOf(keyring: Keyring, destination: Destination): Program | null {
   const programFor = (script: Bytes): Program | null => {
     const program = scriptForWitness(script);

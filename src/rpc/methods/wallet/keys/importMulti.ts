@@ -32,7 +32,7 @@ function timeOf(request: JsonValue, nowSec: number): number {
   );
 }
 
-/** Reads the timestamps of all requests. */
+/** Parses the timestamps of all requests, before any request is executed. */
 function* timesOf(requests: readonly JsonValue[], nowSec: number): Slices<number[]> {
   const times: number[] = [];
   for (const request of requests) {
@@ -78,7 +78,7 @@ function importOne(
     read = readRequest(request, timeSec);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // A member has the wrong JSON type. The reference returns this text without details.
+    // A member has the wrong JSON type. The reference returns a fixed text without details.
     if (error.code !== RPC_ERROR.MISC_ERROR) return error;
     return rpcError(RPC_ERROR.MISC_ERROR, 'Missing required fields');
   }
@@ -102,7 +102,7 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
   );
 }
 
-/** Formats the results of `count` requests from their errors. Created while the response is written. */
+/** Formats the results of `count` requests from their errors. The list is created while the response is written. */
 function answerOf(count: number, errorAt: (n: number) => RpcError | null): JsonOut {
   function* answers(): Generator<JsonOut> {
     for (let n = 0; n < count; n++) {
@@ -178,7 +178,7 @@ export const importMulti = defineMethod({
         lowestSec = Math.min(lowestSec, timeSec);
         const pause = yieldIfDue(since);
         if (typeof pause === 'number') continue;
-        // The batch is written before the event loop runs, so that memory and disk always agree.
+        // The batch is written in one step without yielding to the event loop, so that memory and disk always agree.
         await wallet.write(batch, { isLast: false });
         batch = new WalletBatch();
         since = await pause;

@@ -1,4 +1,4 @@
-/** Runs imports into a wallet, and converts their errors. */
+/** Runs imports into a wallet, and converts their errors to RPC errors. */
 import type { WalletBatch } from '../../../../wallet/store/records.js';
 import { ImportError } from '../../../../wallet/transfer/imports.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
@@ -16,13 +16,16 @@ export function importFailure(error: unknown): RpcError {
   throw error;
 }
 
-/** Runs an import. When it resolves, the import is on disk, and the wallet's transactions have been evaluated again. */
+/**
+ * Runs an import. When the promise resolves, the imported data is on disk, and the outputs of known transactions were
+ * checked against it.
+ */
 export async function runImport<T>(wallet: Wallet, task: (batch: WalletBatch) => T): Promise<T> {
   const outcome = await wallet.change((batch): { value: T } | { error: unknown } => {
     try {
       return { value: task(batch) };
     } catch (error) {
-      // Items that were imported before the error remain imported, as in the reference.
+      // Items that were imported before the error stay in the wallet, as in the reference.
       return { error };
     }
   });

@@ -50,7 +50,7 @@ export const rescanBlockchain = defineMethod({
           `Can't rescan from height ${start_height}: the node was started from a snapshot of block ${behind}, ` +
             `and the blocks up to it are not validated yet. Rescan from height ${behind + 1}, or retry later.`,
         );
-      // Blocks are pruned from the lowest height upwards, so checking the first block is sufficient.
+      // Pruning removes the lowest blocks first, so it is sufficient to check the first block.
       if (ctx.services.pruner !== null && !chain.hasBlock(start_height)) {
         fail(
           RPC_ERROR.MISC_ERROR,

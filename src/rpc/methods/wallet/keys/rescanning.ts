@@ -1,4 +1,4 @@
-/** Rescans that RPC calls request, and their errors. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
+/** Rescans of the chain that RPC calls request, and their errors. Source: lbrycrd wallet/rpcdump.cpp `RescanWallet`. */
 import { reacceptTransactions } from '../../../../wallet/spending/broadcasting.js';
 import { rescanFromTime, type TimeScanEnd } from '../../../../wallet/scan/rescan.js';
 import type { ScanTurn } from '../../../../wallet/scan/scans.js';
@@ -7,8 +7,8 @@ import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import type { RpcContext } from '../../../declare/method.js';
 
 /**
- * Runs a task while no other task may scan the wallet. Throws error -4 if another task is scanning. With `wanted` false the
- * task runs without a scan turn.
+ * Runs a task during which no other task may scan the wallet. Throws error -4 if another scan is running. With `wanted`
+ * false the task runs without this protection.
  */
 export async function withScanTurn<T>(
   { scans }: Wallet,
@@ -48,7 +48,7 @@ export async function scanSince(
   return end;
 }
 
-/** Scans the chain from a time on, like `scanSince`. Throws also if blocks are missing. */
+/** Scans the chain from a time on, like `scanSince`. Also throws if blocks are missing. */
 export async function rescanSince(
   ctx: RpcContext,
   wallet: Wallet,

@@ -107,7 +107,7 @@ async function readRecipients(
     }
     seen.set(name, true);
     const valueSat = requirePayment(parseAmount(amount));
-    // The list is parsed only if there is at least one recipient, as in the reference.
+    // The list of payers is parsed only if there is at least one recipient, as in the reference.
     if (!hasPayers) {
       for (const payer of subtractFeeFrom) {
         payers.set(getString(payer), true);

@@ -13,7 +13,7 @@ export function commentNotes(comment: string, to: string): ReadonlyMap<string, s
   return new Map(Object.entries({ comment, to }).filter(([, text]) => text !== ''));
 }
 
-/** Returns the amount. Throws error −3 if it is not positive. */
+/** Checks that an amount is positive and returns it. Throws error −3 if it is not. */
 export function requirePayment(amountSat: bigint): bigint {
   if (amountSat <= 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'Invalid amount for send');
   return amountSat;

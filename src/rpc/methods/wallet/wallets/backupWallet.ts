@@ -37,7 +37,7 @@ export const backupWallet = defineMethod({
     const path = resolve(destination);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     const target = isFolder ? join(path, basename(file.path)) : path;
-    // A backup must never overwrite a wallet that is open in this node, because its keys would be lost.
+    // A backup must not overwrite a wallet that is open in this node, because the keys of that wallet would be lost.
     if (wallets.keeps(target)) throw failure();
     const refusal = await refusalToReplace(target, keyring);
     if (refusal !== null) throw failure(`${target}: ${refusal}`);

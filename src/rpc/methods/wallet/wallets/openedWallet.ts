@@ -24,7 +24,7 @@ export async function openedWallet(opening: Promise<Wallet>): Promise<JsonOut> {
 export function openFailure(error: unknown): unknown {
   if (!(error instanceof WalletOpenError)) return error;
   if (error.kind === 'missing') return rpcError(RPC_ERROR.WALLET_NOT_FOUND, error.message);
-  // The wallet is a copy of an open wallet. The error has the text of the reference's database in this case.
+  // The wallet is a copy of an open wallet. The error text is that of the reference's database for this case.
   if (error.kind === 'copy') return rpcError(RPC_ERROR.MISC_ERROR, error.message);
   const message =
     error.kind === 'exists' ? error.message : `Wallet file verification failed: ${error.message}`;

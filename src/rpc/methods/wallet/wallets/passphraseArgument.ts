@@ -21,7 +21,7 @@ export async function withPassphrase<T>(
   }
 }
 
-/** Throws unless the wallet is encrypted, because other wallets have no passphrase. */
+/** Throws unless the wallet is encrypted. A wallet that is not encrypted has no passphrase. */
 export function requireEncrypted(wallet: Wallet, method: string): void {
   if (wallet.keyring.isEncrypted) return;
   throw rpcError(

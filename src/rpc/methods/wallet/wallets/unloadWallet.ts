@@ -21,7 +21,7 @@ export const unloadWallet = defineMethod({
     if (ctx.walletName !== undefined && given !== null)
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Cannot unload the requested wallet');
     const name = ctx.walletName ?? wallet_name();
-    // The reference reads the missing name as a string, which fails with this error.
+    // The reference parses the missing name as a string, which throws this error.
     if (name === undefined) throw rpcError(RPC_ERROR.MISC_ERROR, 'JSON value is not a string as expected');
     await wallets.unload(namedWallet(wallets, name));
     return null;

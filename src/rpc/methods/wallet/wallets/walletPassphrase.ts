@@ -48,8 +48,8 @@ export const walletPassphrase = defineMethod({
     await withPassphrase(text, usage, async (passphrase) => {
       if (!(await unlockWallet(wallet, passphrase))) throw wrongPassphrase();
     });
-    // The new time counts from here. The old timer is cancelled, because it must not lock the wallet while the key pool is
-    // refilled.
+    // The new time starts at this point. The old timer is cancelled, because it must not lock the wallet while the key
+    // pool is refilled.
     wallet.relock.cancel();
     await wallet.keys.topUp();
     await afterUnlock(wallet);
