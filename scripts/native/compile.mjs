@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, w
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { clearLeftovers } from './machO.mjs';
 import {
   EXPORTED_NAMES,
   HEADERS,
@@ -268,6 +269,7 @@ export async function buildAddon(plan) {
     ];
     await runCompiler(cxx, args);
     if (target.platform === 'win32') clearTimestamp(temporary);
+    if (target.platform === 'darwin') clearLeftovers(temporary);
     renameSync(temporary, addon);
   } catch (error) {
     throw new BuildError(`linking failed:\n${error.stderr ?? error.message}`);
