@@ -4,24 +4,36 @@
  * memory and file agree. If the wallet changes meanwhile, the attempt is discarded and repeated later.
  */
 import { inSlices } from '../scheduler/slices.js';
+import type { EventLine } from './eventLine.js';
+import type { NodePort } from './port.js';
+import type { Scans } from './scan/scans.js';
 import type { WalletParts } from './store/walletImage.js';
-import type { Wallet } from './wallet.js';
-import { imageParts, isOtherRow } from './walletImage.js';
+import { imageParts, isOtherRow, type ImagedWallet } from './walletImage.js';
 
 /** Time in ms from the first change that makes an image due to the attempt, and between attempts that fail. Arbitrary. */
 const DELAY_MS = 5000;
 /** Minimum time in ms between two images. Arbitrary. */
 const PAUSE_MS = 60_000;
 
+/** The parts of an open wallet that show whether it is in use. */
+interface OpenWallet extends ImagedWallet {
+  readonly node: NodePort;
+  readonly events: EventLine;
+  readonly scans: Scans;
+  readonly isReconsidering: boolean;
+  /** Name of the wallet for log lines. */
+  readonly logName: string;
+}
+
 export class ImageKeeper {
-  private readonly wallet: Wallet;
+  private readonly wallet: OpenWallet;
   private timer: NodeJS.Timeout | null = null;
   private isActive = false;
   private running: Promise<unknown> | null = null;
   /** Time of `performance.now()` before which no image is written. */
   private notBeforeMs = 0;
 
-  constructor(wallet: Wallet) {
+  constructor(wallet: OpenWallet) {
     this.wallet = wallet;
   }
 
@@ -47,7 +59,7 @@ export class ImageKeeper {
     this.timer.unref();
   }
 
-  /** Writes an image now. Resolves to false if the wallet is in use or changes meanwhile, or on an error. Never rejects. */
+  /** Writes an image now. Resolves to false if the wallet is in use, if it changes during the write, or on an error. Never rejects. */
   async refresh(): Promise<boolean> {
     const { wallet } = this;
     const { events, scans, keyring, keypool, file } = wallet;

@@ -19,7 +19,7 @@ import type { WalletFile } from './store/walletFile.js';
 import type { WalletParts } from './store/walletImage.js';
 
 /** The parts of a wallet that its image covers. */
-interface ImagedWallet {
+export interface ImagedWallet {
   readonly file: WalletFile;
   readonly keyring: Keyring;
   readonly keypool: Keypool;

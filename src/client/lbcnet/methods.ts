@@ -403,7 +403,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -533,7 +533,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1462,7 +1462,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1708,7 +1708,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1842,7 +1842,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1894,7 +1894,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1946,7 +1946,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -1990,7 +1990,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];
@@ -2046,7 +2046,7 @@ export interface LbcnetMethods {
       type?: string | readonly string[];
       /** only outputs of the transactions with these ids */
       txid?: string | readonly string[];
-      /** only outputs of the claims with these ids */
+      /** only claims with these ids, and supports and purchases of these claims */
       claim_id?: string | readonly string[];
       /** only claims and supports with these names */
       name?: string | readonly string[];

@@ -99,7 +99,7 @@ export const inTransactions = declareParam({
 export const ofClaims = declareParam({
   name: 'claim_id',
   type: 'strOrList',
-  description: 'only outputs of the claims with these ids',
+  description: 'only claims with these ids, and supports and purchases of these claims',
 });
 export const inChannels = declareParam({
   name: 'channel_id',
