@@ -1,6 +1,6 @@
 /**
  * Makes an addon for macOS independent of the memory of the linker. Zig's linker writes no entry of the indirect symbol table
- * for a symbol of the addon itself, and leaves as many entries at the end of the table as they were in memory. The loader
+ * for a symbol of the addon itself, and leaves the same number of entries at the end of the table uninitialized. The loader
  * does not read the table. The entries at the end are marked as local; then the UUID and the page hashes of the ad hoc
  * signature are computed again. Source: `mach-o/loader.h` of Apple's cctools; `kern/cs_blobs.h` of XNU for the signature.
  */

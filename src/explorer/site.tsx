@@ -35,7 +35,7 @@ const STARTING_AGAIN_SEC = 3;
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
 /**
- * An idle connection is closed later than its client is told. Otherwise a request could arrive while the server closes the
+ * An idle connection is closed later than announced to its client. Otherwise a request could arrive while the server closes the
  * connection, and the visitor would see an error.
  */
 const ANNOUNCED_KEEP_ALIVE_SEC = 5;

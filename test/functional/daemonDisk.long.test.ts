@@ -1,6 +1,6 @@
 /**
- * A daemon on a disk that is full or read-only: each call that cannot be done says so, the rest works, and nothing is lost
- * once there is room again. Files that change while they are published are refused.
+ * A daemon on a disk that is full or read-only: a call that needs space fails with a message, other calls work, and no
+ * data is lost when there is space again. Files that change while they are published are refused.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -102,7 +102,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
           writeSync(fd, piece);
         }
       } catch {
-        // Full, as far as pieces of this size go.
+        // No further piece of this size fits.
       }
     }
     fsyncSync(fd);
@@ -111,7 +111,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
   const free = (): void => rmSync(ballast(), { force: true });
   const saved = () => readdirSync(join(disk, 'files'));
 
-  it('says that it cannot save a film, and saves it once there is room', async () => {
+  it('reports that it cannot save a film, and saves it when there is space', async () => {
     fill(5 * MIB);
     await daemon.call<ListedFile>('get', { uri: 'film', save_file: true, timeout: 30 });
     await until('the download ended', async () => (await filesOf(daemon))[0]?.status !== 'running');
@@ -159,7 +159,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
     free();
   });
 
-  it('deletes a file though the disk is full', async () => {
+  it('deletes a file on a full disk', async () => {
     fill();
     const [file] = await filesOf(daemon);
     await daemon.call('file_delete', { sd_hash: file!.sd_hash });
@@ -168,7 +168,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
     expect(readdirSync(blobFolder(daemon))).toEqual([]);
   });
 
-  it('stops on a full disk, and starts there or names the file and what to do', async () => {
+  it('stops on a full disk, and starts there or names the file and the remedy', async () => {
     await daemon.call('get', { uri: 'film', save_file: true, timeout: 30 });
     await until('the film is saved', async () => (await filesOf(daemon))[0]?.status === 'finished');
     fill();
@@ -202,7 +202,7 @@ describe.runIf(canMount)('a daemon on a disk that became read-only', () => {
     disk?.unmount();
   }, HANG_MS);
 
-  it('plays what it has, refuses the rest, and has everything once the disk is repaired', async (test) => {
+  it('plays stored files, refuses other calls, and has all data after the disk is repaired', async (test) => {
     disk = FailingDisk.mount(join(world.folder, 'failing'), 96);
     if (disk === null) return test.skip();
     daemon = await start();
@@ -219,7 +219,7 @@ describe.runIf(canMount)('a daemon on a disk that became read-only', () => {
       ['file_delete', { sd_hash: file!.sd_hash, delete_from_download_dir: true }],
     ] as const) {
       const error = await daemon.call(method, params).then(() => null, String);
-      // SQLite does not tell a disk that can only be read from one that fails.
+      // SQLite does not distinguish a read-only disk from a failing one.
       expect(error).toMatch(/its disk can only be read|the disk failed to read or write it/);
     }
     expect(existsSync(file!.download_path!)).toBe(true);

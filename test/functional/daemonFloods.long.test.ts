@@ -1,6 +1,6 @@
 /**
- * Strangers flood the DHT port of a daemon with valid and invalid datagrams: the daemon answers its user, finds its peers and takes
- * bounded memory.
+ * Unknown senders flood the DHT port of a daemon with valid and invalid datagrams: the daemon answers calls, finds its peers and
+ * takes bounded memory.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { cpuMs, peakBytes, resetPeak } from './support/residentMemory.js';
 
 const FLOODER = fileURLToPath(new URL('support/dhtFlooder.mjs', import.meta.url));
 const PER_SECOND = 10_000;
-/** Time for which the API is asked meanwhile, at least. */
+/** Minimum time of API calls during the flood. */
 const FLOOD_MS = 4000;
 const MEMORY_BYTES = 100 * 1024 * 1024;
 const SKIPPED = ['wallet', 'wallet_server_payments', 'file_manager', 'tracker_announcer_component'];
@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, HANG_MS);
 
-it(`${PER_SECOND} datagrams a second do not keep a daemon from its user and its peers`, async () => {
+it(`a daemon answers calls and downloads from peers during ${PER_SECOND} datagrams a second`, async () => {
   const child = spawn(process.execPath, [FLOODER, String(udpPort), String(PER_SECOND)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -89,7 +89,7 @@ it(`${PER_SECOND} datagrams a second do not keep a daemon from its user and its 
       await sleep(5);
     }
   })();
-  // A response may be lost among so many datagrams, as in any network that is too busy. The user asks again.
+  // A datagram may be lost, as in any overloaded network, so the call is repeated.
   for (const hash of hashes)
     await until('the blob is downloaded', () =>
       flooded.call('blob_get', { blob_hash: hash, timeout: 10 }).then(

@@ -1,4 +1,4 @@
-/** What strangers send to a daemon that downloads: descriptors that lie, and peers and servers that break the protocol. */
+/** Hostile data for a daemon that downloads: false descriptors, and peers and servers that violate the protocol. */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { peakBytes, resetPeak } from './support/residentMemory.js';
 
 const MIB = 1024 * 1024;
 const FILM_BYTES = 5_000_000;
-/** What the daemon may hold in addition while it is lied to. */
+/** Limit of the daemon's additional memory while it receives hostile data. */
 const MEMORY_BYTES = 160 * MIB;
 
 let world: ContentWorld;
@@ -86,7 +86,7 @@ describe('a daemon that downloads', () => {
   const start = (kind: 'peer' | 'server', crime: string): Promise<HostileServer> =>
     kind === 'peer' ? hostilePeer(crime) : hostileHttpServer(crime);
 
-  it.each(CRIMES)('takes nothing from a %s that sends %s, and leaves it', async (kind, crime) => {
+  it.each(CRIMES)('stores nothing from a %s that sends %s, and disconnects', async (kind, crime) => {
     const hostile = await start(kind, crime);
     servers.push(hostile);
     const place = `127.0.0.1:${hostile.port}`;
@@ -103,7 +103,7 @@ describe('a daemon that downloads', () => {
     await until('the connections are closed', () => Promise.resolve(hostile.connections() === 0));
   });
 
-  it('gets a film from the one peer that has it, among all of these', async () => {
+  it('downloads a film from the only honest peer among these', async () => {
     for (const [kind, crime] of CRIMES) servers.push(await start(kind, crime));
     const places = servers.map(({ port }) => `127.0.0.1:${port}`);
     const peers = Object.keys(PEER_CRIMES).length;

@@ -59,7 +59,7 @@ afterAll(async () => {
   await world?.stop();
 }, HANG_MS);
 
-/** The victim's listed files, after all that it offers was compared with its folder. */
+/** Compares the blobs that the killed daemon lists with its folder. Returns its listed files. */
 async function checked(): Promise<readonly ListedFile[]> {
   const listed = await victim.call<{ items: string[] }>('blob_list', { page_size: 1000 });
   const onDisk = readdirSync(blobFolder()).filter(isBlobHash);
@@ -78,7 +78,7 @@ async function bytesOf({ streaming_url }: ListedFile): Promise<Buffer> {
   return Buffer.from(await (await fetch(streaming_url)).arrayBuffer());
 }
 
-/** Runs a call and kills the daemon at a moment of it. Returns whether it was acknowledged, and starts the daemon again. */
+/** Runs a call, kills the daemon after a time and starts it again. Returns whether the call was acknowledged. */
 async function killedDuring(call: () => Promise<unknown>, afterMs: number): Promise<boolean> {
   let isAcknowledged = false;
   const asked = call().then(
@@ -134,7 +134,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
           const path = file.download_path!;
           expect((await bytesOf(file)).equals(readFileSync(path))).toBe(true);
         }
-        // What was not acknowledged leaves no blob, unless it is listed as a file.
+        // A publication without acknowledgement leaves no blob, unless it is listed as a file.
         await victim.call('blob_clean');
         expect(readdirSync(blobFolder()).length).toBe(6 * files.length);
       }

@@ -182,7 +182,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(second.connections).toBe(1);
   });
 
-  it('rejects all lies of a hub, names the hub, and asks another one', async () => {
+  it('rejects all false answers of a hub, logs its name, and uses another one', async () => {
     const account = accountOf('carol');
     const txid = await node.rpc<string>('sendtoaddress', [account.address(0, 0), 5]);
     await mine(1);

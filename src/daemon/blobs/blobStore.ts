@@ -513,7 +513,7 @@ export class BlobStore {
       });
   }
 
-  /** A full disk refuses to change the database, so the deletion makes room for that first. */
+  /** On a full disk the database cannot be changed, so files are deleted first. */
   async #removeStreamRows(streamHash: string): Promise<string[]> {
     const { database } = this.#deps;
     try {

@@ -50,7 +50,7 @@ export function fittingName(base: string, end: string): string {
   const bytes = Buffer.from(base);
   let room = MAX_NAME_BYTES - Buffer.byteLength(end);
   if (bytes.length <= room) return base + end;
-  // An end that leaves no room for a base is cut too.
+  // An ending that is longer than the limit is cut too.
   if (room <= 0) return fittingName(base + end, '');
   while ((bytes[room]! & 0xc0) === 0x80) room--;
   return bytes.toString('utf8', 0, room) + end;

@@ -94,7 +94,7 @@ export class Swarm {
 
   /**
    * Adds a holder that a source named. A known holder stays unchanged. If the source has named too many, a failed one of them
-   * is forgotten, and without a failed one the holder is ignored.
+   * is removed, and without a failed one the holder is ignored.
    */
   add(holder: Holder, source = 'settings'): void {
     if (this.#known.has(holder.name) || this.#closed.signal.aborted) return;

@@ -1,6 +1,7 @@
 /**
- * Sends datagrams to a DHT node from many sockets: `node dhtFlooder.mjs PORT PER_SECOND`. Valid requests of each kind, broken and
- * random ones. Prints a line when it has begun, and the number of sent datagrams when its input ends.
+ * Sends datagrams to a DHT node from many sockets: `node dhtFlooder.mjs PORT PER_SECOND`. The datagrams are valid requests of
+ * each kind, malformed requests and random bytes. Prints a line when it has begun, and the number of sent datagrams when its
+ * input ends.
  */
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -66,7 +67,7 @@ let sent = 0;
 const begunMs = performance.now();
 const timer = setInterval(() => {
   const due = Math.floor(((performance.now() - begunMs) * perSecond) / 1000);
-  // A late tick does not send a burst that no flooder could.
+  // Limits the burst after a late tick to a tenth of a second.
   for (let n = Math.min(due - sent, perSecond / 10); n > 0; n--) {
     sockets[sent % SOCKETS].send(datagrams[(sent * 7) % datagrams.length], port, '127.0.0.1');
     sent++;

@@ -1,4 +1,4 @@
-/** Peers and HTTP blob servers that break the rules of the blob exchange, each in one way. */
+/** Peers and HTTP blob servers that violate the protocol of the blob exchange, each in one way. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** The addon for macOS, whose linker leaves entries of a table as they were in memory. */
+/** Entries of the indirect symbol table that the linker leaves uninitialized in an addon for macOS. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { withoutLeftovers } from '../../../scripts/native/machO.mjs';
@@ -30,7 +30,7 @@ function programWith(entries: readonly number[]): Buffer {
 }
 
 describe('an addon for macOS', () => {
-  it('is the same whatever the linker left in the table, with a right signature', () => {
+  it('has the same bytes and a valid signature for any uninitialized entries', () => {
     const [one, other] = [7, 0xffffffff].map((left) => withoutLeftovers(programWith([5, 6, 5, 6, left])));
     expect(one).toEqual(other);
     expect(one!.readUInt32LE(TABLE_AT + 16)).toBe(0x80000000);
@@ -40,7 +40,7 @@ describe('an addon for macOS', () => {
     expect(withoutLeftovers(one!)).toEqual(one);
   });
 
-  it('is left alone if the linker wrote the whole table', () => {
+  it('is unchanged if the linker wrote the whole table', () => {
     const program = programWith([5, 6, 9, 5, 6]);
     expect(withoutLeftovers(program)).toBe(program);
   });

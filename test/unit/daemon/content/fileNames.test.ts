@@ -1,4 +1,4 @@
-/** Names of saved files that come from strangers. */
+/** File names from untrusted descriptors. */
 import { describe, expect, it } from 'vitest';
 import { fittingName, suggestedNameOf } from '../../../../src/daemon/content/fileNames.js';
 
@@ -7,7 +7,7 @@ describe('the suggested name of a stream', () => {
     ['../../etc/passwd', '....etcpasswd'],
     ['\u0000\n..', 'lbry_download'],
     [`${'x'.repeat(300)}.mp4`, `${'x'.repeat(251)}.mp4`],
-    // Two bytes a character; the odd byte that is left holds none.
+    // A character has two bytes, so one byte of the odd limit stays unused.
     [`${'ä'.repeat(200)}.mp4`, `${'ä'.repeat(125)}.mp4`],
     [`${'😀'.repeat(100)}`, '😀'.repeat(63)],
     [`a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],

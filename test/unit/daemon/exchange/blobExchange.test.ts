@@ -146,7 +146,7 @@ describe('BlobExchange', () => {
     for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
   });
 
-  it('gets a blob from the one good peer of the DHT, though a tracker names thousands that are dead', async () => {
+  it('gets a blob from the only good peer of the DHT beside thousands of dead peers of a tracker', async () => {
     const hash = theirs.add(1000);
     const dead = known(Array.from({ length: 3000 }, () => 'unreachable' as const));
     const good = known(['good']);

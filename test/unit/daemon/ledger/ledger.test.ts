@@ -311,7 +311,7 @@ describe('OpenLedger', () => {
     expect([first.channelKeys, second.channelKeys]).toEqual([[publicKey], [publicKey]]);
   });
 
-  it('knows transactions of others, with a verified position', async () => {
+  it('returns transactions of other wallets, with a verified position', async () => {
     const chain = new FakeChain();
     const hub = await startHub(chain);
     const ledger = await synced(hub, testAccount('alice'));

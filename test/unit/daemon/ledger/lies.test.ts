@@ -173,7 +173,7 @@ describe('a hub that lies', () => {
     expect([liar.connections, honest.connections]).toEqual([0, 1]);
   });
 
-  it('is asked again if there is no other, and believed when it tells the truth', async () => {
+  it('is used again if no other hub is available, and its correct answers are accepted', async () => {
     const account = testAccount('alice');
     const { chain, id } = paidChain(account);
     const hub = await FakeHub.start(chain);

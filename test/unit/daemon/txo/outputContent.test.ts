@@ -39,13 +39,13 @@ test('a signature depends on the first outpoint', () => {
   expect(stream.isSignedBy(channel, PARAMS)).toBe(true);
 });
 
-test('a cached verification is of one channel key', () => {
+test('a cached verification applies to one channel key', () => {
   expect(stream.isSignedBy(otherChannel, PARAMS)).toBe(false);
   expect(stream.isSignedBy(channel, PARAMS)).toBe(true);
   expect(forged.isSignedBy(channel, PARAMS)).toBe(false);
 });
 
-test('an address has the prefix of the ledger that is asked for', () => {
+test('an address has the prefix of the requested ledger', () => {
   const main = ledgerParams('lbc_mainnet');
   const address = stream.address(PARAMS);
   expect(stream.address(main)).toMatch(/^b/);

@@ -36,12 +36,12 @@ describe('cached outputs of gettxinfo', () => {
     expect(found()).toEqual([null, null, 'two']);
   });
 
-  it('are of the same states of claims', () => {
+  it('are returned only for the same states of claims', () => {
     const { kept } = keeping();
     expect(kept.find(ONE, 'page', [null])).toBeNull();
   });
 
-  it('are not those that were read while a block came or left', () => {
+  it('do not include a read during which a block was connected or disconnected', () => {
     const { events, kept } = keeping();
     for (const name of ['blockConnected', 'blockDisconnected'] as const) {
       const { mark } = kept;
