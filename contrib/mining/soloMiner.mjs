@@ -1,5 +1,5 @@
 /**
- * A solo miner for tests: asks a node for block templates, searches a nonce on one processor, submits the block.
+ * A solo miner for tests: requests block templates from a node, searches for a nonce on one processor, and submits the block.
  *
  *   node contrib/mining/soloMiner.mjs <RPC URL> <file with user:password> [blocks]
  *
