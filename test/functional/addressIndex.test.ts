@@ -138,7 +138,7 @@ describe('-addressindex', () => {
     }
     await expect(
       node.rpc('getaddresstxids', [{ addresses, limit: 1, after: '00'.repeat(12) }]),
-    ).rejects.toThrow('"after" is not a page mark');
+    ).rejects.toThrow('"after" is not a cursor');
     await node.rpc('generatetoaddress', [1, ADDRESS]);
     expect(await node.rpc('getaddresstxids', [{ addresses, mempool: true }])).toEqual(whole);
   });

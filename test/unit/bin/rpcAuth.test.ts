@@ -43,7 +43,7 @@ describe('rpcAuthEntry', () => {
   it('uses a new salt each time, and refuses ambiguous user names', () => {
     expect(rpcAuthEntry('a', 'b')).not.toBe(rpcAuthEntry('a', 'b'));
     for (const user of ['', 'a:b', 'a$b', 'a b', 'a#b']) {
-      expect(() => rpcAuthEntry(user, 'x')).toThrow('A user name has at least one character');
+      expect(() => rpcAuthEntry(user, 'x')).toThrow('The user name must not be empty');
     }
     expect(() => rpcAuthEntry('a', '')).toThrow('The password is empty');
     expect(newPassword()).toMatch(/^[\w-]{43}$/);
@@ -74,7 +74,7 @@ describe('-makerpcauth', () => {
     expect(await make(['-makerpcauth=a:b'])).toMatchObject({
       status: 1,
       out: '',
-      err: expect.stringContaining('Error: A user name'),
+      err: expect.stringContaining('Error: The user name must not'),
     });
     expect((await make(['-makerpcauth'])).status).toBe(1);
   });

@@ -67,7 +67,9 @@ describe('a claim that pays to a witness program', () => {
   });
 
   it('is reported when a block with such a spend is rejected', () => {
-    expect(disputedScripts(...blockOf(script, {}, KEY_HASH))).toContain('no witness behind a claim');
+    expect(disputedScripts(...blockOf(script, {}, KEY_HASH))).toContain(
+      'does not check for a witness after a claim script',
+    );
     expect(disputedScripts(...blockOf(script, { witness: [Buffer.of(1)] }, KEY_HASH))).toBeNull();
     expect(disputedScripts(...blockOf(KEY_HASH, {}, KEY_HASH))).toBeNull();
   });
@@ -122,7 +124,7 @@ describe('a support with metadata before the all-claims fork', () => {
     expect(disputed(metadata, fork - 1)).toContain('supports with metadata');
     expect(disputed(metadata, fork)).toBeNull();
     expect(disputed(plain, fork - 1)).toBeNull();
-    expect(disputed(plain, RULES.extendedExpirationForkHeight)).toContain('extends terms');
+    expect(disputed(plain, RULES.extendedExpirationForkHeight)).toContain('lbrycrd extends their term');
   });
 });
 
