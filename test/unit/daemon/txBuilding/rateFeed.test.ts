@@ -117,9 +117,9 @@ describe('the price of an exchange', () => {
   });
 
   it.each<[string, string | RequestListener, RegExp]>([
-    ['another symbol', '{"symbol":"BTCUSDT","price":"60000"}', /answers for "BTCUSDT"/],
-    ['no symbol', '{"price":"1"}', /answers for nothing/],
-    ['a list', '[]', /answers for nothing/],
+    ['another symbol', '{"symbol":"BTCUSDT","price":"60000"}', /the answer is for "BTCUSDT"/],
+    ['no symbol', '{"price":"1"}', /the answer is for nothing/],
+    ['a list', '[]', /the answer is for nothing/],
     ['a price of zero', '{"symbol":"LBCUSDT","price":"0"}', /has no price/],
     ['a negative price', '{"symbol":"LBCUSDT","price":"-1"}', /has no price/],
     ['a price that is a number', '{"symbol":"LBCUSDT","price":1}', /has no price/],

@@ -62,7 +62,7 @@ describe('a command line of lbcd', () => {
       walletrpcnotls: true,
     });
     expect(paths.dataDir).toBe(join(home, 'data'));
-    expect(warnings).toEqual(['Command line: logdir is passed over: the log is named by -debuglogfile.']);
+    expect(warnings).toEqual(['Command line: logdir is ignored: use -debuglogfile.']);
   });
 
   it('may have values in words of their own, and short names', () => {

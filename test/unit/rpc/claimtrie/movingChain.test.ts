@@ -192,6 +192,6 @@ describe('answers about claims while the chain moves', () => {
     const names = (items as AsyncIterable<unknown>)[Symbol.asyncIterator]();
     expect((await names.next()).value).toBe(NAMES[0]);
     await chain.opened.chain.invalidateBlock(active.tip);
-    await expect(names.next()).rejects.toThrow('Blocks were taken back meanwhile');
+    await expect(names.next()).rejects.toThrow('Blocks were disconnected during the call');
   });
 });

@@ -214,7 +214,7 @@ describe('Keyring', () => {
     one.keyring.encrypt(one.batch, makeMasterKey());
     const mixed = new WalletBatch();
     mixed.changes.push(...one.batch.changes, ...keyringOf(2).batch.changes);
-    expect(() => reloaded(mixed)).toThrow('in clear');
+    expect(() => reloaded(mixed)).toThrow('stored unencrypted');
   });
 });
 
