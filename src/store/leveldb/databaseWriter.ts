@@ -127,15 +127,20 @@ export class DatabaseWriter {
     // The rows of the staging area must be on disk before the journal commits them.
     if (withStage) await this.makeDurable([]);
     this.onPoint('flush:before-journal');
-    await this.journal.begin(withStage, this.pieceBytes);
-    for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
-    this.onPoint('flush:in-journal');
-    for (let piece = source(this.pieceBytes); piece !== null; piece = source(this.pieceBytes))
-      await this.journal.appendRecords(piece);
-    // The last piece of the journal deletes the mark (`APPLYING_KEY`). So older versions, which do not know the mark,
-    // delete it too.
-    await this.journal.append([[APPLYING_KEY, null]]);
-    await this.journal.commit();
+    try {
+      await this.journal.begin(withStage, this.pieceBytes);
+      for (const piece of records(this.pieceBytes)) await this.journal.appendRecords(piece);
+      this.onPoint('flush:in-journal');
+      for (let piece = source(this.pieceBytes); piece !== null; piece = source(this.pieceBytes))
+        await this.journal.appendRecords(piece);
+      // The last piece of the journal deletes the mark (`APPLYING_KEY`). So older versions, which do not know the mark,
+      // delete it too.
+      await this.journal.append([[APPLYING_KEY, null]]);
+      await this.journal.commit();
+    } catch (error) {
+      await this.journal.abandon();
+      throw error;
+    }
     this.onPoint('flush:journal-committed');
     await this.applyJournal(withStage);
   }

@@ -84,6 +84,14 @@ export class FlushJournal {
     this.records = new RecordWriter();
   }
 
+  /** Closes a journal that could not be written. Without a commit record it counts as missing. */
+  async abandon(): Promise<void> {
+    const { file } = this;
+    this.file = null;
+    this.records = new RecordWriter();
+    await file?.close().catch(() => undefined);
+  }
+
   /** Whether there is a committed journal on disk. */
   async isCommitted(): Promise<boolean> {
     for await (const piece of this.pieces()) if (piece.commit) return true;
