@@ -1,7 +1,8 @@
 /**
  * `/live`: a WebSocket that announces changes without their contents. A client sends the topics of its page. It first
- * receives the current tip, so that it does not miss a change between loading the page and opening the socket. Later it
- * receives a hint for each change, at most one per second.
+ * receives the current tip, and a hint if the mempool has changed since the page was rendered at the earliest. So it does not
+ * miss a change between the rendering of the page and the subscription. Later it receives a hint for each change, at most one
+ * per second.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -16,10 +17,18 @@ const MAX_SOCKETS_A_VISITOR = 8;
 const TIP_MS = 1000;
 const MEMPOOL_MS = 5000;
 const PING_MS = 30_000;
+/**
+ * Maximum time in ms between the rendering of a page and its connection here: the reuse of a rendered page (`LIVELY_MS` in
+ * site.tsx), and some time for the browser.
+ */
+const PAGE_AGE_MS = 3000;
 
 interface Client {
   readonly socket: WebSocket;
-  topics: ReadonlySet<string>;
+  /** Topics of the client's page; null until the client has sent them. */
+  topics: ReadonlySet<string> | null;
+  /** Time before which its page was not rendered, by `performance.now()`. */
+  readonly renderedMs: number;
   isAlive: boolean;
 }
 
@@ -67,7 +76,8 @@ export class Live {
   }
 
   private add(socket: WebSocket, visitor: string): void {
-    const client: Client = { socket, topics: new Set(), isAlive: true };
+    const renderedMs = performance.now() - PAGE_AGE_MS;
+    const client: Client = { socket, topics: null, renderedMs, isAlive: true };
     this.clients.add(client);
     this.pinging ??= setInterval(() => this.ping(), PING_MS).unref();
     this.deps.onCount?.(this.clients.size);
@@ -88,8 +98,11 @@ export class Live {
   private listen(client: Client, text: string): void {
     const topics = topicsIn(text);
     if (topics === null) return client.socket.close(1008, 'send {"topics": [...]}');
+    const isFirst = client.topics === null;
     client.topics = new Set(topics);
-    client.socket.send(JSON.stringify({ tip: this.deps.tipHash() }));
+    const isOld = isFirst && (this.lastMs.get('mempool') ?? -Infinity) >= client.renderedMs;
+    const changed = isOld && client.topics.has('mempool') ? ['mempool'] : undefined;
+    client.socket.send(JSON.stringify({ tip: this.deps.tipHash(), changed }));
   }
 
   private stopPinging(): void {
@@ -119,7 +132,7 @@ export class Live {
       const hint = JSON.stringify(
         topic === 'tip' ? { tip: this.deps.tipHash(), changed: ['tip'] } : { changed: ['mempool'] },
       );
-      for (const { socket, topics } of this.clients) if (topics.has(topic)) socket.send(hint);
+      for (const { socket, topics } of this.clients) if (topics?.has(topic)) socket.send(hint);
     };
     if (due === 0) tell();
     else this.waiting.set(topic, setTimeout(tell, due));

@@ -111,11 +111,14 @@ function connect(): void {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
   socket.addEventListener('open', () => {
     pauseMs = FIRST_PAUSE_MS;
-    isConnected = true;
     socket.send(JSON.stringify({ topics: topics().slice(0, 16) }));
-    show();
   });
   socket.addEventListener('message', ({ data }) => {
+    // The first message confirms the topics, so that no later change is missed.
+    if (!isConnected) {
+      isConnected = true;
+      show();
+    }
     const hint = JSON.parse(String(data)) as Hint;
     const isOld = hint.tip !== undefined && hint.tip !== document.body.dataset['tip'];
     const isMine = hint.changed?.some((topic) => topics().includes(topic)) === true;
