@@ -118,6 +118,6 @@ describe('the threads of the search index', () => {
     await node.rpc('generatetoaddress', [2, ADDRESS]);
     await expect.poll(atTip, { timeout: HANG_MS }).toBe(true);
     expect(await search()).toMatchObject({ height: await node.rpc('getblockcount') });
-    expect(node.output()).toMatch(/writes the search index has ended: searchWorker.js writer was ended/);
+    expect(node.output()).toMatch(/writes the search index has exited: searchWorker.js writer was ended/);
   });
 });
