@@ -116,7 +116,7 @@ describe('a node started from a snapshot', () => {
     // What it mines continues from the snapshot, and is taken back down to it.
     await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
     await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);
-    await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('not there yet');
+    await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('cannot be disconnected');
     expect((await infoOf(node)).blocks).toBe(HEIGHT);
 
     await connect(node, source);
@@ -149,9 +149,11 @@ describe('a node started from a snapshot', () => {
     expect(refused(folder, ...load(dump.filename, wrong))).toContain(
       `has the hash ${dump.hash}, but ${wrong} was expected (given by -snapshothash)`,
     );
-    expect(refused(folder, `-loadsnapshot=${dump.filename}`)).toContain('this release knows no hash');
+    expect(refused(folder, `-loadsnapshot=${dump.filename}`)).toContain('this release contains no hash');
     expect(refused(folder, '-loadsnapshot=missing', `-snapshothash=${wrong}`)).toContain('ENOENT');
-    expect(refused(folder, '-reindex', ...load(dump.filename, dump.hash))).toContain('Give one of them');
+    expect(refused(folder, '-reindex', ...load(dump.filename, dump.hash))).toContain(
+      '-loadsnapshot fills a new folder',
+    );
     const cut = join(folder, 'cut');
     writeFileSync(cut, readFileSync(dump.filename).subarray(0, -9));
     expect(refused(folder, ...load(cut, dump.hash))).toContain('the file is truncated');
@@ -165,7 +167,7 @@ describe('a node started from a snapshot', () => {
     await node.rpc('generatetoaddress', [3, ADDRESS]);
     await node.stop();
     group.nodes.splice(group.nodes.indexOf(node), 1);
-    expect(refused(busy, ...load(dump.filename, dump.hash))).toContain('has a chain already');
+    expect(refused(busy, ...load(dump.filename, dump.hash))).toContain('already contains a chain');
     const again = await group.start({ dataDir: busy });
     expect(await again.rpc('getblockcount')).toBe(3);
   });
@@ -181,7 +183,7 @@ describe('a node started from a snapshot', () => {
     group.nodes.splice(group.nodes.indexOf(node), 1);
     const advice = `The snapshot of block ${HEIGHT} (${dump.blockhash}, file hash ${hash})`;
     expect(node.output()).toContain(advice);
-    expect(node.output()).toContain('its coins are not those that the blocks give');
+    expect(node.output()).toContain('its coins differ from the result of its blocks');
     expect(refused(folder)).toContain('Restart with -reindex and without -loadsnapshot');
     const mended = await group.start({ dataDir: folder, args: ['-reindex', '-claimindex'] });
     await connect(mended, source);
