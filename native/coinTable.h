@@ -82,7 +82,7 @@ class CoinTable {
   void spend(uint32_t entry);
 
   // Appends the rows of dirty entries to `out`, as records of the database (see memtable.h): at least one record and at
-  // most `maxBytes` in all. Returns false when there is no dirty entry.
+  // most `maxBytes` in all. Returns false if no entry is dirty.
   bool takeDirty(size_t maxBytes, std::vector<uint8_t>* out);
 
   void trim(uint64_t targetBytes, uint64_t maxVisits);

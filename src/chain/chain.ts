@@ -187,8 +187,8 @@ export class Chain {
 
   /**
    * Minimum total work of a branch received from a peer, so that headers of minimal difficulty cannot fill the memory: the
-   * known work of the network's chain, and nearly the work of this node's tip. For blocks from the operator (calls, files)
-   * there is no minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
+   * known work of the network's chain, and nearly the work of this node's tip. Blocks from the operator (calls, files) need no
+   * minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
    */
   get leastBranchWork(): bigint {
     const { minimumChainWork } = this.options;

@@ -11,7 +11,7 @@ import { sha256d, sha256dPair } from './hash.js';
 const HASH_SIZE = 32;
 
 export interface MerkleRoot {
-  /** The merkle root, 32 bytes; zeros if there are no leaves. */
+  /** The merkle root, 32 bytes; zeros if no leaves exist. */
   root: Buffer;
   /**
    * Whether two equal siblings were hashed together. If so, another list of leaves has the same root. QUIRK: an odd level

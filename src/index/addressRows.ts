@@ -74,7 +74,7 @@ export const noTotals = (): ScriptTotals => ({
   spentCount: 0,
 });
 
-/** Parses the sums in a row. If there is no row, the script has no transactions and all sums are zero. */
+/** Parses the sums in a row. Without a row, the script has no transactions and all sums are zero. */
 export function parseTotals(row: Bytes | undefined): ScriptTotals {
   if (!row) return noTotals();
   const bytes = asBuffer(row);

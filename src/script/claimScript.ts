@@ -35,7 +35,7 @@ function skipPush(script: Bytes, at: number): number {
 }
 
 /**
- * Returns the length in bytes of the claim prefix; 0 if there is no complete claim prefix. Faster than `decodeClaimScript`.
+ * Returns the length in bytes of the claim prefix; 0 if no complete claim prefix exists. Faster than `decodeClaimScript`.
  *
  * The forms: claim, name, value, 2DROP, DROP; update, name, id, value, 2DROP, 2DROP; support, name, id, 2DROP, DROP;
  * support, name, id, value, 2DROP, 2DROP (only if `allowSupportMetadata`).
@@ -63,7 +63,7 @@ export function claimPrefixLength(script: Bytes, allowSupportMetadata = true): n
   return script[at] === OP.OP_2DROP && script[at + 1] === lastDrop ? at + 2 : 0;
 }
 
-/** Returns the length of the claim's name in bytes; 0 if there is no complete claim prefix. Source: `ClaimNameSize`. */
+/** Returns the length of the claim's name in bytes; 0 if no complete claim prefix exists. Source: `ClaimNameSize`. */
 export function claimNameLength(script: Bytes): number {
   if (claimPrefixLength(script) === 0) return 0;
   return nextOp(script, 1) - opDataStart(script[1]!, 1);

@@ -116,7 +116,7 @@ export interface ExtractedDestinations {
   type: ScriptType;
   /** Destinations; empty if the script has none. */
   destinations: Destination[];
-  /** Number of required signatures; 0 if there are no destinations. */
+  /** Number of required signatures; 0 if no destinations exist. */
   required: number;
 }
 

@@ -13,7 +13,7 @@ export interface Component {
   readonly dependsOn: readonly ComponentName[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Value of the component's member in the result of `status`; null if there is no member. */
+  /** Value of the component's member in the result of `status`; null for a component without a member. */
   status(): JsonOut;
 }
 

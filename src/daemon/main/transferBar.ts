@@ -37,7 +37,7 @@ export function durationText(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Combines several transfers into one by adding their numbers; null if there are no transfers. */
+/** Combines several transfers into one by adding their numbers; null if no transfers exist. */
 export function sumOf(transfers: readonly ShownTransfer[]): ShownTransfer | null {
   const [first] = transfers;
   if (first === undefined || transfers.length === 1) return first ?? null;

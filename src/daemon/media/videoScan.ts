@@ -128,7 +128,7 @@ export function volumeProblem(text: string): string {
     : '';
 }
 
-/** Returns the largest width and the largest height of the video streams; 0 if there is no video stream. */
+/** Returns the largest width and the largest height of the video streams; 0 without a video stream. */
 export function dimensionsOf(scan: VideoScan): { readonly width: number; readonly height: number } {
   const video = streamsOf(scan, 'video');
   const largest = (field: 'width' | 'height'): number =>

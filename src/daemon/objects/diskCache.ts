@@ -44,7 +44,7 @@ class Sizes {
     this.bytes += lengthBytes;
   }
 
-  /** Removes an entry. Returns the size of the blob in bytes; null if there is no entry. */
+  /** Removes an entry. Returns the size of the blob in bytes; null if the entry does not exist. */
   delete(hash: string): number | null {
     const lengthBytes = this.#sizes.get(hash);
     if (lengthBytes === undefined) return null;

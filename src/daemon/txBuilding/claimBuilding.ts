@@ -188,8 +188,8 @@ export async function isNameTaken(
 }
 
 /**
- * Finds the claim with this id that the accounts own and an update can spend. Null if there is no such claim, or more than
- * one.
+ * Finds the claim with this id that the accounts own and an update can spend. Null if the accounts own no
+ * such claim, or more than one.
  */
 export async function ownClaim(
   ledger: LedgerPort,

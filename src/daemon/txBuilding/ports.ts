@@ -68,8 +68,8 @@ export interface WalletPort {
   /** Accounts of the wallet. The first account is the default account. */
   readonly accounts: readonly AccountPort[];
   /**
-   * Returns the account with the id, or the default account if no id is given. Throws `ValueError` if there is no such
-   * account.
+   * Returns the account with the id, or the default account if no id is given. Throws `ValueError` if
+   * the wallet does not have that account.
    */
   account(id?: string): AccountPort;
   accountsOrAll(ids?: readonly string[]): readonly AccountPort[];

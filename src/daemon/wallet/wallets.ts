@@ -74,7 +74,7 @@ export class Wallets {
 
   /**
    * Opens the wallets with these ids. If the first wallet has no account, one is created. Rejects with `DaemonError`
-   * `WalletFileError` if a file is unusable, and with `EnvironmentError` if there is no folder.
+   * `WalletFileError` if a file is unusable, and with `EnvironmentError` if the folder does not exist.
    */
   static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
     const folder = onFile(options.folder, () => {

@@ -237,7 +237,7 @@ export class HubClaims implements ClaimSource {
 
   /**
    * Waits until a commit in progress is finished. Resolves to a function that checks whether the snapshot is still valid;
-   * null if there is no valid snapshot.
+   * null if no valid snapshot exists.
    */
   private async await(): Promise<(() => boolean) | null> {
     await sleep(COMMIT_MS);

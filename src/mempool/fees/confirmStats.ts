@@ -39,7 +39,7 @@ export interface BucketRange {
 }
 
 export interface RangeEstimate {
-  /** Estimated fee rate; −1 if there is no result. */
+  /** Estimated fee rate; −1 if no result exists. */
   readonly ratePerKb: number;
   /** `pass`: the cheapest range of fee rates that is sufficient. `fail`: the most expensive range that is not sufficient. */
   readonly pass: BucketRange;

@@ -136,7 +136,7 @@ export function formatFeeHistory({
 }
 
 /**
- * Reads the fee data of the last run; undefined if there is no usable file. Synchronous, because the file is small. `warn`
+ * Reads the fee data of the last run; undefined if no usable file exists. Synchronous, because the file is small. `warn`
  * reports a damaged file to the operator and the log.
  */
 export function readFeeHistory(

@@ -296,7 +296,7 @@ export class FeeEstimator implements FeeEstimates {
   }
 }
 
-/** Rounds a fee rate half up; 0 if there is no estimate. */
+/** Rounds a fee rate half up; 0 if no estimate exists. */
 function wholeRate(rate: number): bigint {
   return rate < 0 ? 0n : BigInt(Math.round(rate));
 }

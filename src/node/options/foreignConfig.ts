@@ -99,7 +99,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
 };
 
 const OTHER_TLS = 'TLS for RPC is configured by -tls, -rpccert and -rpckey';
-const NO_LIMITED_USER = 'there are no users with limited rights';
+const NO_LIMITED_USER = 'users with limited rights are not supported';
 const NO_PRIORITY = 'transactions have no priority by age';
 const NO_OTHER_NETWORK = 'only the main network, -testnet and -regtest are supported';
 const NO_PROXY_LOGIN =
@@ -128,8 +128,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   agentwhitelist: 'peers are not selected by their user agent',
   alerts: 'the network has no alert messages any more',
   blockmaxsize: 'use -blockmaxweight',
-  blockminsize: 'there is no minimum block size',
-  blockminweight: 'there is no minimum block weight',
+  blockminsize: 'blocks have no minimum size',
+  blockminweight: 'blocks have no minimum weight',
   blockprioritysize: NO_PRIORITY,
   configfile: 'use -conf on the command line',
   cpuprofile: 'use node --cpu-prof',

@@ -81,7 +81,7 @@ function parseLine(raw: string, number: number): Line | null {
   return { number, name: line.slice(0, equals).trim(), value: unquoted(line.slice(equals + 1).trim()) };
 }
 
-/** Converts one line. Returns why the option is ignored if there is no equivalent. */
+/** Converts one line. Returns why the option is ignored if no equivalent exists. */
 function convert(
   { name: given, value }: Line,
   own: OwnOptions,

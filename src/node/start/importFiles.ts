@@ -19,7 +19,7 @@ export const IMPORT_BEGINS = 'Importing blocks; RPC calls are answered meanwhile
 export const IMPORT_ENDED = 'All blocks are imported';
 
 /**
- * Starts the import. Returns null if there is no file to import. The promise resolves when all files are read or `signal`
+ * Starts the import. Returns null if no file to import exists. The promise resolves when all files are read or `signal`
  * aborts. Until then no blocks are requested from peers.
  */
 export function importBlocks(

@@ -48,7 +48,7 @@ interface Loaded {
 }
 
 /**
- * Loads the page from the server; null if there is no response. The browser parses the response itself, because Trusted
+ * Loads the page from the server; null without a response. The browser parses the response itself, because Trusted
  * Types forbid parsing a string.
  */
 function load(): Promise<Loaded | null> {

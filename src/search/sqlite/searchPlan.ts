@@ -80,7 +80,7 @@ function isOfIndex(part: Condition | TextNode, column: string): boolean {
   return part.kind === 'range' && part.column === column && part.orMissing !== true;
 }
 
-/** Creates the driver that reads documents in the order of a database index, or all documents if there is no such index. */
+/** Creates the driver that reads documents in the order of a database index, or all documents if no index exists. */
 function walk(request: HitsRequest, facts: PlanFacts): Driver {
   const parts = [...request.conditions, ...(request.text === null ? [] : [request.text])];
   const share = parts.reduce((product, part) => product * shareOf(part, facts), 1);

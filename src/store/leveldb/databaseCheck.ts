@@ -70,7 +70,7 @@ export async function noteDurable(path: string): Promise<void> {
   }
 }
 
-/** Syncs all logs except the newest. Returns number and size of the newest log; null if there are no logs. */
+/** Syncs all logs except the newest. Returns number and size of the newest log; null without logs. */
 async function syncedLog(path: string): Promise<Note | null> {
   for (;;) {
     const logs = logsAmong(await readdir(path));

@@ -78,7 +78,7 @@ async function checksums(
   return crcs;
 }
 
-/** Reads the image of a wallet file that has `sizeBytes` bytes. Null if there is no image or the image is not valid. */
+/** Reads the image of a wallet file that has `sizeBytes` bytes. Null if no image exists or the image is not valid. */
 export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
   const file = await ColumnFile.open<ImageNotes>(imagePath(path));
   if (file === null) return null;

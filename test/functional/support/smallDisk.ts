@@ -58,7 +58,19 @@ export const canMount = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'mount-'));
   const mounted = mountSmall(folder, '1m');
   if (mounted) spawnSync('umount', [folder]);
-  else console.log('skipped: this system lets nobody mount a small disk');
+  else console.log('skipped: this system does not allow mounting a small disk');
   rmSync(folder, { recursive: true });
   return mounted;
+})();
+
+/** Whether a `FailingDisk` works on this system: it needs loop devices and ext4. */
+export const canFail = ((): boolean => {
+  if (!canMount) return false;
+  const folder = mkdtempSync(join(tmpdir(), 'failing-'));
+  const disk = FailingDisk.mount(join(folder, 'disk'), 8);
+  const failed = disk?.fail() === true;
+  disk?.unmount();
+  if (!failed) console.log('skipped: this system cannot show a failing disk');
+  rmSync(folder, { recursive: true });
+  return failed;
 })();

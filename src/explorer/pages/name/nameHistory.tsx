@@ -37,7 +37,7 @@ interface PastEvent extends ClaimEvent {
 export interface Past {
   /** At most 50 events, sorted from the latest. */
   readonly events: readonly PastEvent[];
-  /** Position in the history at which older events begin; null if there are no older events. */
+  /** Position in the history at which older events begin; null if no older events exist. */
   readonly older: Place | null;
   /** Blocks that were read for the page, sorted from the oldest. */
   readonly blocks: readonly HistoryBlock[];
