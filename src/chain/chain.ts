@@ -39,20 +39,14 @@ export const MIN_BLOCKS_TO_KEEP = 288;
  * During import and initial download blocks arrive faster, so that only a full cache causes a flush. Arbitrary.
  */
 export const QUIET_MS = 20_000;
-/**
- * A branch with less work than the tip is accepted if the missing work is at most that of this many blocks (Core's 144-block
- * buffer).
- */
+/** Number of blocks whose work a branch may lack compared with the tip to be accepted (Core's 144-block buffer). */
 const NEAR_TIP_BLOCKS = 144n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
   /** Hash (wire order) of the block whose ancestors' scripts are assumed valid; null: all scripts are verified. */
   assumeValid: Bytes | null;
-  /**
-   * Maximum age in seconds of the tip of a node that is in sync (`-maxtipage`). With an older tip the node counts as not in
-   * sync.
-   */
+  /** Maximum age in seconds of the tip of a node that counts as in sync (`-maxtipage`). */
   maxTipAgeSec: number;
   /** Network-adjusted time in seconds since 1970. */
   adjustedTimeSec: () => number;
