@@ -1,4 +1,5 @@
 /** Help of methods and groups, from the declarations. */
+import { wrapLines } from '../../util/text/wrapLines.js';
 import type { OptionalSchema, Schema } from '../../schema/schema.js';
 import {
   GROUPS,
@@ -33,16 +34,9 @@ export function commandWords({ name, group }: Pick<MethodDeclaration, 'name' | '
   return group === null ? [name] : [group, name.slice(group.length + 1)];
 }
 
+/** Wraps text for a column that begins after `indent` spaces. The first line has no indent. */
 function wrap(text: string, indent: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent + line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+  return wrapLines(text, WIDTH - indent).join(`\n${' '.repeat(indent)}`);
 }
 
 function row(name: string, text: string, level = 1): string {

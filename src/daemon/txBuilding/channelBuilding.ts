@@ -9,7 +9,6 @@ import { ClaimSchema, type Claim } from '../../metadata/messages/claim_pb.js';
 import type { Bytes } from '../../util/bytes.js';
 import { failure } from '../base/daemonError.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
-import type { Txo } from '../txo/txo.js';
 import { replaceValue, type NewOutput } from '../wallet/tx/newOutputs.js';
 import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
@@ -18,13 +17,12 @@ import {
   isNameTaken,
   makeClaim,
   newClaimOutput,
-  ownClaim,
-  quotedIds,
   unsignedValue,
   updatedClaimOutput,
   type ClaimOptions,
   type Holding,
   withHolding,
+  withOwnClaim,
 } from './claimBuilding.js';
 import { checkChannelName } from './claimNames.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
@@ -121,13 +119,8 @@ export async function updateChannel(
   const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
-  const find = async (): Promise<readonly [Txo]> => {
-    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
-    if (old === null)
-      throw failure(`Can't find the channel '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
-    return [old];
-  };
-  return txBuilder.held.with(find, async ([old]) => {
+  const choice = { accounts, claimId: change.claimId, word: 'channel', error: failure } as const;
+  return withOwnClaim(txBuilder, wallet, choice, async (old) => {
     const type = old.claim?.claim.type;
     if (!old.claim || type?.case !== 'channel')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a channel.`);

@@ -8,7 +8,7 @@ import type { Claim } from '../../metadata/messages/claim_pb.js';
 import { encodeDestination } from '../../script/address.js';
 import { hashFromHex, hashToHex, isHex, type Bytes } from '../../util/bytes.js';
 import { expiresAt, hasExpired } from '../base/claimTerm.js';
-import { failure } from '../base/daemonError.js';
+import { failure, type DaemonError } from '../base/daemonError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
 import type { Txo, TxoNotes } from '../txo/txo.js';
@@ -191,7 +191,7 @@ export async function isNameTaken(
  * Finds the claim with this id that the accounts own and an update can spend. Null if the accounts own no
  * such claim, or more than one.
  */
-export async function ownClaim(
+async function ownClaim(
   ledger: LedgerPort,
   wallet: WalletPort,
   accounts: readonly AccountPort[],
@@ -205,7 +205,31 @@ export async function ownClaim(
   return rows.length === 1 ? txoOf(rows[0]!, wallet) : null;
 }
 
-export const quotedIds = (accounts: readonly AccountPort[]): string =>
+/** Claim to update. `word` is its kind in the message of `error`, which is thrown if the accounts do not own the claim. */
+export interface OwnClaimChoice {
+  readonly accounts: readonly AccountPort[];
+  readonly claimId: string;
+  readonly word: 'channel' | 'collection' | 'stream';
+  error(message: string): DaemonError;
+}
+
+/** Runs `use` with an own claim, as soon as no other caller has locked the claim (see `HeldOutputs`). */
+export async function withOwnClaim<Result>(
+  txBuilder: TxBuilder,
+  wallet: WalletPort,
+  { accounts, claimId, word, error }: OwnClaimChoice,
+  use: (claim: Txo) => Promise<Result>,
+): Promise<Result> {
+  const find = async (): Promise<readonly [Txo]> => {
+    const claim = await ownClaim(txBuilder.ports.ledger, wallet, accounts, claimId);
+    if (claim === null)
+      throw error(`Can't find the ${word} '${claimId}' in account(s) ${quotedIds(accounts)}.`);
+    return [claim];
+  };
+  return txBuilder.held.with(find, ([claim]) => use(claim));
+}
+
+const quotedIds = (accounts: readonly AccountPort[]): string =>
   accounts.map(({ id }) => `'${id}'`).join(', ');
 
 /** Choice of outputs by claim id, or by txid and index. */

@@ -5,7 +5,6 @@
 import { newClaim } from '../../metadata/claimFields.js';
 import { failure } from '../base/daemonError.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
-import type { Txo } from '../txo/txo.js';
 import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
   accountsFor,
@@ -13,13 +12,12 @@ import {
   isNameTaken,
   makeClaim,
   newClaimOutput,
-  ownClaim,
-  quotedIds,
   refuseExpired,
   updatedClaimOutput,
   type ClaimOptions,
   type Holding,
   withHolding,
+  withOwnClaim,
 } from './claimBuilding.js';
 import { checkCollectionName } from './claimNames.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
@@ -88,13 +86,8 @@ export async function updateCollection(
   const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
-  const find = async (): Promise<readonly [Txo]> => {
-    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
-    if (old === null)
-      throw failure(`Can't find the collection '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
-    return [old];
-  };
-  return txBuilder.held.with(find, async ([old]) => {
+  const choice = { accounts, claimId: change.claimId, word: 'collection', error: failure } as const;
+  return withOwnClaim(txBuilder, wallet, choice, async (old) => {
     if (old.claim?.kind !== 'collection')
       throw failure(`A claim with id '${change.claimId}' was found but it is not a collection.`);
     // The expiry is checked before the channel is searched, because an expired claim cannot be updated.

@@ -7,7 +7,6 @@ import { newClaim } from '../../metadata/claimFields.js';
 import { ClaimSchema, type Claim } from '../../metadata/messages/claim_pb.js';
 import { assertionFailure, DaemonError, failure } from '../base/daemonError.js';
 import { CLAIM_TXO_TYPES, TXO_TYPE } from '../ledger/txoQuery.js';
-import type { Txo } from '../txo/txo.js';
 import { withArguments, type ClaimArguments } from './claimArguments.js';
 import {
   accountsFor,
@@ -16,14 +15,13 @@ import {
   isNameTaken,
   makeClaim,
   newClaimOutput,
-  ownClaim,
-  quotedIds,
   refuseExpired,
   updatedClaimOutput,
   type ClaimOptions,
   type ClaimPlan,
   type Holding,
   withHolding,
+  withOwnClaim,
 } from './claimBuilding.js';
 import { checkStreamName } from './claimNames.js';
 import { keyHashOf } from './destinations.js';
@@ -224,13 +222,8 @@ export async function updateStream(
   const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const accounts = accountsFor(wallet, accountId);
-  const find = async (): Promise<readonly [Txo]> => {
-    const old = await ownClaim(ledger, wallet, accounts, change.claimId);
-    if (old === null)
-      throw badClaim(`Can't find the stream '${change.claimId}' in account(s) ${quotedIds(accounts)}.`);
-    return [old];
-  };
-  return txBuilder.held.with(find, async ([old]) => {
+  const choice = { accounts, claimId: change.claimId, word: 'stream', error: badClaim } as const;
+  return withOwnClaim(txBuilder, wallet, choice, async (old) => {
     const kind = old.claim?.kind;
     if (!old.claim || (kind !== 'stream' && kind !== 'repost'))
       throw badClaim(`A claim with id '${change.claimId}' was found but it is not a stream or repost claim.`);
@@ -238,9 +231,9 @@ export async function updateStream(
     await refuseExpired(txBuilder, old);
     const holding = holdingOf(ledger, claimAddress, old);
     const { signing, clearChannel, replace } = change;
-    const choice = clearChannel ? {} : signing;
+    const channelChoice = clearChannel ? {} : signing;
     const channel = await updateChannel(txBuilder, wallet, old, {
-      choice,
+      choice: channelChoice,
       isRemoved: clearChannel || replace,
     });
     const fields = withFeeAddress(ledger, change.fields, holding);

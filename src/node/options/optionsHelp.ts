@@ -1,5 +1,6 @@
 /** Texts of `-help` and `-version`, generated from the options table. */
 import { programVersion } from '../../util/project.js';
+import { wrapLines } from '../../util/text/wrapLines.js';
 import { formatMoney } from './optionValues.js';
 import { OPTION_CATEGORIES, type OptionCategory, type OptionRow } from './optionRow.js';
 import { OPTION_GROUPS } from './optionsTable.js';
@@ -59,20 +60,6 @@ export function optionDefault(row: OptionRow): string {
 /** Formats a help entry in the layout of the reference. Source: `HelpMessageOpt`. */
 export function optionText(usage: string, sentence: string): string {
   const indent = ' '.repeat(TEXT_INDENT);
-  const lines = breakLines(sentence, WIDTH - TEXT_INDENT);
+  const lines = wrapLines(sentence, WIDTH - TEXT_INDENT);
   return `${' '.repeat(OPTION_INDENT)}${usage}\n${lines.map((line) => indent + line).join('\n')}\n\n`;
-}
-
-function breakLines(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }

@@ -53,6 +53,23 @@ export const MEMPOOL_ENTRY_SCHEMA = t.named(
   }),
 );
 
+/** Parameters of methods that list the relatives of a mempool transaction. */
+export const MEMPOOL_RELATIVES_PARAMS = [
+  {
+    name: 'txid',
+    type: 'hash',
+    required: true,
+    label: 'parameter 1',
+    description: 'The transaction id (must be in mempool)',
+  },
+  {
+    name: 'verbose',
+    type: 'verbosity',
+    default: 0,
+    description: 'True for a json object, false for array of transaction ids',
+  },
+] as const;
+
 /** Schema of the result of methods that list mempool transactions: txids, or objects with all fields if verbose. */
 export const MEMPOOL_LIST_SCHEMA = t.union([
   { when: 'for verbose = false', schema: t.array(t.hash('a transaction id')) },

@@ -26,11 +26,8 @@ export const SCRIPT_TYPES = [
   'witness_unknown',
 ] as const;
 
-/** Schema of the members of a script in a result. */
-export const SCRIPT_FIELDS: SchemaFields = {
-  asm: t.str('the script in assembly notation'),
-  hex: t.optional(t.hex('the script in hex'), 'absent for the script passed to decodescript'),
-  reqSigs: t.optional(t.int('number of required signatures'), 'if the script has addresses'),
+/** Schema of the members that describe the type of a script. */
+export const SCRIPT_TYPE_FIELDS: SchemaFields = {
   isclaim: t.optional(
     t.bool('whether the output creates or updates a claim'),
     'if the script begins with a claim operation; always in the lbcd profile',
@@ -44,6 +41,14 @@ export const SCRIPT_FIELDS: SchemaFields = {
     'if the script begins with a claim operation; always in the lbcd profile',
   ),
   type: t.oneOf(SCRIPT_TYPES, 'type of the script; nonstandard for claims and supports'),
+};
+
+/** Schema of the members of a script in a result. */
+export const SCRIPT_FIELDS: SchemaFields = {
+  asm: t.str('the script in assembly notation'),
+  hex: t.optional(t.hex('the script in hex'), 'absent for the script passed to decodescript'),
+  reqSigs: t.optional(t.int('number of required signatures'), 'if the script has addresses'),
+  ...SCRIPT_TYPE_FIELDS,
   addresses: t.optional(t.array(t.str('an address')), 'if the script has any'),
 };
 

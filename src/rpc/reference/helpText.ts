@@ -3,6 +3,7 @@
  * methods.
  */
 import { suggestion } from '../../util/nearest.js';
+import { wrapLines } from '../../util/text/wrapLines.js';
 import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import {
   paramKey,
@@ -64,7 +65,7 @@ function countOfArguments(least: number, most: number): string {
 
 /** Returns the whole help text of a method. */
 export function methodHelp(method: RpcMethod): string {
-  const sections = [methodUsage(method), wrap(method.summary).join('\n')];
+  const sections = [methodUsage(method), wrapLines(method.summary, WIDTH).join('\n')];
   if (method.params.length > 0) sections.push(['Arguments:', ...argumentLines(method.params)].join('\n'));
   sections.push(...resultSections(method.result));
   if (method.examples !== undefined) sections.push(['Examples:', ...exampleLines(method)].join('\n'));
@@ -111,7 +112,7 @@ function argumentLines(params: readonly ParamDecl[]): string[] {
   const width = Math.max(...heads.map((head) => head.length)) + 2;
   return params.flatMap((param, index) => {
     const note = `(${[PARAM_TYPES[param.type].help, presence(param), rangeNote(param)].filter(Boolean).join(', ')})`;
-    const lines = wrap(`${note} ${param.description}`, WIDTH - width);
+    const lines = wrapLines(`${note} ${param.description}`, WIDTH - width);
     return lines.map((line, at) => (at === 0 ? (heads[index] ?? '') : '').padEnd(width) + line);
   });
 }
@@ -222,7 +223,7 @@ function joinNotes(...notes: string[]): string {
 const NOTE_COLUMN = 34;
 
 function annotate(code: string, text: string): string[] {
-  const lines = wrap(text.trim(), WIDTH - NOTE_COLUMN);
+  const lines = wrapLines(text.trim(), WIDTH - NOTE_COLUMN);
   return lines.map((line, at) => {
     const left = at === 0 ? code : '';
     return left.length < NOTE_COLUMN ? left.padEnd(NOTE_COLUMN) + line : `${left}  ${line}`;
@@ -243,21 +244,4 @@ function exampleLines(method: RpcMethod): string[] {
 /** Puts a JSON array or object in single quotes, so that a shell passes it as one word. Other words are unchanged. */
 function shellWord(word: string): string {
   return /^[[{]/.test(word) ? `'${word}'` : word;
-}
-
-/** Wraps text at spaces. Existing line breaks are kept. */
-function wrap(text: string, width = WIDTH): string[] {
-  return text.split('\n').flatMap((paragraph) => {
-    const lines: string[] = [];
-    let line = '';
-    for (const word of paragraph.split(' ')) {
-      if (line !== '' && line.length + 1 + word.length > width) {
-        lines.push(line);
-        line = word;
-      } else {
-        line = line === '' ? word : `${line} ${word}`;
-      }
-    }
-    return [...lines, line];
-  });
 }

@@ -10,7 +10,7 @@ import { coins } from '../../../util/json/json.js';
 import { jsonArray, jsonObject, type JsonMember, type JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Slices } from '../../../util/slices.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import { SCRIPT_TYPES, scriptAnswerInSlices, type ScriptContext } from '../../format/script.js';
+import { SCRIPT_TYPE_FIELDS, scriptAnswerInSlices, type ScriptContext } from '../../format/script.js';
 import {
   lazily,
   shownTransactionInSlices,
@@ -22,19 +22,7 @@ import { t, type SchemaFields } from '../../../schema/schema.js';
 const PSBT_SCRIPT_FIELDS: SchemaFields = {
   asm: t.str('the script in assembly notation'),
   hex: t.hex('the script in hex'),
-  isclaim: t.optional(
-    t.bool('whether the output creates or updates a claim'),
-    'if the script begins with a claim operation; always in the lbcd profile',
-  ),
-  issupport: t.optional(
-    t.bool('whether the output is a support of a claim'),
-    'if the script begins with a claim operation; always in the lbcd profile',
-  ),
-  subtype: t.optional(
-    t.oneOf([...SCRIPT_TYPES, ''], 'type of the script after the claim operation'),
-    'if the script begins with a claim operation; always in the lbcd profile',
-  ),
-  type: t.oneOf(SCRIPT_TYPES, 'type of the script; nonstandard for claims and supports'),
+  ...SCRIPT_TYPE_FIELDS,
 };
 
 const SCRIPT = t.object(PSBT_SCRIPT_FIELDS);

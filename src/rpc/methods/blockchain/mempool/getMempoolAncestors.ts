@@ -1,5 +1,5 @@
 /** `getmempoolancestors`: the unconfirmed ancestors of an unconfirmed transaction. */
-import { MEMPOOL_LIST_SCHEMA, mempoolListAnswer } from '../../../format/mempool.js';
+import { MEMPOOL_LIST_SCHEMA, MEMPOOL_RELATIVES_PARAMS, mempoolListAnswer } from '../../../format/mempool.js';
 import { defineMethod } from '../../../declare/method.js';
 import { requireEntry } from './getMempoolEntry.js';
 
@@ -9,21 +9,7 @@ export const getMempoolAncestors = defineMethod({
   explorer: 'console',
   chainUse: 'reads',
   summary: 'If txid is in the mempool, returns all in-mempool ancestors.',
-  params: [
-    {
-      name: 'txid',
-      type: 'hash',
-      required: true,
-      label: 'parameter 1',
-      description: 'The transaction id (must be in mempool)',
-    },
-    {
-      name: 'verbose',
-      type: 'verbosity',
-      default: 0,
-      description: 'True for a json object, false for array of transaction ids',
-    },
-  ],
+  params: MEMPOOL_RELATIVES_PARAMS,
   result: MEMPOOL_LIST_SCHEMA,
   examples: [['"mytxid"']],
   run({ services: { mempool }, profile }, { txid, verbose }) {
