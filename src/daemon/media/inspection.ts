@@ -1,6 +1,6 @@
 /**
  * Width, height and duration of a media file, read by MediaInfo in a worker. Each worker inspects one file, because an
- * instance of MediaInfo mixes up the results of concurrent calls.
+ * instance of MediaInfo refuses concurrent calls.
  */
 import { daemonThread } from '../base/threadCalls.js';
 
