@@ -4,6 +4,7 @@
  * `TrackerClient`, `UDPTrackerClientProtocol`.
  */
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
+import { Slots } from '../../base/slots.js';
 import { isPublicAddress } from '../addresses.js';
 import { DecodeError } from '../bencode.js';
 import { Channel } from '../channel.js';
@@ -23,13 +24,22 @@ import {
 import type { UdpPort } from '../udpPort.js';
 
 const TIMEOUT_MS = 10_000;
+const TIMEOUT = 'timeout';
+/**
+ * Delays in ms after which a request without an answer is sent again, because datagrams may be lost: other trackers may have
+ * flooded the socket. BEP 15 retransmits after 15 s, longer than the timeout of lbry-sdk. Arbitrary.
+ */
+const RESEND_MS: readonly number[] = [1500, 4500];
 /** Milliseconds for which a connection id is used. BEP 15 allows one minute. */
 const CONNECTION_MS = 50_000;
 /** Delay in ms before a tracker that did not answer is asked again. */
 const SILENCE_MS = 60_000;
 /** Bounds in seconds to which the interval of a tracker is clamped. */
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
+/** Maximum number of concurrent requests to one tracker, so that a silent tracker does not delay those to others. */
 const MAX_REQUESTS = 100;
+/** Number of trackers of which connection ids and running requests are stored. */
+const MAX_TRACKERS = 100;
 /** Maximum number of stored times of next requests, one per file and tracker. Enough for a large library. */
 const MAX_TIMES = 200_000;
 /** Maximum number of tracker answers that are cached, and of peers in each answer. Arbitrary: bounds the memory. */
@@ -59,11 +69,16 @@ export interface TrackerClientDeps {
 /** Error: a tracker did not answer or returned an error. */
 export class TrackerFailure extends Error {
   override readonly name = 'TrackerFailure';
+
+  get isTimeout(): boolean {
+    return this.message === TIMEOUT;
+  }
 }
 
 interface Waiting {
   readonly place: string;
-  readonly timer: Timer;
+  /** The timeout, and those that send the request again. */
+  readonly timers: readonly Timer[];
   readonly resolve: (data: Buffer) => void;
   readonly reject: (failure: TrackerFailure) => void;
 }
@@ -89,11 +104,15 @@ interface TrackerConnection {
 export class TrackerClient {
   readonly #deps: TrackerClientDeps;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #connections = new Lru<string, TrackerConnection>(100);
+  readonly #connections = new Lru<string, TrackerConnection>(MAX_TRACKERS);
   readonly #untilMs = new Lru<string, number>(MAX_TIMES);
   readonly #peers = new Lru<string, readonly TrackerPeer[]>(MAX_ANSWERS);
-  readonly #queue: (() => void)[] = [];
-  #running = 0;
+  /**
+   * Times until which trackers that did not answer get no further announcements. Without it, the announcements of a large
+   * library would wait for each of its files.
+   */
+  readonly #silent = new Lru<string, number>(MAX_TRACKERS);
+  readonly #slots = new Lru<string, Slots>(MAX_TRACKERS);
   #isOpen = true;
 
   constructor(deps: TrackerClientDeps) {
@@ -166,6 +185,7 @@ export class TrackerClient {
       const known = this.#peers.get(key);
       if ((this.#untilMs.get(key) ?? 0) > clock.nowMs() && (known !== undefined || !needsPeers))
         return known ?? [];
+      if (!needsPeers && (this.#silent.get(`${address}:${trackerPort}`) ?? 0) > clock.nowMs()) return [];
       const { untilMs, peers } = await this.#announceAt(address, trackerPort, infoHash, port);
       this.#untilMs.set(key, untilMs);
       this.#peers.set(key, peers);
@@ -204,7 +224,10 @@ export class TrackerClient {
       };
     } catch (error) {
       if (!(error instanceof TrackerFailure) && !(error instanceof DecodeError)) throw error;
-      this.#connections.delete(`${address}:${trackerPort}`);
+      const place = `${address}:${trackerPort}`;
+      this.#connections.delete(place);
+      if (error instanceof TrackerFailure && error.isTimeout)
+        this.#silent.set(place, clock.nowMs() + SILENCE_MS);
       return { untilMs: clock.nowMs() + SILENCE_MS, peers: [] };
     }
   }
@@ -237,34 +260,42 @@ export class TrackerClient {
     [address, port]: readonly [string, number],
     action: number,
   ): Promise<Buffer> {
-    const { clock } = this.#deps;
-    if (this.#running >= MAX_REQUESTS) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    this.#running++;
-    try {
-      const answer = await new Promise<Buffer>((resolve, reject) => {
-        if (!this.#isOpen) return reject(new TrackerFailure('stopped'));
-        const timer = clock.after(TIMEOUT_MS, () =>
-          this.#taken(transactionId)?.reject(new TrackerFailure('timeout')),
-        );
-        this.#waiting.set(transactionId, { place: `${address}:${port}`, timer, resolve, reject });
-        this.#deps.port.send(data, address, port);
-      });
-      const answered = answerHead(answer)!.action;
-      if (answered === ACTION.error)
-        throw new TrackerFailure(decodeTrackerError(answer).message.toString('utf8'));
-      if (answered !== action) throw new TrackerFailure('the answer is to another question');
-      return answer;
-    } finally {
-      this.#running--;
-      this.#queue.shift()?.();
-    }
+    const place = `${address}:${port}`;
+    const slots = this.#slots.get(place) ?? new Slots(MAX_REQUESTS);
+    this.#slots.set(place, slots);
+    // The queue has no limit, so the request is never refused.
+    const answer = (await slots.run(() => this.#answerTo(data, transactionId, [address, port])))!;
+    const answered = answerHead(answer)!.action;
+    if (answered === ACTION.error)
+      throw new TrackerFailure(decodeTrackerError(answer).message.toString('utf8'));
+    if (answered !== action) throw new TrackerFailure('the answer is to another question');
+    return answer;
+  }
+
+  #answerTo(
+    data: Buffer,
+    transactionId: number,
+    [address, port]: readonly [string, number],
+  ): Promise<Buffer> {
+    const { clock, port: udp } = this.#deps;
+    return new Promise((resolve, reject) => {
+      if (!this.#isOpen) return reject(new TrackerFailure('stopped'));
+      const send = (): void => udp.send(data, address, port);
+      const onTimeout = (): void => this.#taken(transactionId)?.reject(new TrackerFailure(TIMEOUT));
+      const timers = [
+        clock.after(TIMEOUT_MS, onTimeout),
+        ...RESEND_MS.map((delayMs) => clock.after(delayMs, send)),
+      ];
+      this.#waiting.set(transactionId, { place: `${address}:${port}`, timers, resolve, reject });
+      return send();
+    });
   }
 
   #taken(transactionId: number): Waiting | null {
     const waiting = this.#waiting.get(transactionId);
     if (waiting === undefined) return null;
     this.#waiting.delete(transactionId);
-    waiting.timer.cancel();
+    for (const timer of waiting.timers) timer.cancel();
     return waiting;
   }
 

@@ -105,6 +105,45 @@ describe('TrackerClient', () => {
     expect(servers[0]!.counts.announce).toBe(2);
   });
 
+  it('sends requests again whose datagrams are lost, and stops when the answer has come', async () => {
+    const { clock, network, servers, search } = world({});
+    servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
+    network.kill('8.2.2.0', 6969);
+    const searching = search(false);
+    await clock.advance(1000);
+    network.revive('8.2.2.0', 6969);
+    expect(await clock.until(searching)).toEqual(['8.9.9.9:4444']);
+    expect(clock.nowMs()).toBeLessThan(5000);
+    await clock.advance(20_000);
+    expect(servers[0]!.counts).toEqual({ connect: 1, announce: 1 });
+  });
+
+  it('asks a tracker without delay while another does not answer hundreds of announcements', async () => {
+    const { clock, network, client, servers, search } = world({}, {});
+    // The second one answers connects, and no announcement.
+    network.port('8.2.2.1', 6969).listen((data, address, port) => {
+      if (data.readUInt32BE(8) === 0)
+        network.send(
+          Buffer.concat([Buffer.alloc(4), data.subarray(12, 16), Buffer.alloc(8)]),
+          ['8.2.2.1', 6969],
+          [address, port],
+        );
+    });
+    const done = client.announce(Array.from({ length: 500 }, (_, index) => idOf(`many ${index}`)));
+    await clock.advance(100);
+    servers[0]!.addPeer(INFO_HASH, '8.9.9.9', 4444);
+    const from = clock.nowMs();
+    const first = client.search(HASH, new AbortController().signal, { announces: false });
+    expect(await clock.until(first.next())).toMatchObject({ done: false });
+    expect(clock.nowMs() - from).toBeLessThan(1000);
+    await clock.until(first.return(undefined));
+    await clock.until(done);
+    expect(servers[0]!.counts.announce).toBe(501);
+    // The first group of announcements has waited for the silent one, the others have not.
+    expect(clock.nowMs()).toBeLessThan(25_000);
+    expect(await clock.until(search(false))).toEqual(['8.9.9.9:4444']);
+  });
+
   it('uses the current servers of the setting', async () => {
     const { clock, places, servers, client } = world({}, {});
     const [, second] = places.splice(1);
