@@ -2,12 +2,9 @@
  * The blob exchange against that of lbry-sdk: its server and reflector serve our client, its client and uploader use our servers.
  * LBRYNET names the program `lbrynet` of a checkout that runs, beside which lies `python`.
  */
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import { BlobThreads } from '../../src/daemon/blobs/blobThreads.js';
@@ -21,55 +18,14 @@ import { readInOrder } from '../../src/daemon/exchange/readInOrder.js';
 import { Reflecting } from '../../src/daemon/exchange/reflecting.js';
 import { ReflectorServer } from '../../src/daemon/exchange/reflectorServer.js';
 import { ReflectorStore } from '../../src/daemon/exchange/reflectorStore.js';
-import { projectFile } from '../../src/util/project.js';
 import { ContentFolder } from '../support/contentFolder.js';
+import { PythonPeer } from '../support/pythonPeer.js';
 import { freePort, HANG_MS } from './support/node.js';
 
 const LBRYNET = process.env['LBRYNET'];
 const FILE_BYTES = Number(process.env['LBCNODE_EXCHANGE_MIB'] ?? 16) * 1024 * 1024 + 12_345;
 
 if (!LBRYNET) console.log('skipped: LBRYNET names no lbry-sdk');
-
-/** lbry-sdk's side: `test/sdk/exchange_peer.py`. */
-class PythonPeer {
-  readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-sdk-exchange-'));
-  private readonly process: ChildProcessWithoutNullStreams;
-  private readonly lines: Interface;
-  private told = '';
-  private readonly waiting: ((line: string) => void)[] = [];
-
-  constructor() {
-    this.process = spawn(
-      join(dirname(LBRYNET!), 'python'),
-      ['-W', 'ignore', projectFile('test', 'sdk', 'exchange_peer.py'), this.folder],
-      { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } },
-    );
-    this.process.stderr.on('data', (bytes: Buffer) => {
-      this.told = (this.told + bytes.toString()).slice(-4000);
-    });
-    this.process.once('close', () => {
-      for (const answer of this.waiting.splice(0))
-        answer(JSON.stringify({ error: `it ended: ${this.told}` }));
-    });
-    this.lines = createInterface({ input: this.process.stdout });
-    this.lines.on('line', (line) => this.waiting.shift()?.(line));
-  }
-
-  async call<T>(...command: readonly unknown[]): Promise<T> {
-    const line = new Promise<string>((resolve) => this.waiting.push(resolve));
-    this.process.stdin.write(`${JSON.stringify(command)}\n`);
-    const { result, error } = JSON.parse(await line) as { result: T; error?: string };
-    if (error !== undefined) throw new Error(error);
-    return result;
-  }
-
-  async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.process.once('close', resolve));
-    this.process.stdin.end();
-    await ended;
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
 
 interface Made {
   readonly sd_hash: string;
@@ -92,7 +48,7 @@ describe.skipIf(!LBRYNET)('the blob exchange of lbry-sdk', { timeout: HANG_MS },
   const given = new AbortController();
 
   beforeEach(async () => {
-    python = new PythonPeer();
+    python = new PythonPeer(LBRYNET!);
     [blobPort, reflectorPort] = [await freePort(), await freePort()];
     folder = new ContentFolder(threads);
     await folder.open();

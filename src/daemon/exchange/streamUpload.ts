@@ -50,6 +50,11 @@ export class StreamUpload {
   readonly #acknowledged = new Set<string>();
   /** Data blobs that the reflector reported as present. */
   readonly #unwanted = new Set<string>();
+  /**
+   * Number of blobs that the reflector listed as missing at the last attempt. If it became smaller, blobs arrived whose
+   * acknowledgements were lost.
+   */
+  #missing = Infinity;
   #blobsToSend = 0;
   #bytesToSend = 0;
   /**
@@ -88,6 +93,7 @@ export class StreamUpload {
     let reason: string | null = null;
     while (!signal.aborted && failures < MAX_FAILURES) {
       const before = this.#acknowledged.size;
+      const missingBefore = this.#missing;
       try {
         const pass = await this.#pass(signal);
         if (pass.isComplete || this.#acknowledged.size === before)
@@ -96,7 +102,8 @@ export class StreamUpload {
       } catch (error) {
         ({ message: reason } = error as Error);
         debug(() => `${placeText(this.#place)}: ${reason}`);
-        failures = this.#acknowledged.size > before ? 1 : failures + 1;
+        const hasProgress = this.#acknowledged.size > before || this.#missing < missingBefore;
+        failures = hasProgress ? 1 : failures + 1;
         if (failures < MAX_FAILURES)
           await sleep(clock, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
       }
@@ -129,6 +136,7 @@ export class StreamUpload {
     try {
       const { isSent, needed } = await session.offerStream(sdHash, sd);
       if (isSent) this.#acknowledged.add(sdHash);
+      if (needed !== null) this.#missing = needed.length;
       if (!isSent && needed?.length === 0) return { isComplete: true, reason: null };
       const wanted = (needed ?? [...this.#lengths.keys()]).filter(
         (hash) => this.#lengths.has(hash) && !(needed === null && this.#acknowledged.has(hash)),

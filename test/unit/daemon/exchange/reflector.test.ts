@@ -22,7 +22,7 @@ import { Reflecting, type ReflectingSettings } from '../../../../src/daemon/exch
 import { ReflectorServer } from '../../../../src/daemon/exchange/reflectorServer.js';
 import { ReflectorStore } from '../../../../src/daemon/exchange/reflectorStore.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
-import { MemoryBlobs, RawPeer } from '../../../support/exchangePeers.js';
+import { MemoryBlobs, RawPeer, ScriptedServer } from '../../../support/exchangePeers.js';
 
 const threads = new BlobThreads(2);
 const unlimited = new RateLimiter(systemClock, () => 0);
@@ -265,6 +265,36 @@ describe('uploads', () => {
       for (const hash of hashes) expect(store.finished.has(hash)).toBe(true);
     } finally {
       proxy.close();
+    }
+  });
+
+  it('continue as long as blobs arrive, although each acknowledgement is lost', async () => {
+    const { sdHash, hashes } = addStream(Array.from({ length: 40 }, () => 1000));
+    const arrived = new Set<string>();
+    const awaited = new Map<Socket, { hash: string; leftBytes: number }>();
+    const losing = new ScriptedServer((socket, text) => {
+      const blob = awaited.get(socket);
+      if (blob !== undefined) {
+        if ((blob.leftBytes -= text.length) > 0) return;
+        arrived.add(blob.hash);
+        socket.destroy();
+      } else if (text.includes('version')) socket.write('{"version": 1}');
+      else if (text.includes('sd_blob_hash'))
+        socket.write(
+          JSON.stringify({ send_sd_blob: false, needed_blobs: hashes.filter((hash) => !arrived.has(hash)) }),
+        );
+      else {
+        const offer = JSON.parse(text) as { blob_hash: string; blob_size: number };
+        awaited.set(socket, { hash: offer.blob_hash, leftBytes: offer.blob_size });
+        socket.write('{"send_blob": true}');
+      }
+    });
+    settings = { ...settings, servers: [['127.0.0.1', await losing.listen()]] };
+    try {
+      expect(await reflecting.reflectStream(sdHash)).toMatchObject({ isComplete: true, sent: [] });
+      expect([...arrived].sort()).toEqual([...hashes].sort());
+    } finally {
+      await losing.close();
     }
   });
 
