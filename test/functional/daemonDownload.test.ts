@@ -232,6 +232,15 @@ describe('the media server', () => {
       expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words) as string]);
     }
     expect((await ask('lost', 'HEAD')).status).toBe(302);
+    // A client that follows the redirect gets the size and type that the claim states.
+    const { streaming_server: server } = await viewer.call<{ streaming_server: string }>('settings_get');
+    const head = await fetch(`http://${server}/get/lost`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), head.headers.get('content-type')]).toEqual([
+      200,
+      String(readFileSync(join(folder, 'film.bin')).length),
+      'application/octet-stream',
+    ]);
+    expect((await fetch(head.url)).status).toBe(404);
     expect((await files({ claim_name: 'lost' })).total_items).toBe(0);
   });
 

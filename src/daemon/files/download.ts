@@ -5,7 +5,9 @@
 import { stat } from 'node:fs/promises';
 import { formatTransaction } from '../../primitives/transaction.js';
 import { hashToHex } from '../../util/bytes.js';
+import { Lru } from '../../util/lru.js';
 import { JsonObject } from '../../util/json/json.js';
+import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import { parseUrl } from '../../metadata/url.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';
@@ -21,6 +23,16 @@ import type { FilesDeps } from './ports.js';
 
 /** Source: `resolve_timeout`. */
 const RESOLVE_MS = 3000;
+/** Number of streams that are described without being files of the daemon. Arbitrary. */
+const DESCRIBED_STREAMS = 1000;
+
+/** What a claim states about its stream. */
+export interface DescribedStream {
+  readonly sdHash: string;
+  /** Null if the claim does not contain the size. */
+  readonly sizeBytes: number | null;
+  readonly mimeType: string;
+}
 
 export interface DownloadRequest {
   readonly url: string;
@@ -108,6 +120,17 @@ function sourceOf(claim: Txo, url: string): string {
   if (sdHash === null)
     throw new ResolveError('no file', `There is nothing to download at ${url} - Source is unknown or unset`);
   return sdHash;
+}
+
+function describe(claim: Txo, sdHash: string): DescribedStream {
+  const type = claim.claim?.claim.type;
+  const source = type?.case === 'stream' ? type.value.source : undefined;
+  return {
+    sdHash,
+    sizeBytes: Number(source?.size ?? 0n) || null,
+    // The name decides, as for a file.
+    mimeType: (source?.name === '' && source.mediaType) || mediaTypeOfFile(source?.name ?? '').mediaType,
+  };
 }
 
 interface Attempt {
@@ -246,6 +269,7 @@ export class Downloads {
   readonly #ports: DownloadPorts;
   /** Running downloads by request. Equal concurrent requests share one download. */
   readonly #running = new Map<string, Promise<ManagedFile>>();
+  readonly #described = new Lru<string, DescribedStream>(DESCRIBED_STREAMS);
 
   constructor(ports: DownloadPorts) {
     this.#ports = ports;
@@ -253,7 +277,15 @@ export class Downloads {
 
   /** Descriptor hash of the stream that a URL names. Throws the same errors as `get`, and starts no download. */
   async lookUp(request: DownloadRequest): Promise<string> {
-    return sourceOf(await resolveStream(request, this.#ports), request.url);
+    const claim = await resolveStream(request, this.#ports);
+    const sdHash = sourceOf(claim, request.url);
+    this.#described.set(sdHash, describe(claim, sdHash));
+    return sdHash;
+  }
+
+  /** What the claim of a stream states that was looked up recently; null for other streams. */
+  described(sdHash: string): DescribedStream | null {
+    return this.#described.get(sdHash) ?? null;
   }
 
   /** Downloads a file. Throws with the text that `get` returns as `error`. */

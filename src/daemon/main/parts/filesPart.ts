@@ -42,6 +42,9 @@ export interface FilesPartDeps {
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
+/** A stream that is only described has no bytes here. */
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
+
 export class FilesPart implements Component {
   readonly name = 'file_manager';
   readonly dependsOn = ['database', 'blob_manager'] as const;
@@ -88,7 +91,13 @@ export class FilesPart implements Component {
     const playing = this.#playing;
     if (playing === null) throw new Error('the component file_manager does not run');
     return {
-      open: (sdHash, options) => playing.open(sdHash, options),
+      open: async (sdHash, options) => {
+        const stream = await playing.open(sdHash, options);
+        if (stream !== null || options.mayDownload) return stream;
+        // After `HEAD /get/…` a client follows the redirect with HEAD, although nothing was downloaded.
+        const described = this.#downloads?.downloads.described(sdHash) ?? null;
+        return described && { ...described, read: noBytes };
+      },
       find: async (url, { mayDownload }) => {
         const running = services();
         const wallet = running.wallets.default;
