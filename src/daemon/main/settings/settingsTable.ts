@@ -30,8 +30,11 @@ const amount: Rest = { range: [0, Infinity] };
 /** Timeout in seconds. A timer of Node.js has at most 2^31 ms, so the upper bound is below that. */
 const timeout: Rest = { range: [0.1, 2_000_000] };
 
-/** Allowed form of the setting `blob_store`. Bucket and object names may have only characters that need no encoding in a URL. */
-const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[A-Za-z0-9._-]+)*\/?)?$/;
+/**
+ * Allowed form of the setting `blob_store`. Bucket and object names may have only characters that need no encoding in a URL.
+ * URLs leave out the segments `.` and `..`, so that requests would go to another bucket or prefix.
+ */
+const BLOB_STORE = /^(?:s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._-]+)*\/?)?$/;
 
 /** Facts about the main network, with the public servers that are the defaults of settings. */
 const FACTS = networkFacts('main');

@@ -295,9 +295,18 @@ describe('values', () => {
 
   it('of an object store name a bucket', async () => {
     const settings = open();
-    for (const place of ['s3://blobs', 's3://my.blobs/a/b-c_d', ''])
+    for (const place of ['s3://blobs', 's3://my.blobs/a/b-c_d', 's3://blobs/..a/b..', ''])
       expect(await settings.set('blob_store', place)).toBe(place);
-    for (const place of ['blobs', 's3://', 's3://UPPER', 's3://a b', 's3://blobs//x', 's3://blobs/a?b'])
+    for (const place of [
+      'blobs',
+      's3://',
+      's3://UPPER',
+      's3://a b',
+      's3://blobs//x',
+      's3://blobs/a?b',
+      's3://blobs/../other',
+      's3://blobs/a/.',
+    ])
       await expect(settings.set('blob_store', place)).rejects.toThrow('s3://BUCKET or s3://BUCKET/PREFIX');
     await expect(settings.set('blob_store_endpoint', 'https://user:word@host')).rejects.toThrow('HOST:PORT');
     await settings.set('blob_store_endpoint', 'http://127.0.0.1:8080/base');
