@@ -155,7 +155,9 @@ describe('a daemon that lost its databases, and blobs', () => {
     // The last blob of an own file exists nowhere else, so no response can be complete.
     await owner.call('settings_set', { key: 'download_timeout', value: 2 });
     await owner.call('settings_set', { key: 'blob_download_timeout', value: 2 });
-    const [{ streaming_url: url }] = (await filesOf(owner, { claim_name: 'own-damaged' })) as [ListedFile];
+    const [{ streaming_url: url }] = (await filesOf(owner, { claim_name: 'own-damaged' })) as readonly [
+      ListedFile,
+    ];
     const answer = await fetch(url);
     await expect(answer.arrayBuffer()).rejects.toThrow();
     const blobs = readdirSync(join(dataFolder(), 'blobfiles')).filter(isBlobHash);

@@ -147,7 +147,7 @@ afterAll(async () => {
 
 describe('a daemon whose trackers lie', () => {
   it('announces its file to the honest one', async () => {
-    const [{ sd_hash }] = (await filesOf(creator)) as [ListedFile];
+    const [{ sd_hash }] = (await filesOf(creator)) as readonly [ListedFile];
     const hash = Buffer.from(sd_hash, 'hex').subarray(0, 20);
     await until('the file is announced', () =>
       Promise.resolve(honest.peersOf(hash).includes(`127.0.0.1:${peerPort}`)),
@@ -160,7 +160,7 @@ describe('a daemon whose trackers lie', () => {
     const { error } = await viewer.call<ListedFile>('get', { uri: 'film', save_file: true, timeout: 60 });
     expect(error).toBeUndefined();
     await until('the film is saved', async () => (await filesOf(viewer))[0]?.status === 'finished');
-    const [{ download_path: path }] = (await filesOf(viewer)) as [ListedFile];
+    const [{ download_path: path }] = (await filesOf(viewer)) as readonly [ListedFile];
     expect(readFileSync(path!).equals(film)).toBe(true);
     expect(peakBytes(viewer.pid) - Math.min(before, peakBytes(viewer.pid))).toBeLessThan(MEMORY_BYTES);
     for (const [name, { requests }] of liars) expect(requests, name).toBeGreaterThan(0);
@@ -169,7 +169,7 @@ describe('a daemon whose trackers lie', () => {
   });
 
   it('lists the peer, and no more peers than a tracker may name', async () => {
-    const [{ sd_hash }] = (await filesOf(creator)) as [ListedFile];
+    const [{ sd_hash }] = (await filesOf(creator)) as readonly [ListedFile];
     const { items, total_items: total } = await viewer.call<{
       items: { tcp_port: number }[];
       total_items: number;

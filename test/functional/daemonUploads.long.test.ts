@@ -62,7 +62,7 @@ beforeAll(async () => {
   const path = join(world.folder, 'film.bin');
   writeFileSync(path, randomBytes(FILM_BYTES));
   await creator.call('publish', { name: 'film', bid: '0.01', file_path: path, blocking: true });
-  [{ sd_hash: sdHash }] = (await filesOf(creator)) as [{ sd_hash: string }];
+  sdHash = (await filesOf(creator))[0]!.sd_hash;
   ({ items: hashes } = await creator.call<{ items: string[] }>('blob_list', {
     sd_hash: sdHash,
     page_size: 50,
