@@ -38,7 +38,7 @@ const SILENCE_MS = 60_000;
 const [SHORTEST_SEC, LONGEST_SEC] = [10, 86_400];
 /** Maximum number of concurrent requests to one tracker, so that a silent tracker does not delay those to others. */
 const MAX_REQUESTS = 100;
-/** Number of trackers of which connection ids and running requests are stored. */
+/** Maximum number of trackers whose connection ids and running requests are stored. */
 const MAX_TRACKERS = 100;
 /** Maximum number of stored times of next requests, one per file and tracker. Enough for a large library. */
 const MAX_TIMES = 200_000;
