@@ -29,7 +29,7 @@ import { FeeProjection } from './feeProjection.js';
 import { Origins } from './origins.js';
 import { matchPath, type MatchedPath } from './pathTable.js';
 import { RecentReads } from './recentReads.js';
-import { textReply } from './reply.js';
+import { textReply, withHeaders } from './reply.js';
 
 /** Prefix of all paths of the Esplora-compatible interface. */
 export const ESPLORA_PREFIX = '/api/';
@@ -209,10 +209,13 @@ export class EsploraEndpoint {
   ): HttpReply | Promise<HttpReply> {
     const call = new Call(this.node, target, body);
     // `Cache-Control` must be the first header, because the code for cached responses relies on this order.
-    const caching = (reply: HttpReply): HttpReply => ({
-      ...reply,
-      headers: ['Cache-Control', call.cacheControl, ...allowed],
-    });
+    const caching = (reply: HttpReply): HttpReply =>
+      withHeaders(
+        reply,
+        allowed.length === 0
+          ? ['Cache-Control', call.cacheControl]
+          : ['Cache-Control', call.cacheControl, ...allowed],
+      );
     const failed = (error: unknown): HttpReply => this.failed(error, declared, signals, allowed);
     try {
       this.requireReady(declared.needs);

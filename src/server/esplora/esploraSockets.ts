@@ -213,7 +213,7 @@ export class EsploraSockets implements NotificationListener {
   ): Promise<void> {
     const { services, fees } = this.deps.node;
     const bytes = hashFromHex(txid);
-    const found = await findTx(services, bytes);
+    const found = await findTx(this.deps.node, bytes);
     if (found === null) return;
     if (found.block !== NO_HEADER) {
       message['txConfirmed'] = txid;
@@ -308,14 +308,13 @@ export class EsploraSockets implements NotificationListener {
     script: TrackedScript,
     message: Message,
   ): Promise<void> {
-    const { services } = this.deps.node;
     const now = this.waitingOf(key);
     const came = [...now].filter((id) => !script.known.has(id)).map(fromLatin1);
     const gone = [...script.known].filter((id) => !now.has(id)).map(fromLatin1);
     script.known = now;
     const removed: JsonOut[] = [];
     for (const txid of gone)
-      if ((await findTx(services, txid)) === null)
+      if ((await findTx(this.deps.node, txid)) === null)
         removed.push({ txid: hashToHex(txid), status: statusAnswer(null) });
     const shown = await txAnswers(this.deps.node, came.slice(0, MAX_TOLD));
     this.addScript(client, script, message, { mempool: shown, confirmed: [], removed });

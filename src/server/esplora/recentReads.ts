@@ -1,17 +1,19 @@
 /**
- * Cache of the blocks that were read last, and of the transactions whose outputs are spent by transactions of recent
- * responses. Clients request the pages of a block one after the other, and transactions of one block often spend outputs of
- * the same transaction. Entries are identified by hashes, so a reorg does not invalidate them.
+ * Cache of the blocks and the confirmed transactions that were read last. Clients request the pages of a block one after the
+ * other, and several paths of one transaction; transactions of one block often spend outputs of the same transaction.
+ * Entries are identified by hashes, so a reorg does not invalidate them. The caller checks that the block of a transaction
+ * is in the active chain.
  */
 import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
-import type { Transaction } from '../../primitives/transaction.js';
+import type { FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { BoundedMap } from '../../util/boundedMap.js';
 
 /** Maximum sizes of the two caches in bytes. Arbitrary: a few large blocks. */
 const BLOCK_BYTES = 24 << 20;
 const TRANSACTION_BYTES = 8 << 20;
-/** Estimated memory in bytes of a parsed input or output in addition to its serialized bytes. */
+/** Estimated memory in bytes of a transaction, and of a parsed input or output, in addition to its serialized bytes. */
+const ENTRY_BYTES = 400;
 const PART_BYTES = 250;
 
 export interface RecentBlock {
@@ -20,10 +22,23 @@ export interface RecentBlock {
   undo: Buffer | null;
 }
 
+/** A transaction of a block, and the response that describes it. */
+export interface RecentTransaction {
+  readonly found: FoundTransaction;
+  /** The response as JSON text; null if no path needed it. */
+  readonly answer: RecentAnswer | null;
+}
+
+export interface RecentAnswer {
+  readonly text: string;
+  /** Whether names of claims in the text are normalized. */
+  readonly isNormalized: boolean;
+}
+
 export class RecentReads {
   /** Cached blocks by header id. */
   private readonly blocks = new BoundedMap<number, RecentBlock>(BLOCK_BYTES);
-  private readonly transactions = new BoundedMap<string, Transaction>(TRANSACTION_BYTES);
+  private readonly transactions = new BoundedMap<string, RecentTransaction>(TRANSACTION_BYTES);
 
   /** Estimated memory in use, in bytes. */
   get sizeBytes(): number {
@@ -48,12 +63,19 @@ export class RecentReads {
     return kept;
   }
 
-  transaction(txid: Bytes): Transaction | undefined {
+  transaction(txid: Bytes): RecentTransaction | undefined {
     return this.transactions.get(toLatin1(txid));
   }
 
-  keepTransaction(txid: Bytes, tx: Transaction, lengthBytes: number): void {
-    const size = lengthBytes + PART_BYTES * (tx.inputs.length + tx.outputs.length);
-    this.transactions.set(toLatin1(txid), tx, size);
+  /** Caches a transaction of a block, and the response that describes it if the caller has it. */
+  keepTransaction(txid: Bytes, found: FoundTransaction, answer: RecentAnswer | null = null): void {
+    const { stored } = found;
+    if (stored === null) return;
+    const { inputs, outputs } = stored.tx;
+    // A text with characters beyond latin1 takes two bytes a character.
+    const textBytes = answer === null ? 0 : 2 * answer.text.length;
+    const size =
+      ENTRY_BYTES + stored.bytes.length + textBytes + PART_BYTES * (inputs.length + outputs.length);
+    this.transactions.set(toLatin1(txid), { found, answer }, size);
   }
 }

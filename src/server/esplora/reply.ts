@@ -14,6 +14,16 @@ export function textReply(text: string, status = 200): HttpReply {
   return { status, contentType: 'text/plain', text, chunks: NO_CHUNKS };
 }
 
+/**
+ * Copies a reply with these headers. Replies with a complete text, which are the small ones, are built by a literal, which
+ * takes less time than copying all properties.
+ */
+export function withHeaders(reply: HttpReply, headers: readonly string[]): HttpReply {
+  const { status, contentType = 'application/json', text, chunks } = reply;
+  if (typeof text !== 'string') return { ...reply, headers };
+  return { status, contentType, headers, text, chunks };
+}
+
 export function jsonReply(value: JsonOut): HttpReply {
   const text = smallJson(value);
   if (text !== null) return { status: 200, text, chunks: NO_CHUNKS };

@@ -3,6 +3,7 @@
  * transaction with few inputs the spent outputs are read from the transaction index. For a transaction with many inputs the
  * spent outputs are read from the undo data of its block.
  */
+import { filesNormalized } from '../../claimtrie/rules.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { undoCoins } from '../../store/cache/coinRow.js';
@@ -20,7 +21,7 @@ import { coinsInUndo, coinsOfWaiting, placeInBlock } from '../../rpc/methods/raw
 import type { RpcServices } from '../../interfaces/services.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { notFound, type EsploraNode } from './declaration.js';
 import type { RecentBlock } from './recentReads.js';
@@ -42,17 +43,25 @@ export function placeOf({ chain: { headers } }: RpcServices, id: number): Confir
 }
 
 /** Finds a transaction in the mempool or in the active chain; null if neither contains it. */
-export function findTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction | null> {
+export function findTx(
+  { services, recent }: EsploraNode,
+  txid: Bytes,
+): MaybePromise<FoundTransaction | null> {
   const waiting = services.mempool.transaction(txid);
   if (waiting !== null) return { tx: waiting, block: NO_HEADER, stored: null };
-  return whenResolved(findByIndex(services, txid), (found) =>
-    found !== null && services.chain.chain.index.active.contains(found.block) ? found : null,
-  );
+  const { active } = services.chain.chain.index;
+  const known = recent.transaction(txid);
+  if (known !== undefined && active.contains(known.found.block)) return known.found;
+  return whenResolved(findByIndex(services, txid), (found) => {
+    if (found === null || !active.contains(found.block)) return null;
+    recent.keepTransaction(txid, found);
+    return found;
+  });
 }
 
 /** Like `findTx`, but an unknown transaction is an error with status 404. */
-export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<FoundTransaction> {
-  return whenResolved(findTx(services, txid), (found) => {
+export function requireTx(node: EsploraNode, txid: Bytes): MaybePromise<FoundTransaction> {
+  return whenResolved(findTx(node, txid), (found) => {
     if (found === null) throw notFound('Transaction not found');
     return found;
   });
@@ -61,12 +70,10 @@ export function requireTx(services: RpcServices, txid: Bytes): MaybePromise<Foun
 /** Reads a transaction by the transaction index; null if the index does not contain it. */
 function parentOf({ services, recent }: EsploraNode, txid: Bytes): MaybePromise<Transaction | null> {
   const known = recent.transaction(txid);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known.found.tx;
   return whenResolved(findByIndex(services, txid), (found) => {
-    if (found === null) return null;
-    const { tx, stored } = found;
-    if (stored !== null) recent.keepTransaction(txid, tx, stored.bytes.length);
-    return tx;
+    if (found !== null) recent.keepTransaction(txid, found);
+    return found?.tx ?? null;
   });
 }
 
@@ -114,26 +121,41 @@ async function spentByUndo(
   return (place && coinsInUndo(services, block, place)) ?? [];
 }
 
-/** Formats a found transaction like Esplora. */
+/**
+ * Formats a found transaction like Esplora. The answer about a confirmed transaction is cached: it changes only when a reorg
+ * moves the transaction to another block, or when names become normalized.
+ */
 export function txAnswer(
   node: EsploraNode,
   found: FoundTransaction,
   txid: Bytes,
   format = txFormat(node.services),
 ): MaybePromise<JsonOut> {
-  const { services } = node;
+  const { services, recent } = node;
   const { tx, block, stored } = found;
-  const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
   if (block === NO_HEADER) {
+    const shown = shownTransaction(tx);
     const feeSat = services.mempool.entry(txid)?.feeSat ?? null;
     return coinsOfWaiting(services, tx.inputs).then((spent) =>
       transactionAnswer(shown, spent, feeSat, null, format),
     );
   }
-  const spent = isCoinbase(tx) ? [] : spentOfConfirmed(node, found, txid);
-  return whenResolved(spent, (outputs) =>
-    transactionAnswer(shown, outputs, null, placeOf(services, block), format),
-  );
+  const isNormalized = filesNormalized(format.rules, format.height);
+  const known = recent.transaction(txid);
+  if (known?.found.block === block && known.answer?.isNormalized === isNormalized)
+    return rawJson(known.answer.text);
+  const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
+  const isFirst = isCoinbase(tx);
+  const spent = isFirst ? [] : spentOfConfirmed(node, found, txid);
+  return whenResolved(spent, (outputs) => {
+    const answer = transactionAnswer(shown, outputs, null, placeOf(services, block), format);
+    const isComplete = isFirst || (outputs.length === tx.inputs.length && !outputs.includes(null));
+    // Outputs that are unknown now can become known when the background validation of a snapshot ends.
+    const text = isComplete ? smallJson(answer) : null;
+    if (text === null) return answer;
+    recent.keepTransaction(txid, found, { text, isNormalized });
+    return rawJson(text);
+  });
 }
 
 /** Formats the transactions with these ids, in the order of the ids. Transactions that do not exist any more are left out. */
@@ -143,7 +165,7 @@ export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Pro
   const answers: JsonOut[] = [];
   let since = performance.now();
   for (const txid of txids) {
-    const soon = findTx(services, txid);
+    const soon = findTx(node, txid);
     const found = isPromise(soon) ? await soon : soon;
     if (found !== null) {
       const answer = txAnswer(node, found, txid, format);

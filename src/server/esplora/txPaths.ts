@@ -40,7 +40,7 @@ const BASE = {
 } as const;
 
 function found(call: EsploraCall): MaybePromise<FoundTransaction> {
-  return whenResolved(requireTx(call.services, hashParam(call.params['txid'])), (tx) => {
+  return whenResolved(requireTx(call, hashParam(call.params['txid'])), (tx) => {
     if (tx.block !== NO_HEADER) cacheBlock(call, tx.block);
     return tx;
   });
@@ -61,7 +61,7 @@ function spentAnswer(call: EsploraCall, { isSpent, spender }: Omit<OutputFate, '
 
 async function outspends(call: EsploraCall, only?: number): Promise<JsonOut[]> {
   const txid = hashParam(call.params['txid']);
-  const { tx, block } = await requireTx(call.services, txid);
+  const { tx, block } = await requireTx(call, txid);
   const spenders = new Spenders(call.services, txid);
   const answers: JsonOut[] = [];
   let since = performance.now();
@@ -109,7 +109,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     params: TXID,
     answer: { kind: 'json', schema: STATUS_SCHEMA },
     run: (call) =>
-      whenResolved(findTx(call.services, hashParam(call.params['txid'])), (tx) => {
+      whenResolved(findTx(call, hashParam(call.params['txid'])), (tx) => {
         if (tx === null || tx.block === NO_HEADER) return jsonReply(statusAnswer(null));
         cacheBlock(call, tx.block);
         return jsonReply(statusAnswer(placeOf(call.services, tx.block)));
@@ -152,7 +152,7 @@ export const TX_PATHS: readonly EsploraPath[] = [
     },
     async run(call) {
       const txid = hashParam(call.params['txid']);
-      const tx = await findTx(call.services, txid);
+      const tx = await findTx(call, txid);
       const place =
         tx === null || tx.block === NO_HEADER ? null : await placeInBlock(call.services, tx.block, txid);
       if (tx === null || place === null) throw notFound('Transaction not found or is unconfirmed');

@@ -110,6 +110,8 @@ class PlainConnection {
   /** Text and parsed form of the last head. They are cached, because a client sends the same head with each request. */
   private headText = '';
   private head: PlainHead | null = null;
+  /** Text of the last head after its path, if it was a GET; else null. */
+  private getRest: string | null = null;
 
   constructor(
     socket: Socket,
@@ -179,18 +181,15 @@ class PlainConnection {
     if (end < 0 || end > MAX_PLAIN_HEAD_BYTES) return null;
     const text = chunk.toString('latin1', 0, end);
     if (text === this.headText) return this.head;
-    const head = this.sameGet(text) ?? readPlainHead(text);
-    if (head === null || head.bodyBytes > MAX_PLAIN_BODY_BYTES) return null;
+    // The heads of most clients differ from each other only by the path of a GET.
+    let head = this.getRest === null ? null : readSameGet(text, this.head!, this.getRest);
+    if (head === null) {
+      head = readPlainHead(text);
+      if (head === null || head.bodyBytes > MAX_PLAIN_BODY_BYTES) return null;
+      this.getRest = head.method === 'GET' ? text.slice('GET '.length + head.target.length) : null;
+    }
     this.headText = text;
     return (this.head = head);
-  }
-
-  /** The head if it differs from the latest one only by the path of a GET, as those of most clients do; else null. */
-  private sameGet(text: string): PlainHead | null {
-    if (this.head?.method !== 'GET') return null;
-    const end = text.indexOf('\r\n');
-    const isSame = end > 0 && text.slice(end) === this.headText.slice(this.headText.indexOf('\r\n'));
-    return isSame ? readSameGet(text.slice(0, end), this.head) : null;
   }
 
   private serve(head: PlainHead, request: Buffer): void {

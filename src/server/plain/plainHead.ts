@@ -21,6 +21,8 @@ export interface PlainHead {
   readonly bodyBytes: number;
 }
 
+const GET_START = 'GET /';
+const TARGET = /^\/[\x21-\x7e]*$/;
 const REQUEST_LINE = /^(GET|POST) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 /** A header line. After the colon at most one space is accepted, which is what clients send. */
 const HEADER_LINE = /^([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
@@ -37,12 +39,15 @@ const SPECIAL = new Set([
 ]);
 
 /**
- * Reads the head of a GET whose other lines are those of the GET `earlier`; null if the first line has another form. `line`
- * is the request line, in latin1.
+ * Reads the head of a GET that differs from the GET `earlier` only by its path; null if it differs in another way. `rest` is
+ * the text of the earlier head after its path, from the space on.
  */
-export function readSameGet(line: string, earlier: PlainHead): PlainHead | null {
-  const request = REQUEST_LINE.exec(line);
-  return request?.[1] === 'GET' ? { ...earlier, target: request[2]! } : null;
+export function readSameGet(head: string, earlier: PlainHead, rest: string): PlainHead | null {
+  if (!head.endsWith(rest) || !head.startsWith(GET_START)) return null;
+  const target = head.slice(GET_START.length - 1, head.length - rest.length);
+  if (!TARGET.test(target)) return null;
+  const { authorization, userAgent, host, origin } = earlier;
+  return { method: 'GET', target, authorization, userAgent, host, origin, bodyBytes: 0 };
 }
 
 /** Parses a head. `head` is the text before the empty line, in latin1. Null if Node's HTTP parser is needed. */

@@ -183,9 +183,19 @@ describe('a head', () => {
       bodyBytes: 0,
     });
     const earlier = readPlainHead(get())!;
-    for (const line of ['GET /api/z?a=b HTTP/1.1', 'GET / HTTP/1.0', 'GET api HTTP/1.1', 'GET /a b HTTP/1.1'])
-      expect(readSameGet(line, earlier)).toEqual(readPlainHead(get().replace(/^.*/, line)));
-    expect(readSameGet('POST /api/x HTTP/1.1', earlier)).toBeNull();
+    const rest = get().slice('GET /api/x?y'.length);
+    for (const line of [
+      'GET /api/z?a=b HTTP/1.1',
+      'GET / HTTP/1.0',
+      'GET api HTTP/1.1',
+      'GET /a b HTTP/1.1',
+    ]) {
+      const other = get().replace(/^.*/, line);
+      expect(readSameGet(other, earlier, rest)).toEqual(readPlainHead(other));
+    }
+    const others = ['POST /api/x', 'GET', 'GET ', 'GET /\xe9', 'GET / HTTP/1.1\r\nX: b', '\r\nGET /'];
+    for (const start of others) expect(readSameGet(start + rest, earlier, rest), start).toBeNull();
+    expect(readSameGet(get('X: b'), earlier, rest)).toBeNull();
     for (const line of ['Content-Length: 0', 'Upgrade: websocket', 'Connection: close', 'Host: b'])
       expect(readPlainHead(get(line))).toBeNull();
   });
