@@ -47,7 +47,7 @@ export function ErrorBody({ error, again }: ErrorBodyProps): VNode {
       )}
       {error.near.length > 0 && (
         <>
-          <h2>Perhaps you mean</h2>
+          <h2>{error.status === 404 ? 'Perhaps you mean' : 'See also'}</h2>
           <ul>
             {error.near.map(([href, text]) => (
               <li>

@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { Lru } from '../util/lru.js';
 import type { ExplorerRpcStub } from './explorerRpcStub.js';
+import { withQuery } from '../page/links.js';
+import { shownLine } from '../page/text.js';
 
 export interface PageContext {
   readonly ask: ExplorerRpcStub['ask'];
@@ -73,6 +75,15 @@ export class PageError extends Error {
     this.near = near;
   }
 }
+
+/** Maximum number of characters of a text that a link searches for. */
+const MAX_SEARCHED = 200;
+
+/** Returns a link to the search for a text that is not what a page expects. */
+export const searchLink = (text: string): readonly [href: string, text: string] => [
+  withQuery('/find', { q: text.slice(0, MAX_SEARCHED) }),
+  `Search for “${shownLine(text, 40)}”`,
+];
 
 export const notFound = (
   title: string,

@@ -14,7 +14,8 @@ import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
-import { PageError, type PageContext, type PageResult, type Redirect } from './pageContext.js';
+import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
+import { PageError, searchLink, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { PAGES } from './pages/pageTable.js';
 import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
@@ -30,7 +31,9 @@ const KEPT_ANSWERS = 1000;
 const LIVELY_MS = 2000;
 /** First path segments of pages that need more work than others. An additional rate limit applies to these pages. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
+/** Seconds after which a page is requested again while the node starts, and while an index is filled. */
 const STARTING_AGAIN_SEC = 3;
+const FILLING_AGAIN_SEC = 10;
 /** Number of pending requests above which error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
@@ -206,6 +209,13 @@ export class Site {
     return forwarded.split(',').at(-1)?.trim() || direct;
   }
 
+  /** Whether the visitor is on this machine. A request that an unknown proxy forwarded is not. */
+  private isLocal(request: IncomingMessage): boolean {
+    const { headers, socket } = request;
+    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+    return isLoopback(this.addressOf(request)) && (!isForwarded || this.isProxy(socket.remoteAddress ?? ''));
+  }
+
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.underWay++;
     response.once('close', () => this.underWay--);
@@ -271,9 +281,12 @@ export class Site {
       return this.sendError(
         request,
         response,
-        new PageError(403, 'Another site asked for this', 'Methods are asked from the console page alone.', [
-          ['/console', 'Console'],
-        ]),
+        new PageError(
+          403,
+          'Another site started this call',
+          'Methods are called only from the page of the console.',
+          [['/console', 'Console']],
+        ),
       );
     if (path === '/look') return this.setLook(response, new URLSearchParams(search));
     this.counts.pages++;
@@ -349,7 +362,7 @@ export class Site {
   ): Promise<void> {
     const { tip } = this.deps.state;
     const look = this.lookOf(request);
-    const isLocal = isLoopback(this.addressOf(request));
+    const isLocal = this.isLocal(request);
     const key = JSON.stringify([path, search, tip?.hash, look, isLocal]);
     const known = this.cache.get(key);
     if (known) return this.send(request, response, known, 'no-cache');
@@ -371,13 +384,10 @@ export class Site {
           new PageError(503, 'The node is busy', 'Too many pages were asked for. Try again in some seconds.'),
         );
       }
-      if (error instanceof AskError)
-        return this.sendError(
-          request,
-          response,
-          new PageError(statusOf(error), 'The node cannot tell', error.message),
-        );
-      throw error;
+      if (!(error instanceof AskError)) throw error;
+      const shown = pageErrorOf(error);
+      if (isFilling(error)) return this.sendLater(request, response, shown, FILLING_AGAIN_SEC);
+      return this.sendError(request, response, shown);
     }
   }
 
@@ -395,11 +405,13 @@ export class Site {
     const parts = partsOf(path);
     const page = PAGES.get(parts[0] ?? '');
     if (page === undefined)
-      throw new PageError(404, 'There is no such page', 'Use the links above, or search.');
+      throw new PageError(404, 'There is no such page', 'Use the links above, or search.', [
+        searchLink(parts.at(-1) ?? ''),
+      ]);
     this.counts.rendered++;
     const nowSec = Math.floor(Date.now() / 1000);
     const context: PageContext = {
-      ask: (method, ...params) => deps.node.ask(method, ...params),
+      ask: this.askFor(start.showsPeers || isLocal),
       parts: parts.slice(1),
       query: new URLSearchParams(search),
       tip,
@@ -431,6 +443,16 @@ export class Site {
     return rendered;
   }
 
+  /** Returns the function with which a page calls methods. Causes of errors in indexes are for local visitors. */
+  private askFor(showsCauses: boolean): PageContext['ask'] {
+    const { node } = this.deps;
+    if (showsCauses) return (method, ...params) => node.ask(method, ...params);
+    return <Result,>(method: string, ...params: readonly unknown[]) =>
+      node.ask<Result>(method, ...params).catch((error: unknown) => {
+        throw withoutCause(error);
+      });
+  }
+
   private redirection({ redirect }: Redirect): Rendered {
     return renderedOf(302, 'text/plain; charset=utf-8', Buffer.alloc(0), {
       ...securityHeaders(false),
@@ -460,17 +482,19 @@ export class Site {
   }
 
   private sendStarting(request: IncomingMessage, response: ServerResponse, status: string): void {
-    response.setHeader('Retry-After', String(STARTING_AGAIN_SEC));
-    this.sendError(
-      request,
-      response,
-      new PageError(
-        503,
-        status.includes('stopping') ? 'The node is stopping' : 'The node is starting',
-        status,
-      ),
-      STARTING_AGAIN_SEC,
-    );
+    const title = status.includes('stopping') ? 'The node is stopping' : 'The node is starting';
+    this.sendLater(request, response, new PageError(503, title, status), STARTING_AGAIN_SEC);
+  }
+
+  /** Sends the page of a temporary error, which the browser loads again after `againSec` seconds. */
+  private sendLater(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: PageError,
+    againSec: number,
+  ): void {
+    response.setHeader('Retry-After', String(againSec));
+    this.sendError(request, response, error, againSec);
   }
 
   private sendError(
@@ -542,11 +566,4 @@ export function partsOf(path: string): string[] {
   } catch {
     throw new PageError(400, 'This address is malformed', 'A part of it is not UTF-8 in percent encoding.');
   }
-}
-
-/** HTTP status of a page for an error that the node's RPC method returned. */
-function statusOf({ code }: AskError): number {
-  if (code === -28) return 503;
-  if (code === -5 || code === -8) return 404;
-  return code === -1 ? 501 : 500;
 }

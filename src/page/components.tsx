@@ -1,8 +1,9 @@
 /** Components shared by all pages. Preact escapes HTML; texts from the chain are additionally passed through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
 import { agoText, amountText, integerText, isoTime, timeText } from './format.js';
-import { addressLink, blockLink, claimLink, nameLink, txLink } from './links.js';
+import { addressLink, blockLink, claimLink, lbryLink, nameLink, txLink } from './links.js';
 import { markup } from './markup.js';
+import { meaningOf } from './terms.js';
 import { shownLine, shownText } from './text.js';
 
 /** Maximum number of characters of a title or name that a page shows. */
@@ -19,8 +20,8 @@ export function Title({ text }: { readonly text: string }): VNode {
   return markup`<bdi>${shownLine(text, MAX_TITLE)}</bdi>`;
 }
 
-/** Shows a text from the chain with its line breaks. Cut at 5,000 characters by default. */
-export function LongText({ text, most = 5000 }: { readonly text: string; readonly most?: number }): VNode {
+/** Shows a text from the chain with its line breaks, cut at `most` characters. */
+export function LongText({ text, most }: { readonly text: string; readonly most: number }): VNode {
   return <p class="long">{<bdi>{shownText(text, most)}</bdi>}</p>;
 }
 
@@ -67,7 +68,16 @@ export function Time({ sec, now }: { readonly sec: number; readonly now: number 
   return markup`<time datetime="${isoTime(sec)}" title="${timeText(sec)}">${agoText(sec, now)}</time>`;
 }
 
-/** Links to another host. Only this component creates such links. Null if the URL is not HTTPS. */
+/** Shows a time in UTC. The tooltip has the time in the visitor's time zone if scripts are enabled. */
+export function UtcTime({ sec }: { readonly sec: number }): VNode {
+  const text = timeText(sec);
+  return markup`<time datetime="${isoTime(sec)}" title="${text}">${text}</time>`;
+}
+
+/**
+ * Links to a URL from the chain: to another host if the URL is HTTPS, to a page of this site if it is an LBRY URL. Other URLs
+ * are shown as text. Only this component creates links to other hosts.
+ */
 export function Outside({
   url,
   children,
@@ -75,6 +85,8 @@ export function Outside({
   readonly url: string;
   readonly children: ComponentChildren;
 }): VNode {
+  const inner = lbryLink(url);
+  if (inner !== null) return <a href={inner}>{children}</a>;
   const isSafe = URL.canParse(url) && new URL(url).protocol === 'https:';
   if (!isSafe) return <span>{children}</span>;
   return (
@@ -118,11 +130,18 @@ const classOf = ({ isNumber, isTight }: Pick<Column<never>, 'isNumber' | 'isTigh
 const unitOf = ({ unit }: Pick<Column<never>, 'unit'>): VNode | null =>
   unit === undefined ? null : markup`<small> ${unit}</small>`;
 
+/** Tooltip of a column: the meaning of its title. */
+function hintOf({ title }: Pick<Column<never>, 'title'>): VNode | null {
+  const meaning = meaningOf(title);
+  return meaning === undefined ? null : markup` title="${meaning}"`;
+}
+
 /** Shows a table in a scrollable element that can be focused by keyboard. */
 export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   const heads = columns.map(
-    (column) => markup`<th scope="col"${classOf(column)}>${column.title}${unitOf(column)}</th>`,
+    (column) =>
+      markup`<th scope="col"${classOf(column)}${hintOf(column)}>${column.title}${unitOf(column)}</th>`,
   );
   const open = columns.map((column) => {
     const tag = column.isHead ? markup`<th scope="row"` : markup`<td`;
@@ -146,7 +165,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
         .filter(([, value]) => value !== null && value !== undefined && value !== false)
         .map(([name, value]) => (
           <div>
-            <dt>{name}</dt>
+            <dt title={meaningOf(name)}>{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -176,7 +195,7 @@ export function Figures({
     <ul class="figures">
       {items.map(([name, value]) => (
         <li>
-          <span>{name}</span>
+          <span title={meaningOf(name)}>{name}</span>
           <strong>{value}</strong>
         </li>
       ))}

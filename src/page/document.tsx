@@ -117,8 +117,9 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
   return (
     <footer class="bottom">
       <p>
-        This page comes from a node of the LBRY network. It asks no other server for anything. What it shows
-        can also be asked by the node’s methods, as the console shows.
+        This page comes from a node of the LBRY network and loads nothing from other servers. The methods of
+        the node give the same data, as the <a href="/console">console</a> shows.{' '}
+        <a href="/help">Words of these pages</a>
       </p>
       <p>
         Colours:{' '}

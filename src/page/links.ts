@@ -16,11 +16,25 @@ export function nameLink(name: string, nameHex?: string): string {
   return `/name/${encoded(name)}`;
 }
 
+/** Returns the path of the proof of a name, which is given as text or as hex bytes. */
+export function proofLink(name: string, isHex: boolean): string {
+  if (isHex) return `/proof-hex/${encoded(name)}`;
+  return DOTS.test(name) ? proofLink(Buffer.from(name).toString('hex'), true) : `/proof/${encoded(name)}`;
+}
+
 export const claimLink = (claimId: string): string => `/claim/${encoded(claimId)}`;
 export const txLink = (txid: string, output?: number): string =>
   `/tx/${encoded(txid)}${output === undefined ? '' : `#out-${output}`}`;
 export const blockLink = (block: string | number): string => `/block/${encoded(String(block))}`;
 export const addressLink = (address: string): string => `/address/${encoded(address)}`;
+
+/** Returns the path of a page for an LBRY URL (`lbry://@channel#1/name`); null if the text is not such a URL. */
+export function lbryLink(url: string): string | null {
+  const [, rest] = /^lbry:\/\/(.+)$/is.exec(url.trim()) ?? [];
+  const parts = rest?.split('/');
+  if (parts === undefined || parts.some((part) => part === '' || DOTS.test(part))) return null;
+  return `/lbry/${parts.map(encoded).join('/')}`;
+}
 
 /** Returns a path with query parameters. Parameters without a value are omitted. */
 export function withQuery(

@@ -52,6 +52,36 @@ async function claimHash({ txid, n, lastTakeoverHeight }: ProvenClaim): Promise<
   );
 }
 
+/** Fields of a block header as `getblockheader` returns them. */
+export interface ProvenHeader {
+  readonly version: number;
+  /** Absent for the genesis block. */
+  readonly previousblockhash?: string;
+  readonly merkleroot: string;
+  readonly nameclaimroot: string;
+  readonly time: number;
+  /** Compact target as eight hex digits. */
+  readonly bits: string;
+  readonly nonce: number;
+}
+
+const HEADER_BYTES = 112;
+const HASH_BYTES = 32;
+
+/** Returns the hash of a block header in display order. Source: lbrycrd primitives/block.h `CBlockHeader`. */
+export async function headerHash(header: ProvenHeader): Promise<string> {
+  const bytes = new Uint8Array(HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setInt32(0, header.version, true);
+  const { previousblockhash = '', merkleroot, nameclaimroot } = header;
+  [previousblockhash, merkleroot, nameclaimroot].forEach((hash, index) =>
+    bytes.set(bytesOf(hash).subarray(0, HASH_BYTES), 4 + index * HASH_BYTES),
+  );
+  const numbers = [header.time, parseInt(header.bits, 16), header.nonce];
+  numbers.forEach((number, index) => view.setUint32(4 + 3 * HASH_BYTES + index * 4, number, true));
+  return printedOf(await sha256d(bytes));
+}
+
 /** Root hash of a claim trie without names, in display order. Source: lbrycrd claimtrie.cpp `getMerkleHash`. */
 export const EMPTY_TRIE = `${'0'.repeat(63)}1`;
 

@@ -35,6 +35,14 @@ const start: ExplorerStart = {
 };
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
 
+/** How a visitor looks at pages. */
+interface Look {
+  readonly colorScheme: 'light' | 'dark';
+  readonly width: number;
+  readonly textSize?: string;
+  readonly forcedColors?: 'active';
+}
+
 describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let browser: Browser;
   const closers: (() => unknown)[] = [];
@@ -77,24 +85,38 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const { address, claimId, txid } = await withClaim(node);
     const paths = ['/', '/names', '/name/mindblown', '/name/free', '/name/mindblown?block=361', '/blocks']
       .concat(['/block/tip', '/upcoming', '/mempool', '/node', '/console', '/claims', '/find?q=mind'])
-      .concat(['/console?method=getblockhash&p0=1&run=1', '/proof/mindblown', '/charts/claims', '/nothing'])
+      .concat([
+        '/console?method=getblockhash&p0=1&run=1',
+        '/proof/mindblown',
+        '/charts/claims',
+        '/nothing',
+        '/help',
+      ])
       .concat([`/claim/${claimId}`, `/tx/${txid}`, `/address/${address}`]);
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [320, 1280]) {
-        const context = await browser.newContext({
-          colorScheme,
-          viewport: { width, height: 900 },
-          bypassCSP: true,
-        });
-        const { page, faults } = await watched(context, base);
-        for (const path of paths) {
-          const what = `${path}, ${colorScheme}, ${width} pixels`;
-          await page.goto(base + path);
-          expect([what, await findingsOf(page)]).toEqual([what, []]);
-        }
-        expect(faults.filter((text) => !text.includes('404'))).toEqual([]);
-        await context.close();
+    const looks = [
+      { colorScheme: 'light', width: 320 },
+      { colorScheme: 'light', width: 1280 },
+      { colorScheme: 'dark', width: 320 },
+      { colorScheme: 'dark', width: 1280 },
+      { colorScheme: 'light', width: 1280, textSize: '200%' },
+      { colorScheme: 'dark', width: 1280, forcedColors: 'active' },
+    ] as const;
+    for (const { width, textSize = '100%', ...look } of looks as readonly Look[]) {
+      const context = await browser.newContext({
+        ...look,
+        viewport: { width, height: 900 },
+        bypassCSP: true,
+      });
+      const { page, faults } = await watched(context, base);
+      for (const path of paths) {
+        const what = `${path}, ${JSON.stringify(look)}, ${width} pixels, text ${textSize}`;
+        await page.goto(base + path);
+        await page.addStyleTag({ content: `:root { font-size: ${textSize} }` });
+        expect([what, await findingsOf(page)]).toEqual([what, []]);
       }
+      expect(faults.filter((text) => !text.includes('404'))).toEqual([]);
+      await context.close();
+    }
   });
 
   it('escapes hostile texts in every part of every page', async () => {

@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       ['/', 'Latest blocks'],
       ['/name/mindblown', 'To take the name over'],
       ['/names', 'mindblown'],
-      [`/claim/${claimId}`, 'Bids for the name'],
+      [`/claim/${claimId}`, 'Its bid for the name'],
       ['/find?q=mind', 'mindblown'],
       ['/blocks', '361'],
       ['/block/tip', 'Claims: 1'],

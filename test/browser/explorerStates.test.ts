@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WebSocketServer } from 'ws';
 import { AskError, BusyError } from '../../src/explorer/explorerRpcStub.js';
 import { Site, type SiteState } from '../../src/explorer/site.js';
 import { answers, HASH, ID } from '../support/hostileAnswers.js';
@@ -18,7 +19,8 @@ const start = {
   network: 'main',
   spacingSec: 150,
   hostNames: [],
-  proxies: [],
+  // The tests appear as visitors from other machines by the header X-Forwarded-For.
+  proxies: ['127.0.0.1'],
   showsImages: true,
   isIndexable: false,
   showsPeers: false,
@@ -73,7 +75,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   });
 
   /** Kinds of pages that axe looks at here; it takes the longest. */
-  const FOR_AXE = ['The node is starting', 'The node is syncing', 'Search for it', 'Too many requests'];
+  const FOR_AXE = ['The node is starting', 'The node is syncing', 'Search for “xyz”', 'Too many requests'];
 
   /** The answer's status, and the text of the page once it is there. */
   async function look(
@@ -164,23 +166,97 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
       getindexinfo: { txindex: { synced: false, best_block_height: 3 } },
     };
     const pages = [
-      [`/claim/${ID}`, 501, 'The claim index is not complete: block 3 of 10'],
+      [`/claim/${ID}`, 503, 'The claim index is not complete: block 3 of 10'],
       ['/address/mx', 200, 'The address index is not complete: block 3 of 10'],
-      [`/tx/${HASH}`, 404, 'Transactions are still being indexed'],
+      [`/tx/${HASH}`, 503, 'An index is still being filled'],
       ['/node', 200, 'is being filled'],
     ] as const;
     for (const [path, status, text] of pages) {
       const found = await look(path);
       expect([path, found.status]).toEqual([path, status]);
       expect(found.text).toContain(text);
+      expect([path, found.headers['retry-after']]).toEqual([path, status === 503 ? '10' : undefined]);
     }
+    // The page loads itself again until the index is complete.
+    await page.clock.install();
+    await look(`/claim/${ID}`);
     instead = {};
     state.tip = { ...TIP, height: 11, hash: '11'.repeat(32) };
+    await page.clock.fastForward(10_000);
+    await page.getByText('Its bid for the name').waitFor();
     for (const [path, , text] of pages) {
       const found = await look(path);
       expect([path, found.status]).toEqual([path, 200]);
       expect(found.text).not.toContain(text);
     }
+  });
+
+  it('name a stopped index, with the cause only for visitors on the machine of the node', async () => {
+    const message =
+      'The claim index stopped at block 3 of 10 because of an error: /home/me/claims: disk full';
+    instead = { getclaim: new AskError(-1, message), getclaimstatus: new AskError(-1, message) };
+    const near = await look(`/claim/${ID}`);
+    expect([near.status, near.text.includes(message)]).toEqual([501, true]);
+    const known = answers('harmless');
+    const warnings = { warnings: 'The folder /home/me is nearly full' };
+    instead['getblockchaininfo'] = { ...(known['getblockchaininfo'] as object), ...warnings };
+    for (const path of ['/', '/node']) expect((await look(path)).text).toContain(warnings.warnings);
+    await page.setExtraHTTPHeaders({ 'X-Forwarded-For': '203.0.113.5' });
+    const far = await look(`/claim/${ID}`);
+    expect(far.text).toContain('because of an error. The log of the node has the reason.');
+    expect((await look('/node')).text).toContain('The node has warnings');
+    for (const path of [`/claim/${ID}`, '/', '/node'])
+      expect((await look(path)).text).not.toContain('/home/me');
+    await page.setExtraHTTPHeaders({});
+  });
+
+  it('link from a disconnected block to the block in its place', async () => {
+    const known = answers('harmless');
+    instead = { getblockheader: { ...(known['getblockheader'] as object), confirmations: -1 } };
+    const { text } = await look(`/block/${HASH}`);
+    expect(text).toContain('This block is no longer in the chain.');
+    await page.getByRole('link', { name: 'Show the block in its place' }).waitFor();
+    state.tip = { ...TIP, height: 9, hash: '99'.repeat(32) };
+    expect((await look(`/block/${HASH}`)).text).toContain('The chain has no block at its height now.');
+  });
+
+  it('load again after a lost connection, because changes were missed', async () => {
+    await page.goto(`${base}/mempool`);
+    const isLive = page.locator('#live[data-live="yes"]');
+    await isLive.waitFor();
+    const again = page.waitForRequest(`${base}/mempool`);
+    const sockets = Reflect.get(site.live, 'server') as WebSocketServer;
+    for (const socket of sockets.clients) socket.terminate();
+    await page.getByText('not live').waitFor();
+    await again;
+    await isLive.waitFor();
+  });
+
+  it('show a claim with its waiting operations, its whole description, and its picture on request', async () => {
+    const known = answers('harmless')['getclaim'] as { value: object };
+    const value = {
+      ...known.value,
+      description: `${'long '.repeat(2000)}end`,
+      website_url: 'lbry://@chan#1/song',
+      thumbnail: { url: 'https://pictures.invalid/a.png' },
+    };
+    instead = { getclaim: { ...known, value } };
+    expect((await look(`/claim/${ID}`)).text).toContain('Waiting in the mempool (1)');
+    expect(await page.locator('a', { hasText: 'lbry://@chan#1/song' }).getAttribute('href')).toBe(
+      '/lbry/%40chan%231/song',
+    );
+    const description = page.locator('p.long');
+    expect(await description.innerText()).not.toContain('end');
+    await page.getByRole('link', { name: 'Show the whole description' }).click();
+    await description.getByText('end').waitFor();
+    const stop = page.getByRole('link', { name: 'Stop loading pictures' });
+    expect(await stop.count()).toBe(0);
+    await page.route('https://pictures.invalid/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Show pictures from their hosts' }).click();
+    await page.locator('img.thumbnail').waitFor({ state: 'attached' });
+    await stop.click();
+    await page.getByRole('link', { name: 'Show pictures from their hosts' }).waitFor();
+    expect(await page.locator('img.thumbnail').count()).toBe(0);
   });
 
   it('show the available data of a pruned block, and name the missing data', async () => {
@@ -196,9 +272,10 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   });
 
   it.each([
-    ['/nothing', 404, 'There is no such page'],
-    ['/claim/xyz', 404, 'Search for it'],
+    ['/nothing', 404, 'Search for “nothing”'],
+    ['/claim/xyz', 404, 'Search for “xyz”'],
     ['/block/99', 404, 'The latest block'],
+    ['/tx/99', 404, 'Search for “99”'],
     ['/charts/x', 404, 'Hash rate'],
     ['/name/%zz', 400, 'This address is malformed'],
     ['/blocks?from=x', 400, 'must be a whole number'],

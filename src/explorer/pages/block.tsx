@@ -11,12 +11,13 @@ import {
   Table,
   Tag,
   Tx,
+  UtcTime,
 } from '../../page/components.js';
 import { integerText, prefixedText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { integerOf, notFound, type Page, type PageContext } from '../pageContext.js';
+import { integerOf, notFound, searchLink, type Page, type PageContext } from '../pageContext.js';
 import {
   EventSubject,
   EventTag,
@@ -61,7 +62,8 @@ async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash
   if (!/^[0-9a-f]{64}$/i.test(wanted))
     throw notFound(
       'This is not a block',
-      'A block is named by its hash of 64 hexadecimal digits, or by its height.',
+      'A block is identified by its hash of 64 hexadecimal digits, or by its height.',
+      [searchLink(wanted)],
     );
   return { hash: wanted.toLowerCase(), isHash: true };
 }
@@ -97,7 +99,7 @@ interface Shown {
   /** Statistics; null for a block that is not in the active chain. */
   readonly stats: OrError<BlockStats> | null;
   readonly events: OrError<BlockEventsAnswer> | null;
-  /** For a block outside the active chain: the hash of the block at its height in the active chain. */
+  /** For a block outside the active chain: the hash of the block at its height in the active chain, if there is one. */
   readonly place: OrError<string> | null;
   readonly path: string;
   /** Positions of the first event and the first transaction that the page shows. */
@@ -110,7 +112,7 @@ async function headerOf(ask: PageContext['ask'], hash: string): Promise<BlockHea
     return await ask<BlockHeaderAnswer>('getblockheader', hash);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw notFound('There is no such block', 'This node knows no block with this hash.');
+    throw notFound('There is no such block', 'This node knows no block with this hash.', [searchLink(hash)]);
   }
 }
 
@@ -127,7 +129,7 @@ async function read({ ask, query, tip }: PageContext, hash: string): Promise<Sho
           ask<BlockEventsAnswer>('getblockevents', hash, A_PAGE, ...(after === undefined ? [] : [after])),
         )
       : null,
-    isActive ? null : orNull(ask<string>('getblockhash', Math.min(header.height, tip.height))),
+    isActive || header.height > tip.height ? null : orNull(ask<string>('getblockhash', header.height)),
   ]);
   return { header, isActive, whole, stats, events, place, path: blockLink(hash), after, from };
 }
@@ -153,7 +155,7 @@ function BlockFigures({ header, isActive, whole, stats }: Shown) {
   return (
     <Figures
       items={[
-        ['Time', timeText(header.time)],
+        ['Time', <UtcTime sec={header.time} />],
         ['Transactions', integerText(header.nTx)],
         ...(isMissing(whole) ? [] : [['Size', sizeText(whole.size)] as const]),
         ...(stats === null || isMissing(stats)
@@ -232,7 +234,7 @@ function Header({ header, whole }: Shown) {
         ['Bits', <code>{header.bits}</code>],
         ['Nonce', integerText(header.nonce)],
         ['Version', <code>{header.versionHex}</code>],
-        ['Median time', timeText(header.mediantime)],
+        ['Median time', <UtcTime sec={header.mediantime} />],
         ['Chain work', <code class="hash">{header.chainwork.replace(/^0+(?=.)/, '')}</code>],
         ['Weight', !isMissing(whole) && integerText(whole.weight)],
       ]}
@@ -255,8 +257,15 @@ export const block: Page = async (context) => {
         <h1>Block {integerText(header.height)}</h1>
         {!isActive && (
           <Notice tone="warning">
-            This block is no longer in the chain: a branch with more work took its place.{' '}
-            {typeof place === 'string' && <a href={blockLink(place)}>Show the block in its place</a>}
+            This block is no longer in the chain.{' '}
+            {typeof place === 'string' ? (
+              <>
+                A branch with more work replaced it.{' '}
+                <a href={blockLink(place)}>Show the block in its place</a>
+              </>
+            ) : (
+              'The chain has no block at its height now.'
+            )}
           </Notice>
         )}
         <Neighbours {...header} />

@@ -19,13 +19,17 @@ interface SeriesAnswer {
 }
 
 const METRICS = [
-  ['difficulty', 'Difficulty'],
-  ['hashrate', 'Hash rate'],
-  ['interval', 'Time between blocks'],
-  ['transactions', 'Transactions a block'],
-  ['names', 'Names'],
-  ['claims', 'Claims'],
-  ['amount', 'LBC in claims'],
+  [
+    'difficulty',
+    'Difficulty',
+    'How much work it takes to find a block, compared with the easiest possible block.',
+  ],
+  ['hashrate', 'Hash rate', 'Estimated number of hashes that all miners together compute each second.'],
+  ['interval', 'Time between blocks', 'Average time from a block to the next.'],
+  ['transactions', 'Transactions a block', 'Average number of transactions in a block.'],
+  ['names', 'Names', 'Number of names that a claim holds.'],
+  ['claims', 'Claims', 'Number of active claims.'],
+  ['amount', 'LBC in claims', 'LBC in active claims. Their owners can take them back.'],
 ] as const;
 
 const POINTS = 600;
@@ -40,7 +44,7 @@ export const charts: Page = async ({ ask, parts }) => {
       'Choose one of these.',
       METRICS.map(([key, title]) => [`/charts/${key}`, title]),
     );
-  const [key, title] = metric;
+  const [key, title, meaning] = metric;
   const series = await orNull(ask<SeriesAnswer>('getchainseries', key, null, null, POINTS));
   const step = isMissing(series) ? 1 : Math.max(1, Math.ceil(series.points.length / ROWS));
   const rows = isMissing(series)
@@ -54,6 +58,7 @@ export const charts: Page = async ({ ask, parts }) => {
     body: (
       <>
         <h1>{title}</h1>
+        <p class="quiet">{meaning}</p>
         <Chips
           label="Charts"
           items={METRICS.map(([other, text]) => [`/charts/${other}`, text, other === key])}

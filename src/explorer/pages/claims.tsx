@@ -107,7 +107,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
                 claims={answer.claims}
                 nowSec={nowSec}
                 caption="Claims that were found"
-                empty="No claim fits."
+                empty="No claim matches."
               />
               <Pager
                 next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}

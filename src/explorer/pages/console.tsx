@@ -58,7 +58,7 @@ function MethodForm({
         </label>
       ))}
       <button type="submit" name="run" value="1">
-        Ask
+        Call
       </button>
     </form>
   );
@@ -107,7 +107,7 @@ export const consolePage: Page = async (context) => {
   if (method === undefined)
     throw notFound(
       'This method is not open here',
-      `The console asks reading methods alone. On the node’s machine: ${command} ${shownText(name ?? '', 60)}`,
+      `The console calls only methods that read. On the machine of the node: ${command} ${shownText(name ?? '', 60)}`,
       [['/console', 'All open methods']],
     );
   const answer = method !== null && query.get('run') === '1' ? await answerOf(context, method, query) : null;
@@ -122,7 +122,10 @@ export const consolePage: Page = async (context) => {
         <h1>{method === null ? 'Console' : <code>{method.name}</code>}</h1>
         {method === null ? (
           <>
-            <p>These methods of the node read only. Choose one to see what it takes and to try it.</p>
+            <p>
+              Programs call methods of the node to get its data. These methods only read. Choose one to see
+              its arguments and to call it.
+            </p>
             {categories.map((category) => (
               <Section title={category}>
                 <ul class="chips">
@@ -142,7 +145,7 @@ export const consolePage: Page = async (context) => {
             <p>
               <a href="/console">All methods</a>
             </p>
-            <Section title="Ask">
+            <Section title="Call">
               <MethodForm method={method} query={query} />
             </Section>
             {answer}

@@ -76,7 +76,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
   const id = byId === null || isMissing(byId) ? null : ((byId as { claimId?: string }).claimId ?? null);
   return {
     title: `Search: ${shownLine(text, 60)}`,
-    description: 'Names and claims that fit.',
+    description: 'Matching names and claims.',
     topics: ['tip'],
     searched: text,
     body: (
@@ -97,11 +97,11 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
           )}
         </ul>
         <Section
-          title="Names that begin so"
+          title="Names that begin with it"
           more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All of them</a>}
         >
           {found.length === 0 ? (
-            <p class="quiet">No name with an active claim begins so.</p>
+            <p class="quiet">No claim holds a name that begins with it.</p>
           ) : (
             <ul class="chips">
               {found.map(({ name, namehex }) => (
@@ -115,7 +115,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
           )}
         </Section>
         <Section
-          title="Claims that fit"
+          title="Matching claims"
           more={<a href={withQuery('/claims', { text: text.slice(0, 300) })}>All of them</a>}
         >
           {isMissing(claims) ? (
@@ -124,8 +124,8 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
             <ClaimTable
               claims={claims.claims}
               nowSec={nowSec}
-              caption="Claims that fit"
-              empty="No claim fits."
+              caption="Matching claims"
+              empty="No claim matches."
             />
           )}
         </Section>

@@ -201,8 +201,12 @@ export const home: Page = async (context) => {
     body: (
       <>
         <h1>Names, claims and blocks of the LBRY chain</h1>
+        <p class="quiet">
+          A claim publishes something under a name and bids LBC, the coin of the network. The claim with the
+          most LBC holds the name. <a href="/help">What do the words mean?</a>
+        </p>
         {tip.height === 0 && <EmptyChain network={network} command={context.command} />}
-        {info.warnings !== '' && <Notice tone="warning">{info.warnings}</Notice>}
+        {context.showsPeers && info.warnings !== '' && <Notice tone="warning">{info.warnings}</Notice>}
         <HomeFigures {...shown} height={tip.height} />
         <LatestBlocks blocks={shown.blocks} nowSec={nowSec} />
         <div class="columns">

@@ -1,11 +1,24 @@
 /** `/mempool`: unconfirmed transactions by fee rate, and unconfirmed claim operations. */
-import { Amount, Coins, ClaimId, Figures, Notice, Section, Table, Time, Tx } from '../../page/components.js';
+import {
+  Amount,
+  Coins,
+  ClaimId,
+  Figures,
+  Pager,
+  Section,
+  Table,
+  Tag,
+  Time,
+  Tx,
+} from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
+import { withQuery } from '../../page/links.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
 import type { Page } from '../pageContext.js';
 import { EventTag, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
 
 const BAR_WIDTH = 100;
+const A_PAGE = 100;
 
 type Estimate = OrError<{ readonly feerate?: number }>;
 
@@ -27,7 +40,7 @@ function SummaryFigures({
         ['Fees', <Amount lbc={summary.totalFee} />],
         ['Least fee', `${rate(summary.minFeeRate)} sat/vB`],
         [
-          'For six blocks',
+          'To be in the next six blocks',
           isMissing(estimate) || estimate.feerate === undefined
             ? 'not known'
             : `${rate(estimate.feerate)} sat/vB`,
@@ -90,7 +103,34 @@ function Newest({ newest, nowSec }: Pick<MempoolSummary, 'newest'> & { readonly 
   );
 }
 
-function Bids({ claims, next, total }: MempoolClaims) {
+const OPERATIONS = [
+  ['claim', 'New claims'],
+  ['update', 'Updates'],
+  ['support', 'Supports'],
+  ['abandon', 'Abandoned'],
+] as const;
+
+/** Numbers of claim operations by kind. */
+function Operations({ operations }: MempoolSummary) {
+  return (
+    <ul class="counts">
+      {OPERATIONS.filter(([kind]) => (operations[kind] ?? 0) > 0).map(([kind, title]) => (
+        <li>
+          <Tag>
+            {title}: {integerText(operations[kind] ?? 0)}
+          </Tag>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface BidsProps extends MempoolClaims {
+  /** Cursor of this page; undefined on the first page. */
+  readonly after: string | undefined;
+}
+
+function Bids({ claims, next, after }: BidsProps) {
   return (
     <>
       <Table
@@ -108,15 +148,19 @@ function Bids({ claims, next, total }: MempoolClaims) {
           { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
         ]}
       />
-      {next !== undefined && <Notice>There are more: {integerText(total)} in all.</Notice>}
+      <Pager
+        next={next && withQuery('/mempool', { after: next })}
+        first={after === undefined ? undefined : '/mempool'}
+      />
     </>
   );
 }
 
-export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
+export const mempool: Page = async ({ ask, query, nowSec, isSyncing }) => {
+  const after = query.get('after') ?? undefined;
   const [summary, claims, estimate] = await Promise.all([
     orNull(ask<MempoolSummary>('getmempoolsummary')),
-    orNull(ask<MempoolClaims>('listmempoolclaims')),
+    orNull(ask<MempoolClaims>('listmempoolclaims', null, null, false, A_PAGE, after ?? null)),
     orNull(ask<{ feerate?: number }>('estimatesmartfee', 6)),
   ]);
   return {
@@ -127,6 +171,9 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
     body: (
       <>
         <h1>Mempool: unconfirmed transactions</h1>
+        <p class="quiet">
+          These transactions wait for a block. Those with a higher fee for their size usually come first.
+        </p>
         {isSyncing && <NotYet />}
         {isMissing(summary) ? (
           <Missing error={summary} />
@@ -137,8 +184,12 @@ export const mempool: Page = async ({ ask, nowSec, isSyncing }) => {
             <Newest newest={summary.newest} nowSec={nowSec} />
           </>
         )}
-        <Section title="Bids that wait">
-          {isMissing(claims) ? <Missing error={claims} /> : <Bids {...claims} />}
+        <Section
+          title={isMissing(claims) ? 'Claim operations' : `Claim operations (${integerText(claims.total)})`}
+          id="claims"
+        >
+          {!isMissing(summary) && <Operations {...summary} />}
+          {isMissing(claims) ? <Missing error={claims} /> : <Bids {...claims} after={after} />}
         </Section>
       </>
     ),

@@ -5,7 +5,7 @@ import { withQuery } from '../../page/links.js';
 import { shownLine } from '../../page/text.js';
 import type { NamePieces } from '../answers.js';
 import { badRequest, type Page } from '../pageContext.js';
-import { AsOf, blockOf, NameOf } from './parts.js';
+import { AsOf, AsOfForm, blockOf, NameOf } from './parts.js';
 
 const A_PAGE = 100;
 
@@ -20,6 +20,23 @@ interface ListNamesAnswer {
     readonly lastTakeoverHeight: number;
   })[];
   readonly next?: string;
+}
+
+function Head({ prefix, block }: { readonly prefix: string; readonly block: string }) {
+  return (
+    <div class="head">
+      <h1>
+        {prefix === '' ? (
+          'Names'
+        ) : (
+          <>
+            Names that begin with <bdi>{shownLine(prefix, 60)}</bdi>
+          </>
+        )}
+      </h1>
+      <AsOfForm path="/names" shown={block} kept={{ prefix }} />
+    </div>
+  );
 }
 
 export const names: Page = async (context) => {
@@ -43,15 +60,7 @@ export const names: Page = async (context) => {
     searched: prefix,
     body: (
       <>
-        <h1>
-          {prefix === '' ? (
-            'Names'
-          ) : (
-            <>
-              Names that begin with <bdi>{shownLine(prefix, 60)}</bdi>
-            </>
-          )}
-        </h1>
+        <Head prefix={prefix} block={query.get('block') ?? ''} />
         <AsOf height={answer.height} now={tip.height} path={withQuery('/names', { prefix })} />
         <form class="search" action="/names" method="get">
           <label class="unseen" for="prefix">
@@ -67,10 +76,10 @@ export const names: Page = async (context) => {
           />
           <button type="submit">Show</button>
         </form>
-        <Section title="In the order of their bytes">
+        <Section title="Sorted by name">
           <Table
             caption="Names"
-            empty="No name with an active claim begins so."
+            empty="No claim holds a name that begins so."
             rows={answer.names}
             columns={[
               { title: 'Name', isHead: true, cell: (name) => <NameOf of={name} /> },

@@ -77,9 +77,12 @@ async function read({ ask }: PageContext): Promise<Shown> {
   return { chain, network, peers, totals, indexes, uptime, claimIndex, hub };
 }
 
-function Warnings({ chain, network }: Shown) {
+/** Warnings of the node, which may contain paths of its machine. Visitors from other machines see only whether there are any. */
+function Warnings({ chain, network, showsPeers }: Shown & Pick<PageContext, 'showsPeers'>) {
   const texts = [chain.warnings, isMissing(network) ? '' : network.warnings].filter((text) => text !== '');
   if (texts.length === 0) return <Notice tone="good">No warnings.</Notice>;
+  if (!showsPeers)
+    return <Notice tone="warning">The node has warnings. Visitors on its machine see them here.</Notice>;
   return (
     <>
       {[...new Set(texts)].map((text) => (
@@ -104,6 +107,15 @@ function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly ch
           'Pruned',
           chain.pruned ? `yes, blocks from ${integerText(chain.pruneheight ?? 0)} on are kept` : 'no',
         ],
+        [
+          'Networks of peers',
+          !isMissing(network) &&
+            (network.networks
+              .filter(({ reachable }) => reachable)
+              .map(({ name }) => name)
+              .join(', ') ||
+              'none'),
+        ],
         ['Version', !isMissing(network) && shownLine(network.subversion, 100)],
         ['Received', !isMissing(totals) && sizeText(totals.totalbytesrecv)],
         ['Sent', !isMissing(totals) && sizeText(totals.totalbytessent)],
@@ -113,19 +125,22 @@ function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly ch
 }
 
 /** Shows the state of the claim search and the hub, if they are enabled. */
-function Services({ claimIndex, hub }: Shown) {
+function Services({ claimIndex, hub, showsPeers }: Shown & Pick<PageContext, 'showsPeers'>) {
+  const causeOf = (failure: string | undefined): string | undefined =>
+    failure &&
+    (showsPeers ? shownLine(failure, 300) : 'because of an error; the log of the node has the reason');
   const search = isMissing(claimIndex) ? undefined : claimIndex.search;
   const rows: [string, ComponentChildren][] = [
     ['Claims in the search', search && integerText(search.documents)],
     ['Search', search && (search.synced ? 'complete' : `up to block ${integerText(search.height)}`)],
     ['Stored in', search && shownLine(search.backend, 60)],
-    ['Search stopped', search?.failure && shownLine(search.failure, 300)],
+    ['Search stopped', causeOf(search?.failure)],
   ];
   if (!isMissing(hub))
     rows.push(
       ['Hub', hub.listening ? `serves up to block ${integerText(hub.height)}` : 'accepts no clients now'],
       ['Clients of the hub', `${integerText(hub.sessions)} of ${integerText(hub.max_sessions)}`],
-      ['Hub stopped', hub.failure && shownLine(hub.failure, 300)],
+      ['Hub stopped', causeOf(hub.failure)],
     );
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   if (shown.length === 0) return null;
@@ -135,6 +150,15 @@ function Services({ claimIndex, hub }: Shown) {
     </Section>
   );
 }
+
+/** Data that each index finds. */
+const FINDS: Readonly<Record<string, string>> = {
+  txindex: 'transactions by id',
+  spendindex: 'the transaction that spent an output',
+  addressindex: 'transactions and balance of an address',
+  claimindex: 'claims by id and by channel',
+  blockfilterindex: 'filters of blocks for light wallets',
+};
 
 function Indexes({ indexes }: Shown) {
   if (isMissing(indexes)) return null;
@@ -146,6 +170,7 @@ function Indexes({ indexes }: Shown) {
         rows={Object.entries(indexes)}
         columns={[
           { title: 'Index', isHead: true, cell: ([name]) => name },
+          { title: 'Finds', cell: ([name]) => FINDS[name] ?? '–' },
           {
             title: 'State',
             cell: ([, { synced }]) =>
@@ -192,7 +217,8 @@ function Peers({
     <Section title={`Peers (${integerText(peers.length)})`}>
       {!showsPeers && (
         <Notice>
-          Addresses of peers are shown to visitors of this machine alone (-explorerpeers=1 shows them to all).
+          Addresses of peers are shown only to visitors on the machine of the node (-explorerpeers=1 shows
+          them to all).
         </Notice>
       )}
       <Table
@@ -217,7 +243,7 @@ export const nodePage: Page = async (context) => {
     body: (
       <>
         <h1>This node</h1>
-        <Warnings {...shown} />
+        <Warnings {...shown} showsPeers={showsPeers} />
         <Figures
           items={[
             ['Height', integerText(tip.height)],
@@ -231,7 +257,7 @@ export const nodePage: Page = async (context) => {
           <ChainFacts {...shown} chainName={chainName} />
         </Section>
         <Indexes {...shown} />
-        <Services {...shown} />
+        <Services {...shown} showsPeers={showsPeers} />
         <Peers peers={peers} showsPeers={showsPeers} nowSec={nowSec} />
       </>
     ),

@@ -8,6 +8,7 @@ import { claims } from './claims.js';
 import { charts } from './charts.js';
 import { consolePage } from './console.js';
 import { find, lbry } from './find.js';
+import { help } from './help.js';
 import { home } from './home.js';
 import { mempool } from './mempool.js';
 import { name, nameHex } from './name/name.js';
@@ -27,6 +28,7 @@ export const PAGES: ReadonlyMap<string, Page> = new Map([
   ['charts', charts],
   ['console', consolePage],
   ['find', find],
+  ['help', help],
   ['lbry', lbry],
   ['mempool', mempool],
   ['name', name],

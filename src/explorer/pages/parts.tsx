@@ -173,10 +173,21 @@ export function AsOf({
   );
 }
 
+interface AsOfFormProps {
+  readonly path: string;
+  /** The block (hash or height) that the form contains. */
+  readonly shown: string;
+  /** Further parameters of the page that the form keeps. */
+  readonly kept?: Readonly<Record<string, string>>;
+}
+
 /** A form field for the block whose state the page should show. */
-export function AsOfForm({ path, shown }: { readonly path: string; readonly shown: string }): VNode {
+export function AsOfForm({ path, shown, kept = {} }: AsOfFormProps): VNode {
   return (
     <form class="asof" action={path} method="get">
+      {Object.entries(kept).map(
+        ([name, value]) => value !== '' && <input type="hidden" name={name} value={value} />,
+      )}
       <label for="as-of">As of block</label>
       <input
         id="as-of"

@@ -1,13 +1,13 @@
 /** `/proof/<name>` and `/proof-hex/<hex>`: a proof that the claim root in a block header commits to the owner of the name. */
 import { Block, Facts, Hash, Notice, Section, Table, type Column } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
-import { nameLink, txLink } from '../../page/links.js';
+import { nameLink, proofLink, txLink } from '../../page/links.js';
 import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } from '../../page/proof.js';
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer } from '../answers.js';
 import type { VNode } from 'preact';
 import { badRequest, type Page, type PageContext, type PageResult } from '../pageContext.js';
-import { blockOf } from './parts.js';
+import { AsOf, AsOfForm, blockOf } from './parts.js';
 
 interface ProofAnswer {
   /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
@@ -165,7 +165,13 @@ function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
       </>
     );
   const isRight = steps.at(-1) === root;
-  const given = JSON.stringify({ claim, ...(pairs === null ? { nodes } : { pairs }), root });
+  const { hash, version, previousblockhash, merkleroot, nameclaimroot, time, bits, nonce } = header;
+  const given = JSON.stringify({
+    claim,
+    ...(pairs === null ? { nodes } : { pairs }),
+    header: { version, previousblockhash, merkleroot, nameclaimroot, time, bits, nonce },
+    hash,
+  });
   return (
     <>
       {unheld}
@@ -186,6 +192,7 @@ function ProvenFacts({ header, claim }: Shown) {
     <Facts
       rows={[
         ['Block', <Block height={header.height} />],
+        ['Hash of the block', <Hash hash={header.hash} isWhole />],
         ['Root in its header', <Hash hash={header.nameclaimroot} isWhole />],
         [
           'Winning claim',
@@ -202,7 +209,7 @@ function ProvenFacts({ header, claim }: Shown) {
 }
 
 async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
-  const { parts, query } = context;
+  const { parts, query, tip } = context;
   const [name = ''] = parts;
   if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
   if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
@@ -216,15 +223,21 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
     topics: ['tip'],
     body: (
       <>
-        <h1>
-          Proof of{' '}
-          <a href={isHex ? nameLink('', name) : nameLink(name)}>
-            <bdi>{shown}</bdi>
-          </a>
-        </h1>
+        <div class="head">
+          <h1>
+            Proof of{' '}
+            <a href={isHex ? nameLink('', name) : nameLink(name)}>
+              <bdi>{shown}</bdi>
+            </a>
+          </h1>
+          <AsOfForm path={proofLink(name, isHex)} shown={query.get('block') ?? ''} />
+        </div>
+        <AsOf height={header.height} now={tip.height} path={proofLink(name, isHex)} />
         <p>
-          Each block header holds the root of the claim trie. The steps below lead from the winning claim to a
-          root: when it is that of the header, the claim held the name after that block.
+          The claim trie is a tree of hashes over all names and claims, and each block header contains its
+          root. The steps below lead from the winning claim to a root. If it is the root in the header, the
+          claim held the name after that block. For a block of your choice enter its hash, as another node
+          shows it.
         </p>
         <Verdict {...proven} />
         <Section title="What is proven">

@@ -16,12 +16,14 @@ import {
   Section,
   Table,
   Tag,
+  UtcTime,
 } from '../../page/components.js';
-import { integerText, sizeText, timeText } from '../../page/format.js';
+import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { integerOf, notFound, type Page, type PageContext, type PageError } from '../pageContext.js';
+import { isFilling, pageErrorOf } from '../nodeErrors.js';
+import { integerOf, notFound, searchLink, type Page, type PageContext } from '../pageContext.js';
 import { ClaimLine } from './parts.js';
 
 const A_PAGE = 100;
@@ -30,7 +32,8 @@ function InputCell({ input }: { readonly input: TxInput }) {
   if (input.coinbase !== undefined)
     return (
       <>
-        newly made, with <code class="hash">{input.coinbase.slice(0, 200)}</code>
+        new coins for the miner of the block, with the data{' '}
+        <code class="hash">{input.coinbase.slice(0, 200)}</code>
       </>
     );
   return (
@@ -67,21 +70,17 @@ function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIn
   if (!output.spent) return <Tag tone="good">unspent</Tag>;
   const by = output.spentBy;
   if (by === undefined)
-    return <span title={hasIndex ? undefined : 'by which is told with -spendindex'}>spent</span>;
+    return (
+      <span title={hasIndex ? undefined : 'With -spendindex the node shows the transaction that spent it'}>
+        spent
+      </span>
+    );
   return (
     <>
       spent by <Hash hash={by.txid} href={txLink(by.txid)} />
       {by.height === undefined ? ' (waits)' : ''}
     </>
   );
-}
-
-/** Error page for an unknown transaction, with the node's reason. The node's advice for owners of wallets is removed. */
-function whyNotFound({ message }: AskError): PageError {
-  const reason = message.replace(/ Use gettransaction for wallet transactions\./, '');
-  return reason.includes('process of being indexed')
-    ? notFound('Transactions are still being indexed', reason, [['/node', 'How far the index is']])
-    : notFound('There is no such transaction', reason);
 }
 
 function Inputs({ inputs, inputcount }: TxInfoAnswer) {
@@ -125,6 +124,26 @@ function Outputs({ outputs, outputcount, spendindex }: TxInfoAnswer) {
   );
 }
 
+/** Links to calls of the console: the whole transaction, and the proof that its block contains it. */
+function ConsoleLinks({ txid, state }: TxInfoAnswer) {
+  const run = (method: string, ...params: readonly string[]): string =>
+    withQuery('/console', {
+      method,
+      run: 1,
+      ...Object.fromEntries(params.map((text, n) => [`p${n}`, text])),
+    });
+  return (
+    <>
+      <a href={run('getrawtransaction', txid, 'true')}>whole transaction</a>
+      {state === 'chain' && (
+        <>
+          , <a href={run('gettxoutproof', JSON.stringify([txid]))}>proof that its block contains it</a>
+        </>
+      )}
+    </>
+  );
+}
+
 function Details(info: TxInfoAnswer) {
   return (
     <Section title="Details">
@@ -132,7 +151,7 @@ function Details(info: TxInfoAnswer) {
         rows={[
           ['Block', info.blockhash && <Hash hash={info.blockhash} href={blockLink(info.blockhash)} />],
           ['Place in the block', info.position !== undefined && integerText(info.position)],
-          ['Time', info.time !== undefined && timeText(info.time)],
+          ['Time', info.time !== undefined && <UtcTime sec={info.time} />],
           ['Amount in', info.amountin !== undefined && <Amount lbc={info.amountin} />],
           ['Amount out', <Amount lbc={info.amountout} />],
           ['Virtual size', `${integerText(info.vsize)} vB`],
@@ -140,6 +159,7 @@ function Details(info: TxInfoAnswer) {
           ['Version', integerText(info.version)],
           ['Lock time', integerText(info.locktime)],
           ['Hash with witness', info.hash !== info.txid && <Hash hash={info.hash} />],
+          ['In the console', <ConsoleLinks {...info} />],
         ]}
       />
     </Section>
@@ -156,18 +176,17 @@ async function read(ask: PageContext['ask'], txid: string, from: number): Promis
   try {
     return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
-    if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw whyNotFound(error);
+    if (!(error instanceof AskError) || error.code !== -5 || isFilling(error)) throw error;
+    throw notFound('There is no such transaction', pageErrorOf(error).message, [searchLink(txid)]);
   }
 }
 
 export const tx: Page = async ({ ask, parts, query, tip }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
-    throw notFound(
-      'This is not a transaction id',
-      'A transaction is named by its id of 64 hexadecimal digits.',
-    );
+    throw notFound('This is not a transaction id', 'A transaction is identified by 64 hexadecimal digits.', [
+      searchLink(wanted),
+    ]);
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
   const info = await read(ask, txid, from);

@@ -1,10 +1,20 @@
 /** `/upcoming`: scheduled activations, expirations and takeovers. */
 import { Pager, Section, Table, type Column } from '../../page/components.js';
-import { blocksText, countText, integerText } from '../../page/format.js';
+import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { UpcomingAnswer, UpcomingEvent } from '../answers.js';
 import { integerOf, type Page, type PageResult } from '../pageContext.js';
-import { AsOf, AsOfForm, Chips, EventSubject, EventTag, NameOf, NotYet, OptionalCoins } from './parts.js';
+import {
+  AsOf,
+  AsOfForm,
+  Chips,
+  EventSubject,
+  EventTag,
+  InBlocks,
+  NameOf,
+  NotYet,
+  OptionalCoins,
+} from './parts.js';
 
 const A_PAGE = 100;
 const KINDS = [
@@ -35,7 +45,7 @@ const columnsOf = (now: number, spacingSec: number): readonly Column<UpcomingEve
   {
     title: 'In',
     isTight: true,
-    cell: ({ height }) => `${countText(height - now, 'block')} (${blocksText(height - now, spacingSec)})`,
+    cell: ({ height }) => <InBlocks blocks={height - now} spacingSec={spacingSec} />,
   },
   {
     title: 'Name',
@@ -72,8 +82,9 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
         </div>
         <AsOf height={answer.height} now={tip.height} path="/upcoming" />
         <p class="quiet">
-          Activations, expirations and takeovers without further claim transactions, in blocks{' '}
-          {integerText(answer.from)} to {integerText(answer.to)}, as of block {integerText(answer.height)}.
+          What happens to names without further transactions: claims become active, claims expire that their
+          owners do not update, and names change hands. Blocks {integerText(answer.from)} to{' '}
+          {integerText(answer.to)}, as of block {integerText(answer.height)}.
         </p>
         <Chips
           label="What"
@@ -83,7 +94,7 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
             key === kind,
           ])}
         />
-        <Section title="In the order of blocks">
+        <Section title="Sorted by block">
           <Table
             caption="Coming events"
             empty="No events are due in these blocks."

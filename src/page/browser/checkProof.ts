@@ -1,11 +1,21 @@
 /** Verifies the proof of a name page in the browser, so that the visitor need not trust the server. */
-import { nodeSteps, proofSteps, type ProofNode, type ProofPair, type ProvenClaim } from '../proof.js';
+import {
+  headerHash,
+  nodeSteps,
+  proofSteps,
+  type ProofNode,
+  type ProofPair,
+  type ProvenClaim,
+  type ProvenHeader,
+} from '../proof.js';
 
 interface Given {
   readonly claim: ProvenClaim | null;
   readonly pairs?: readonly ProofPair[];
   readonly nodes?: readonly ProofNode[];
-  readonly root: string;
+  readonly header: ProvenHeader;
+  /** Hash of the header in display order. */
+  readonly hash: string;
 }
 
 export async function checkProof(): Promise<void> {
@@ -16,10 +26,14 @@ export async function checkProof(): Promise<void> {
     shown.textContent = 'This browser checks proofs only on secure pages (HTTPS or localhost).';
     return;
   }
-  const { claim, pairs, nodes, root } = JSON.parse(place.dataset['proof']!) as Given;
+  const { claim, pairs, nodes, header, hash } = JSON.parse(place.dataset['proof']!) as Given;
   const steps = pairs && claim ? await proofSteps(claim, pairs) : (await nodeSteps(claim, nodes ?? [])).steps;
-  shown.textContent =
-    steps.at(-1) === root
-      ? '✓ Checked in this browser: the steps lead to the root in the header.'
-      : '⚠ Checked in this browser: the steps do not lead to the root in the header.';
+  const found =
+    steps.at(-1) !== header.nameclaimroot
+      ? '⚠ Checked in this browser: the steps do not lead to the root in the header.'
+      : (await headerHash(header)) !== hash
+        ? '⚠ Checked in this browser: the header does not have the hash of the block.'
+        : '✓ Checked in this browser: the steps lead to the root in the header, and the header has the hash of the block.';
+  // The text of a live region is announced when it changes.
+  if (shown.textContent !== found) shown.textContent = found;
 }

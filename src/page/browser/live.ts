@@ -23,6 +23,8 @@ interface Hint {
 
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
+/** Whether a connection failed or was closed since the last load, so that the page may have missed changes. */
+let wasLost = false;
 let isPaused = false;
 /** Whether a change was announced that the page does not show yet. */
 let isDue = false;
@@ -118,6 +120,8 @@ function connect(): void {
     if (!isConnected) {
       isConnected = true;
       show();
+      if (wasLost) later(Math.random() * SPREAD_MS);
+      wasLost = false;
     }
     const hint = JSON.parse(String(data)) as Hint;
     const isOld = hint.tip !== undefined && hint.tip !== document.body.dataset['tip'];
@@ -125,6 +129,7 @@ function connect(): void {
     if (isOld || isMine) later(isOld && !isMine ? 0 : Math.random() * SPREAD_MS);
   });
   socket.addEventListener('close', () => {
+    wasLost = true;
     isConnected = false;
     show();
     setTimeout(connect, pauseMs * (0.5 + Math.random() / 2));

@@ -1,8 +1,7 @@
 /** `/claim/<id>`: the value of a claim, its signing channel and its supports; for a channel also the claims that it signed. */
-import { withQuery } from '../../../page/links.js';
 import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
 import { AskError } from '../../explorerRpcStub.js';
-import { notFound, type Page } from '../../pageContext.js';
+import { notFound, searchLink, type Page } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull } from '../parts.js';
 import { ended, takenBack } from './claimEnded.js';
@@ -12,8 +11,8 @@ export const claim: Page = async (context) => {
   const { ask, parts } = context;
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{40}$/i.test(wanted))
-    throw notFound('This is not a claim id', 'A claim is named by its id of 40 hexadecimal digits.', [
-      [withQuery('/find', { q: wanted.slice(0, 300) }), 'Search for it'],
+    throw notFound('This is not a claim id', 'A claim is identified by 40 hexadecimal digits.', [
+      searchLink(wanted),
     ]);
   const id = wanted.toLowerCase();
   const answer = await orNull(ask<ClaimAnswer>('getclaim', id));
@@ -24,5 +23,5 @@ export const claim: Page = async (context) => {
   if (status instanceof AskError && status.code !== -5 && status.code !== -32601) throw status;
   const gone = takenFrom(context.taken, ({ event, claimId }) => event === 'claim' && claimId === id);
   if (gone.length > 0) return takenBack(id, gone);
-  throw notFound('There is no such claim', 'No claim that this node knows has this id.');
+  throw notFound('There is no such claim', 'No claim that this node knows has this id.', [searchLink(id)]);
 };

@@ -18,13 +18,22 @@ import {
 } from '../../../page/components.js';
 import { amountText, blocksText, countText, integerText, placeText } from '../../../page/format.js';
 import { claimLink, nameLink, withQuery } from '../../../page/links.js';
+import { meaningOf } from '../../../page/terms.js';
 import { nameWarning, shownLine } from '../../../page/text.js';
-import type { ClaimAnswer, ClaimStatusAnswer, ListClaimsAnswer, SupportsAnswer } from '../../answers.js';
+import type {
+  ClaimAnswer,
+  ClaimStatusAnswer,
+  ListClaimsAnswer,
+  MempoolClaims,
+  SupportsAnswer,
+} from '../../answers.js';
 import type { PageContext, PageResult } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull, TakenBack, type OrError } from '../parts.js';
+import { Waiting } from '../waiting.js';
 import { ClaimOutputs, outputsOf, type FoundOutputs } from './claimOutputs.js';
 import { Supports } from './claimSupports.js';
+import { Signer } from './signer.js';
 import { ClaimTable, titleOf } from './claimTable.js';
 import { partOf, Picture, RawValue, Tags, textOf, valueRows } from './claimValue.js';
 
@@ -32,6 +41,9 @@ const SUPPORTS = 100;
 const CLAIMS = 50;
 /** Maximum number of bids for the name among which the claim is searched to show its rank. */
 const PLACES = 100;
+/** Maximum number of characters of a description that the page shows at first, and on request. */
+const CUT_DESCRIPTION = 5000;
+const MAX_DESCRIPTION = 100_000;
 /** Number of blocks before the expiry at which the page of a claim shows a warning. */
 const SOON_BLOCKS = 20_160;
 /** Part of the escapes (such as `\u00ff`) with which answers represent the bytes of a name that is not UTF-8. */
@@ -47,6 +59,8 @@ interface Shown {
   readonly bids: OrError<ListClaimsAnswer>;
   readonly status: OrError<ClaimStatusAnswer>;
   readonly outputs: OrError<FoundOutputs>;
+  /** Operations on the claim in the mempool. */
+  readonly waiting: OrError<MempoolClaims>;
   readonly after: string | undefined;
 }
 
@@ -56,7 +70,7 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
   const asked = orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
   const early = name.includes(ESCAPE) ? await asked : null;
   const nameHex = early === null || isMissing(early) ? undefined : early.namehex;
-  const [supports, claims, bids, status, outputs] = await Promise.all([
+  const [supports, claims, bids, status, outputs, waiting] = await Promise.all([
     orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after]))),
     claim.value_type === 'channel'
       ? orNull(
@@ -74,8 +88,9 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
     ),
     asked,
     orNull(outputsOf(ask, id, { txid: claim.txid, n: claim.nout })),
+    orNull(ask<MempoolClaims>('listmempoolclaims', null, id)),
   ]);
-  return { claim, nameHex, supports, claims, bids, status, outputs, after };
+  return { claim, nameHex, supports, claims, bids, status, outputs, waiting, after };
 }
 
 const isActiveAt = (
@@ -87,28 +102,6 @@ function State({ claim, tip }: { readonly claim: ClaimAnswer; readonly tip: numb
   if (claim.is_waiting === true) return <Tag tone="warning">waits in the mempool</Tag>;
   if (claim.is_controlling) return <Tag tone="good">holds the name</Tag>;
   return isActiveAt(claim, tip) ? <Tag>bids</Tag> : <Tag tone="warning">pending</Tag>;
-}
-
-/** The channel that signed the claim, or that its value names without a valid signature. */
-function Signer({ claim: { signing_channel: channel, channel_id: named } }: { readonly claim: ClaimAnswer }) {
-  if (channel)
-    return (
-      <>
-        {' '}
-        in{' '}
-        <a href={claimLink(channel.claim_id)}>
-          <Title text={channel.name} />
-        </a>{' '}
-        <Tag tone="good">✓ signature valid</Tag>
-      </>
-    );
-  if (!named) return null;
-  return (
-    <>
-      {' '}
-      <Tag tone="warning">signature not valid</Tag> names the channel <ClaimId id={named} />
-    </>
-  );
 }
 
 function Head({
@@ -136,6 +129,11 @@ function Head({
         </div>
       </div>
       {warning && <Notice tone="warning">{warning}</Notice>}
+      {claim.value_type !== undefined && meaningOf(claim.value_type) && (
+        <p class="quiet">
+          {claim.value_type}: {meaningOf(claim.value_type)?.replace(/^./, (first) => first.toLowerCase())}.
+        </p>
+      )}
       <TakenBack
         blocks={takenFrom(taken, ({ claimId, formerClaimId }) => claimId === id || formerClaimId === id)}
       />
@@ -150,9 +148,25 @@ function Head({
   );
 }
 
+interface AtBlockProps {
+  readonly height: number;
+  readonly now: number;
+  readonly spacingSec: number;
+}
+
+/** Shows a future height with its distance in time. */
+const AtBlock = ({ height, now, spacingSec }: AtBlockProps) => (
+  <>
+    block {integerText(height)}{' '}
+    <span class="under">
+      in {countText(height - now, 'block')}, {blocksText(height - now, spacingSec)}
+    </span>
+  </>
+);
+
 /** Rank, amounts and heights of the claim. */
 function bidRows({ claim, bids, nameHex }: Shown, context: PageContext): [string, ComponentChildren][] {
-  const { tip, nowSec } = context;
+  const { tip, nowSec, spacingSec } = context;
   const isWaiting = claim.is_waiting === true;
   const isActive = isActiveAt(claim, tip.height);
   const place = isMissing(bids)
@@ -181,10 +195,13 @@ function bidRows({ claim, bids, nameHex }: Shown, context: PageContext): [string
           block <Block height={activation} />
         </>
       ) : (
-        `block ${integerText(activation)}`
+        <AtBlock height={activation} now={tip.height} spacingSec={spacingSec} />
       ),
     ],
-    ['Expires', !isWaiting && `block ${integerText(claim.expiration_height)}`],
+    [
+      'Expires',
+      !isWaiting && <AtBlock height={claim.expiration_height} now={tip.height} spacingSec={spacingSec} />,
+    ],
     ['Made', <Time sec={claim.creation_timestamp} now={nowSec} />],
     ['Latest output', <Output txid={claim.txid} n={claim.nout} />],
     ['Reposted', claim.reposted > 0 && countText(claim.reposted, 'time')],
@@ -220,14 +237,36 @@ function ChannelClaims({
   );
 }
 
+interface DescriptionProps {
+  readonly text: string;
+  /** Whether the visitor requested the whole text. */
+  readonly isWhole: boolean;
+  readonly path: string;
+}
+
+/** Shows a description. A long one is cut, and a link leads to the whole text. */
+function Description({ text, isWhole, path }: DescriptionProps) {
+  return (
+    <>
+      <LongText text={text} most={isWhole ? MAX_DESCRIPTION : CUT_DESCRIPTION} />
+      {!isWhole && text.length > CUT_DESCRIPTION && (
+        <p>
+          <a href={withQuery(path, { description: 'whole' })}>Show the whole description</a>
+        </p>
+      )}
+    </>
+  );
+}
+
 function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly context: PageContext }) {
   const { value, claim_id: id } = claim;
   const description = textOf(partOf(value, 'description'));
+  const isWhole = context.query.get('description') === 'whole';
   return (
     <>
       <Section title="Content">
         <Picture value={value} context={context} path={claimLink(id)} />
-        {description && <LongText text={description} />}
+        {description && <Description text={description} isWhole={isWhole} path={claimLink(id)} />}
         <Tags value={value} />
         <Facts rows={valueRows(value)} />
       </Section>
@@ -247,7 +286,7 @@ function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly co
 
 export async function living(context: PageContext, claim: ClaimAnswer): Promise<PageResult> {
   const shown = await read(context, claim);
-  const { after, status, outputs } = shown;
+  const { after, status, outputs, waiting } = shown;
   const description = textOf(partOf(claim.value, 'description'));
   return {
     title: shownLine(titleOf(claim.value) ?? claim.name, 100),
@@ -257,7 +296,8 @@ export async function living(context: PageContext, claim: ClaimAnswer): Promise<
     body: (
       <>
         <Head shown={shown} context={context} />
-        <Section title="Bids for the name">
+        {!isMissing(waiting) && <Waiting {...waiting} />}
+        <Section title="Its bid for the name">
           <Facts rows={bidRows(shown, context)} />
         </Section>
         <Contents claim={claim} context={context} />

@@ -106,15 +106,22 @@ export function Picture({
     return null;
   if (context.wantsImages)
     return (
-      <img
-        class="thumbnail"
-        src={url}
-        alt="The claim's picture"
-        width="320"
-        height="180"
-        loading="lazy"
-        referrerpolicy="no-referrer"
-      />
+      <>
+        <img
+          class="thumbnail"
+          src={url}
+          alt="The claim's picture"
+          width="320"
+          height="180"
+          loading="lazy"
+          referrerpolicy="no-referrer"
+        />
+        <p>
+          <a rel="nofollow" href={withQuery('/look', { images: 'no', back: path })}>
+            Stop loading pictures from their hosts
+          </a>
+        </p>
+      </>
     );
   return (
     <p class="quiet">
@@ -139,7 +146,7 @@ function cutDeep(value: unknown, depth = MAX_DEPTH): unknown {
 export function RawValue({ value, hex }: { readonly value: unknown; readonly hex: string | undefined }) {
   if (value === undefined && hex === undefined) return null;
   return (
-    <Section title="The value itself">
+    <Section title="Data of the claim">
       {value !== undefined && (
         <details>
           <summary>As JSON</summary>

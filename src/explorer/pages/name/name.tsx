@@ -2,21 +2,11 @@
  * `/name/<name>` and `/name-hex/<hex>`: the owner of a name, the bids, the amount that a new bid needs, upcoming and past
  * events.
  */
-import {
-  Block,
-  ClaimId,
-  Coins,
-  Facts,
-  Name,
-  Notice,
-  Pager,
-  Section,
-  Table,
-} from '../../../page/components.js';
+import { Block, Facts, Name, Notice, Pager, Section, Table } from '../../../page/components.js';
 import { amountText, countText, integerText } from '../../../page/format.js';
-import { nameLink, withQuery } from '../../../page/links.js';
+import { nameLink, proofLink, withQuery } from '../../../page/links.js';
 import { nameWarning, shownLine } from '../../../page/text.js';
-import type { ListClaimsAnswer, MempoolClaims } from '../../answers.js';
+import type { ClaimAnswer, ListClaimsAnswer, MempoolClaims } from '../../answers.js';
 import { badRequest, type Page, type PageContext, type PageResult } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { Bids, ORDERS } from './nameBids.js';
@@ -35,8 +25,8 @@ import {
   orNull,
   type OrError,
   TakenBack,
-  Tx,
 } from '../parts.js';
+import { Waiting } from '../waiting.js';
 
 const A_PAGE = 100;
 /** Maximum number of upcoming events on the page; `/upcoming` shows more. */
@@ -51,6 +41,17 @@ function askedName({ parts }: PageContext, isHex: boolean): string {
   return name;
 }
 
+/** Reads the controlling claim with its channel. Null if it names no channel, or if the node cannot read it. */
+async function signedOwner(
+  { ask }: PageContext,
+  { holder, bids }: ListClaimsAnswer,
+): Promise<ClaimAnswer | null> {
+  if (holder === undefined) return null;
+  if (bids.find(({ claimId }) => claimId === holder.claimId)?.channelId === undefined) return null;
+  const owner = await orNull(ask<ClaimAnswer>('getclaim', holder.claimId));
+  return isMissing(owner) ? null : owner;
+}
+
 /** Data that the page shows. */
 interface Shown {
   readonly answer: ListClaimsAnswer;
@@ -62,6 +63,7 @@ interface Shown {
   readonly history: OrError<Past> | null;
   /** Operations on the name in the mempool; null on later pages of bids, and for a past block. */
   readonly waiting: OrError<MempoolClaims> | null;
+  readonly owner: ClaimAnswer | null;
   /** Whether the page shows the state after the latest block. */
   readonly isNow: boolean;
   readonly path: string;
@@ -94,13 +96,12 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   ]);
   const isNow = answer.height === tip.height;
   const isFirst = after === undefined;
-  const [history, waiting] =
-    isEarly && isNow
-      ? [early, earlyWaiting]
-      : await Promise.all([
-          isFirst ? historyAt(answer.height) : null,
-          isFirst && isNow ? waitingNow() : null,
-        ]);
+  const isRead = isEarly && isNow;
+  const [history, waiting, owner] = await Promise.all([
+    isRead ? early : isFirst ? historyAt(answer.height) : null,
+    isRead ? earlyWaiting : isFirst && isNow ? waitingNow() : null,
+    isFirst && isNow ? signedOwner(context, answer) : null,
+  ]);
   return {
     answer,
     order,
@@ -108,6 +109,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
     before: query.get('before'),
     history,
     waiting,
+    owner,
     isNow,
     path: nameLink(answer.name, answer.namehex ?? (isHex ? name.toLowerCase() : undefined)),
     block: query.get('block') ?? undefined,
@@ -141,28 +143,6 @@ function Head({ shown, context }: { readonly shown: Shown; readonly context: Pag
       )}
       <AsOf height={answer.height} now={context.tip.height} path={path} />
     </>
-  );
-}
-
-function Waiting({ total, claims }: MempoolClaims) {
-  return (
-    <Section title={`Waiting in the mempool (${integerText(total)})`} id="waiting">
-      <Table
-        caption="Operations in the mempool"
-        empty=""
-        rows={claims}
-        columns={[
-          {
-            title: 'What',
-            isHead: true,
-            cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
-          },
-          { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
-          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
-          { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
-        ]}
-      />
-    </Section>
   );
 }
 
@@ -203,7 +183,7 @@ function Coming({ answer: { coming = [], height: now }, spacingSec }: ComingProp
   );
 }
 
-function Proof({ answer }: { readonly answer: ListClaimsAnswer }) {
+function Proof({ shown: { answer, isNow } }: { readonly shown: Shown }) {
   const { namehex, supportsWithoutClaim } = answer;
   return (
     <Section title="Proof">
@@ -216,12 +196,13 @@ function Proof({ answer }: { readonly answer: ListClaimsAnswer }) {
       />
       <p>
         <a
-          href={
-            namehex ? `/proof-hex/${namehex}` : `/proof/${encodeURIComponent(answer.name.toWellFormed())}`
-          }
+          href={withQuery(proofLink(namehex ?? answer.name, namehex !== undefined), {
+            block: isNow ? undefined : answer.blockhash,
+          })}
         >
-          Check who holds it against the block header
-        </a>
+          Check in this browser who holds it
+        </a>{' '}
+        against the claim trie root in the header of the block.
       </p>
     </Section>
   );
@@ -233,6 +214,10 @@ function AllBids({ shown }: { readonly shown: Shown }) {
     answer.next && withQuery(path, { after: answer.next, order: order === 'bid' ? undefined : order, block });
   return (
     <Section title={`Bids (${integerText(answer.claims)})`} id="bids">
+      <p class="quiet">
+        Each claim bids its own LBC and that of its supports, together its effective amount. The active claim
+        with the highest amount holds the name.
+      </p>
       <Bids answer={answer} path={path} order={order} block={block} />
       <Pager next={next} first={after === undefined ? undefined : withQuery(path, { block })} />
     </Section>
@@ -258,16 +243,16 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
       <>
         <Head shown={shown} context={context} />
         {after === undefined && (
-          <Holder answer={answer} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
+          <Holder answer={answer} owner={shown.owner} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
         )}
-        {waiting !== null && waiting.total > 0 && <Waiting {...waiting} />}
+        {waiting !== null && <Waiting {...waiting} />}
         <AllBids shown={shown} />
         <Coming answer={answer} spacingSec={spacingSec} />
         {history !== null && !isMissing(history) && before === null && (
           <Timeline blocks={history.blocks} end={answer.height} path={path} />
         )}
         {history !== null && <History past={history} path={path} block={block} />}
-        <Proof answer={answer} />
+        <Proof shown={shown} />
       </>
     ),
   };

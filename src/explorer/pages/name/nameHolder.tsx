@@ -2,10 +2,11 @@
 import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../../page/components.js';
 import { amountText, blocksText, countText, integerText } from '../../../page/format.js';
 import { claimLink } from '../../../page/links.js';
-import type { ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
+import type { ClaimAnswer, ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
+import { Signer } from '../claim/signer.js';
 
-/** Shows the claim that controls the name, with its amount. */
-function Owner({ answer }: { readonly answer: ListClaimsAnswer }) {
+/** Shows the claim that controls the name, with its channel and its amount. */
+function Owner({ answer, owner }: Pick<HolderProps, 'answer' | 'owner'>) {
   const { holder, lastTakeoverHeight, bids } = answer;
   if (holder === undefined) return null;
   const title = bids.find(({ claimId }) => claimId === holder.claimId)?.title;
@@ -18,6 +19,7 @@ function Owner({ answer }: { readonly answer: ListClaimsAnswer }) {
             <Title text={title ?? holder.claimId} />
           </strong>
         </a>
+        {owner && <Signer claim={owner} />}
         <br />
         <Amount lbc={holder.effectiveAmount} /> effective
         {lastTakeoverHeight !== undefined && (
@@ -78,16 +80,18 @@ function NextTakeover({ takeover, height, spacingSec }: TakeoverProps) {
 
 interface HolderProps {
   readonly answer: ListClaimsAnswer;
+  /** The controlling claim with its channel, if it names a channel. */
+  readonly owner: ClaimAnswer | null;
   readonly spacingSec: number;
   /** Number of operations on the name in the mempool. */
   readonly waiting: number;
 }
 
-export function Holder({ answer, spacingSec, waiting }: HolderProps) {
+export function Holder({ answer, owner, spacingSec, waiting }: HolderProps) {
   const takeover = answer.coming?.find(({ event }) => event === 'takeover');
   return (
     <Section title={answer.holder ? 'Held by' : 'No claim holds this name'}>
-      <Owner answer={answer} />
+      <Owner answer={answer} owner={owner} />
       <NewBid answer={answer} spacingSec={spacingSec} />
       {takeover && <NextTakeover takeover={takeover} height={answer.height} spacingSec={spacingSec} />}
       {waiting > 0 && (

@@ -1,0 +1,37 @@
+/** Maps errors of the node's RPC methods to error pages. */
+import { RPC_ERROR } from '../rpc/declare/errors.js';
+import { AskError } from './explorerRpcStub.js';
+import { PageError } from './pageContext.js';
+
+/** Parts of the messages with which methods refuse a call until an index is complete. */
+const FILLING = /index is not complete|in the process of being indexed/;
+/** Advice in messages of methods that is for owners of a wallet. */
+const FOR_WALLETS = / Use gettransaction for wallet transactions\./;
+/** Matches the cause of a stopped index, which may contain paths of the node's machine. */
+const CAUSE = /(because of an error): .*$/s;
+
+/** Whether a method refused a call because an index that it needs is not complete yet. */
+export const isFilling = ({ message }: AskError): boolean => FILLING.test(message);
+
+/** Returns the error without the cause of a stopped index, for visitors from other machines. */
+export function withoutCause(error: unknown): unknown {
+  if (!(error instanceof AskError) || !CAUSE.test(error.message)) return error;
+  return new AskError(error.code, error.message.replace(CAUSE, '$1. The log of the node has the reason.'));
+}
+
+/** HTTP status of a page for an error that the node's RPC method returned. */
+function statusOf({ code }: AskError): number {
+  if (code === RPC_ERROR.IN_WARMUP) return 503;
+  if (code === RPC_ERROR.INVALID_ADDRESS_OR_KEY || code === RPC_ERROR.INVALID_PARAMETER) return 404;
+  return code === RPC_ERROR.MISC_ERROR ? 501 : 500;
+}
+
+/** Returns the error page for an error that a method returned. */
+export function pageErrorOf(error: AskError): PageError {
+  const message = error.message.replace(FOR_WALLETS, '');
+  if (isFilling(error))
+    return new PageError(503, 'An index is still being filled', message, [
+      ['/node', 'Progress of the indexes'],
+    ]);
+  return new PageError(statusOf(error), 'The node cannot answer', message);
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { AskError } from '../../../src/explorer/explorerRpcStub.js';
+import { isFilling, pageErrorOf, withoutCause } from '../../../src/explorer/nodeErrors.js';
+
+const filling =
+  'The claim index is not complete: block 3 of 10. Retry later; getclaimindexinfo shows the progress';
+const indexed =
+  'No such mempool transaction. Blockchain transactions are still in the process of being indexed. ' +
+  'Use gettransaction for wallet transactions.';
+const stopped = 'The address index stopped at block 3 of 10 because of an error: EIO\n/home/me';
+
+test.each([
+  [-1, filling, 503],
+  [-5, indexed, 503],
+  [-28, 'Loading block index…', 503],
+  [-1, stopped, 501],
+  [-1, 'The claim index is not enabled. Start with -claimindex to use it', 501],
+  [-5, 'No such mempool or blockchain transaction', 404],
+  [-8, 'order must be one of bid, oldest, newest', 404],
+  [-32603, 'internal', 500],
+])('error %i (%s) becomes a page with status %i', (code, message, status) => {
+  const error = new AskError(code, message);
+  expect(pageErrorOf(error).status).toBe(status);
+  expect(isFilling(error)).toBe(message === filling || message === indexed);
+});
+
+test('advice for owners of a wallet is removed', () => {
+  expect(pageErrorOf(new AskError(-5, indexed)).message).toMatch(/being indexed\.$/);
+});
+
+test('the cause of a stopped index is removed, and other errors stay as they are', () => {
+  expect((withoutCause(new AskError(-1, stopped)) as AskError).message).toBe(
+    'The address index stopped at block 3 of 10 because of an error. The log of the node has the reason.',
+  );
+  const other = new AskError(-1, filling);
+  expect(withoutCause(other)).toBe(other);
+});

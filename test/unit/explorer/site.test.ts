@@ -1,0 +1,110 @@
+/** The web server of the explorer without a browser: idle connections, and which visitors are on the machine of the node. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Site } from '../../../src/explorer/site.js';
+import { answers, HASH } from '../../support/hostileAnswers.js';
+
+let assetFolder: string;
+let site: Site;
+let port: number;
+
+beforeAll(() => {
+  assetFolder = mkdtempSync(join(tmpdir(), 'lbcnode-site-'));
+  writeFileSync(join(assetFolder, 'manifest.json'), '{"style": "a.css", "script": null}');
+  writeFileSync(join(assetFolder, 'a.css'), '');
+});
+afterAll(() => rmSync(assetFolder, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  const known = answers('harmless');
+  site = new Site(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      network: 'main',
+      spacingSec: 150,
+      hostNames: [],
+      proxies: ['127.0.0.2'],
+      showsImages: true,
+      isIndexable: false,
+      showsPeers: false,
+      lacking: [],
+      command: 'lbcnode-cli',
+      methods: [],
+    },
+    {
+      node: { ask: ((method: string) => Promise.resolve(known[method])) as never },
+      state: { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null },
+      assetFolder,
+      log: (text) => expect.fail(text),
+      nowMs: () => performance.now(),
+    },
+  );
+  await new Promise<void>((resolve) => site.server.listen(0, resolve));
+  port = (site.server.address() as AddressInfo).port;
+});
+afterEach(async () => {
+  site.live.close();
+  site.server.closeAllConnections();
+  await new Promise((resolve) => site.server.close(resolve));
+});
+
+/** Sends a request over a connection that stays open. Resolves to the response. */
+async function ask(socket: Socket, path: string, headers = ''): Promise<string> {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
+  let text = '';
+  for (;;) {
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    text += data.toString('latin1');
+    const [head, body] = text.split('\r\n\r\n', 2);
+    const length = /^content-length: (\d+)/im.exec(head!)?.[1];
+    if (body !== undefined && body.length >= Number(length ?? 0)) return text;
+  }
+}
+
+async function opened(localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('an idle connection stays open for longer than its client is told', async () => {
+  const socket = await opened();
+  const announced = /^keep-alive: timeout=(\d+)\r$/im.exec(await ask(socket, '/robots.txt'))?.[1];
+  // A client that sends at the end of the announced time has this margin for delays of both programs and of the network.
+  expect(site.server.keepAliveTimeout - Number(announced) * 1000).toBeGreaterThanOrEqual(2000);
+  socket.destroy();
+});
+
+test('the server closes a connection only after it was idle for its limit since the last response', async () => {
+  const limitMs = 60;
+  site.server.keepAliveTimeout = limitMs;
+  // Newer versions of Node add this time to the limit.
+  Reflect.set(site.server, 'keepAliveTimeoutBuffer', 0);
+  const socket = await opened();
+  const closed = once(socket, 'close');
+  let answeredMs = 0;
+  for (let n = 0; n < 3; n++) {
+    expect(await ask(socket, '/robots.txt')).toMatch(/^HTTP\/1.1 200 /);
+    answeredMs = performance.now();
+  }
+  await closed;
+  // Timers of Node may be a millisecond early.
+  expect(performance.now() - answeredMs).toBeGreaterThan(limitMs - 2);
+});
+
+test.each([
+  ['directly', '127.0.0.1', '', true],
+  ['through an unknown proxy', '127.0.0.1', 'X-Forwarded-For: 127.0.0.1\r\n', false],
+  ['through an unknown proxy with the standard header', '127.0.0.1', 'Forwarded: for=127.0.0.1\r\n', false],
+  ['from this machine through a trusted proxy', '127.0.0.2', 'X-Forwarded-For: 127.0.0.1\r\n', true],
+  ['from elsewhere through a trusted proxy', '127.0.0.2', 'X-Forwarded-For: 203.0.113.5\r\n', false],
+])('addresses of peers are shown to visitors on the machine alone: %s', async (_, from, headers, isShown) => {
+  const socket = await opened(from);
+  expect((await ask(socket, '/node', headers)).includes('Addresses of peers are shown only')).toBe(!isShown);
+  socket.destroy();
+});
