@@ -89,7 +89,7 @@ napi_value load(napi_env env, napi_callback_info info) {
       CoinTable::Coin coin;
       good = readBytes(env, value, "value", &row);
       if (good && !readRow(row, &coin)) {
-        throwError(env, "a coin row of the database is damaged");
+        throwError(env, "a coin row of the database is corrupt");
         good = false;
       }
       if (good) table->load(outpoints.data + kOutpointSize * i, &coin);

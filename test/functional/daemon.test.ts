@@ -194,7 +194,7 @@ describe('the first session with a hub', { timeout: HANG_MS }, () => {
     expect(JSON.parse(asked.out)).toHaveProperty('reserved_subtotals');
     const refused = await run([`--api=127.0.0.1:${daemon.port}`, 'claim', 'list', '--nope']);
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toMatch(/^There is no option '--nope'\..*\n\nUsage:\n {4}lbcnet claim list/);
+    expect(refused.err).toMatch(/^The option '--nope' does not exist\..*\n\nUsage:\n {4}lbcnet claim list/);
   });
 
   it('refuses a second daemon in its folder', async () => {
@@ -264,7 +264,9 @@ describe('an invalid start is refused with the reason', { timeout: HANG_MS }, ()
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     const said = await start('port', { args: [`--api=127.0.0.1:${port}`] });
     taken.close();
-    expect(said).toContain(`The API cannot listen at 127.0.0.1:${port}: the port is taken.`);
+    expect(said).toContain(
+      `The API cannot listen at 127.0.0.1:${port}: the port is in use, possibly by another daemon.`,
+    );
   });
 
   it('a settings file that is not YAML, with the line', async () => {
@@ -286,14 +288,16 @@ describe('an invalid start is refused with the reason', { timeout: HANG_MS }, ()
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     const said = await start('option', { args: ['--save-fils', `--api=127.0.0.1:${port}`] });
     taken.close();
-    expect(said).toContain("there is no option '--save-fils'; it is passed over. Did you mean --save-files?");
+    expect(said).toContain(
+      "the option '--save-fils' does not exist and is ignored. Did you mean --save-files?",
+    );
   });
 
   it('a folder that cannot be used', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(await start('folder', { args: [`--download-dir=${file}`] })).toContain(
-      `The folder ${file} cannot be written to`,
+      `The folder ${file} is not writable`,
     );
   });
 

@@ -108,11 +108,11 @@ describe('a daemon whose ports are taken', () => {
       peer_protocol_server: false,
     });
     expect(Object.keys(failures!)).toEqual(['peer_protocol_server']);
-    expect(failures!['peer_protocol_server']).toContain('the port is taken');
+    expect(failures!['peer_protocol_server']).toContain('the port is in use');
     expect(daemon.log).toContain(
       'The component peer_protocol_server did not start: The blob exchange cannot',
     );
-    expect(daemon.log).toContain(`127.0.0.1:${port}: the port is taken`);
+    expect(daemon.log).toContain(`127.0.0.1:${port}: the port is in use`);
     expect(await daemon.call('file_list')).toMatchObject({ total_items: 0 });
     expect(await daemon.call('blob_clean')).toBeNull();
   });

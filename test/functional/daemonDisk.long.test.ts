@@ -266,7 +266,7 @@ describe('a file that', () => {
       change(path);
       await sleep(5);
     }
-    expect(await published).toMatch(/was changed while it was (?:read|published)/);
+    expect(await published).toMatch(/changed while it was being (?:read|published)/);
     expect([await waiting(), readdirSync(blobFolder(creator)).length]).toEqual(before);
     expect((await filesOf(creator)).length).toBe(1);
   });

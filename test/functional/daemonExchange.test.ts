@@ -128,10 +128,10 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
       `Failed to download blob ${nowhere} within 1 seconds.`,
     );
     await expect(leecher.call('blob_get', { blob_hash: 'x' })).rejects.toThrow('x');
-    await expect(leecher.call('file_reflect', { sd_hash: nowhere })).rejects.toThrow('names no reflector');
+    await expect(leecher.call('file_reflect', { sd_hash: nowhere })).rejects.toThrow('contains no reflector');
     await expect(
       leecher.call('blob_reflect', { blob_hashes: [nowhere], reflector_server: '127.0.0.1:1' }),
-    ).rejects.toThrow('is not here');
+    ).rejects.toThrow('is not stored here');
     await expect(
       leecher.call('blob_reflect', { blob_hashes: [...blobs.keys()], reflector_server: '127.0.0.1:1' }),
     ).rejects.toThrow('could not be sent to 127.0.0.1:1');

@@ -192,7 +192,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
         const [raw, proof] = (result as Record<string, [string, { merkle: string[] }]>)[txid]!;
         return { [txid]: [raw, { ...proof, merkle: proof.merkle.map(() => '11'.repeat(32)) }] };
       },
-      'lied: the header at height': (method, result) =>
+      'sent invalid data: the header at height': (method, result) =>
         method === 'blockchain.block.headers' ? changed(result as { base64: string }) : result,
     };
     for (const [words, change] of Object.entries(lies)) {

@@ -192,7 +192,7 @@ describe('a film without stored blobs', () => {
       expect.objectContaining({ finished_blobs: 1, made_blobs: 0, changed_files: 1 }),
     );
     await listed(creator);
-    expect(creator.log.split('does not hold what was published').length).toBe(2);
+    expect(creator.log.split('differs from the published content').length).toBe(2);
     const problem = await viewer.call<File>('get', { uri: 'film', save_file: true, timeout: 1 });
     expect(problem.error).toContain('Failed to download data blobs');
     await forget();

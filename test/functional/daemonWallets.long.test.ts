@@ -122,7 +122,7 @@ describe('wallets of a daemon', () => {
       await daemon.call('wallet_create', { wallet_id: 'second', create_account: true, single_key: true });
       await daemon.call('wallet_create', { wallet_id: 'aside', skip_on_startup: true });
       await expect(daemon.call('wallet_create', { wallet_id: '../out' })).rejects.toThrow(
-        /not a name of a wallet/,
+        /not a valid name of a wallet/,
       );
       expect(existsSync(join(folder, 'wallet', 'out'))).toBe(false);
       const { items: before } = await page(daemon, 'account_list', { wallet_id: 'second' });
@@ -242,7 +242,7 @@ describe('wallets of a daemon', () => {
       const folder = newFolder();
       const damaged = walletOfSeed(SEED).slice(0, 100);
       await expect(start(folder, { walletText: damaged })).rejects.toThrow(
-        /cannot be read.*left as it is, and a copy is kept at.*Put a backup in its place/s,
+        /cannot be read.*was not changed, and a copy was saved as.*Restore a backup/s,
       );
       expect(readFileSync(walletFile(folder), 'utf8')).toBe(damaged);
       expect(readFileSync(walletFile(folder, 'default_wallet.damaged.1'), 'utf8')).toBe(damaged);
@@ -289,7 +289,7 @@ describe('accounts of other wallets', () => {
         'p2wpkh',
       ]);
       await expect(daemon.call('account_add', { account_name: 'none', seed: WORDS })).rejects.toThrow(
-        /BIP39 seed. Name the path/,
+        /BIP39 seed. Pass the path/,
       );
       const addressOf = ({ id }: { id: string }) => daemon.call<string>('address_unused', { account_id: id });
       const totalOf = async ({ id }: { id: string }) =>

@@ -84,7 +84,7 @@ describe('lbcnet start --with-node', { timeout: HANG_MS }, () => {
     await until('the node answers', answers);
     await node.call('stop');
     expect(await ours.ended()).toBe(1);
-    expect(ours.log).toMatch(/The node beside it ended \(0\)/);
+    expect(ours.log).toMatch(/The node started with --with-node has exited \(0\)/);
   });
 
   longIt('ends cleanly with the node at Ctrl-C, whichever ends first', async () => {

@@ -34,8 +34,8 @@ describe('the DHT over loopback', () => {
     const { port } = await start([]);
     const taken = openUdpSocket(port, '127.0.0.1', { what: 'DHT', settings: 'udp_port, network_interface' });
     await expect(taken).rejects.toThrow(
-      `The DHT cannot listen at UDP 127.0.0.1:${port}: the port is taken. Is another daemon running there? ` +
-        'Stop it, or choose another port (udp_port, network_interface).',
+      `The DHT cannot listen at UDP 127.0.0.1:${port}: the port is in use, possibly by another daemon. ` +
+        'Stop that daemon, or choose another port (udp_port, network_interface).',
     );
   });
 });

@@ -71,7 +71,7 @@ describe('a hub whose node no longer advances', () => {
     await until('the hub is changed', async () => await isUsed(advancing));
     await until('its blocks are known', async () => (await status()).blocks === (await tip()));
     expect(daemon.log).toContain(
-      `The hub 127.0.0.1:${advancing.port} has blocks that the hub 127.0.0.1:${stuck.port} did not show`,
+      `The hub 127.0.0.1:${advancing.port} has blocks that the hub 127.0.0.1:${stuck.port} did not report`,
     );
     await until('its payments are known', async () => {
       const { available } = await daemon.call<{ available: string }>('wallet_balance');

@@ -66,7 +66,7 @@ export function openRpcDocument(declarations: readonly MethodDeclaration[], vers
     info: {
       title: 'lbcnet JSON-RPC',
       description:
-        'Publish, download and pay on the LBRY network. Names and meanings of the methods are those of lbry-sdk 0.113.0.',
+        'Publish, download and pay on the LBRY network. Method names and semantics are those of lbry-sdk 0.113.0.',
       version,
       license: { name: 'MIT' },
     },

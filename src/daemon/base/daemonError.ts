@@ -25,7 +25,7 @@ export const badValue = (message: string): DaemonError => new DaemonError('Value
 export const unwritableFile = (what: string, path: string, error: unknown): DaemonError =>
   new DaemonError(
     'OSError',
-    `The ${what} file ${path} cannot be written: ${failureReason(error)}. It is as it was before.`,
+    `The ${what} file ${path} cannot be written: ${failureReason(error)}. The file was not changed.`,
   );
 
 export const invalidPassword = (): DaemonError =>

@@ -330,7 +330,8 @@ export class BlobStore {
       if (found.kind === 'damaged') {
         await rename(path, path + DAMAGED_SUFFIX);
         this.#deps.log.warn(
-          `${path}: ${found.reason}. It was quarantined as ${hash}${DAMAGED_SUFFIX}, and is fetched again when it is needed.`,
+          `${path}: ${found.reason}. It was quarantined as ${hash}${DAMAGED_SUFFIX}; the blob is downloaded ` +
+            'again when it is needed.',
         );
       } else if (this.#finished.has(hash)) this.#deps.log.warn(`${path} is missing.`);
       this.#finished.delete(hash);
@@ -451,7 +452,7 @@ export class BlobStore {
    * make the blob.
    */
   #restoreBlob(hash: string): Promise<number | null> {
-    if (this.#isClosed) throw new Error('the daemon stops');
+    if (this.#isClosed) throw new Error('the daemon is stopping');
     return this.#queue.run(hash, async () => {
       const bytes = await this.originals.read(hash, null);
       if (bytes === null) return null;

@@ -65,7 +65,9 @@ export class DiskSpace {
     );
     this.#timer = setInterval(() => {
       this.clean().catch((error: unknown) =>
-        this.#deps.log.warn(`Blobs could not be cleaned: ${failureReason(error)}`),
+        this.#deps.log.warn(
+          `Blobs above the disk space limits could not be deleted: ${failureReason(error)}`,
+        ),
       );
     }, INTERVAL_MS);
     this.#timer.unref();
@@ -90,7 +92,7 @@ export class DiskSpace {
     const count =
       (await this.#remove((limit) => database.removableContent(limit), contentBytes)) +
       (await this.#remove((limit) => database.removableNetwork(limit), used.networkBytes - networkMib * MIB));
-    if (count > 0) log.info(`${count} blobs were deleted, to keep to the limits of the settings.`);
+    if (count > 0) log.info(`${count} blobs were deleted because of the disk space limits in the settings.`);
     this.#usage = count === 0 ? used : await this.#measure();
   }
 

@@ -150,7 +150,9 @@ async function encryptFile(
     const blobs = await Promise.all(jobs);
     const after = await file.stat({ bigint: true });
     if (BigInt(sizeBytes) !== before.size || after.size !== before.size || after.mtimeNs !== before.mtimeNs)
-      throw failure(`The file ${path} was changed while it was read. Publish it again when it is complete.`);
+      throw failure(
+        `The file ${path} changed while it was being read. Publish it again when it is complete.`,
+      );
     const iv = random.bytes(KEY_BYTES).toString('hex');
     hashed = await fileHash.end();
     return {

@@ -62,7 +62,8 @@ interface Look {
 async function lookAt(path: string): Promise<Look> {
   try {
     const found = await stat(path, { bigint: true });
-    if (!found.isFile()) return { stamp: 'no file', sizeBytes: null, reason: 'it is not a file any more' };
+    if (!found.isFile())
+      return { stamp: 'no file', sizeBytes: null, reason: 'it is not a regular file any more' };
     return { stamp: originalStamp(found), sizeBytes: Number(found.size), reason: 'it has another size' };
   } catch (error) {
     const code = systemErrorCode(error);
@@ -202,8 +203,8 @@ export class Originals {
     for (const hash of hashes) this.forget(hash);
     await this.#deps.lost(hashes);
     this.#deps.log.warn(
-      `The file ${row.path} does not hold what was published any more: ${reason}. ` +
-        `Its stream ${row.sdHash} is neither offered nor announced until the file is as it was.`,
+      `The file ${row.path} differs from the published content: ${reason}. Its stream ${row.sdHash} is ` +
+        'neither offered nor announced until the file is restored.',
     );
   }
 
@@ -211,7 +212,7 @@ export class Originals {
     const { row } = original;
     if (!row.isSame) {
       await this.#offer(original);
-      this.#deps.log.info(`The file ${row.path} holds again what was published: it is offered.`);
+      this.#deps.log.info(`The file ${row.path} has the published content again: its stream is offered.`);
     }
     await this.#note(original, { goodStamp: stamp, seenStamp: stamp, isSame: true });
   }

@@ -48,7 +48,7 @@ class Decrypted implements PlainBlob {
     const iv = start === 0 ? this.#cipher.iv : bytes.subarray(0, BLOCK_BYTES);
     const plain = decryptBlocks(bytes.subarray(start - from), this.#cipher.key, iv);
     if (end === this.#blob.lengthBytes && paddingOf(plain) !== end - this.lengthBytes)
-      throw new Error('the padding has another length');
+      throw new Error('the padding has an unexpected length');
     return plain.subarray(at - start, to - start);
   }
 

@@ -158,7 +158,7 @@ function hexText(members: Members, name: string): string {
 
 function text(members: Members, name: string): string {
   const value = members.get(name);
-  if (typeof value !== 'string') throw invalidDescriptor(`The field ${name} is not a text`);
+  if (typeof value !== 'string') throw invalidDescriptor(`The field ${name} is not a string`);
   return value;
 }
 

@@ -65,8 +65,9 @@ export function checkRevision(revision: number, dataDir: string): void {
     );
   if (revision < OLDEST_REVISION)
     throw new EnvironmentError(
-      `The database in ${dataDir} is of revision ${revision}, which lbcnet cannot read. Start lbrynet 0.113.0 once with this ` +
-        `folder, which brings it to revision ${REVISION}; or move the folder away and begin with an empty one.`,
+      `The database in ${dataDir} has revision ${revision}, which lbcnet cannot read. Start lbrynet ` +
+        `0.113.0 once with this folder, which upgrades it to revision ${REVISION}; or move the folder away ` +
+        'and start with an empty one.',
     );
 }
 
@@ -230,8 +231,8 @@ export function migrateDatabase(
     // When the database closes, SQLite rolls the transaction back, so the copy is not needed.
     if (copy !== null) rmSync(copy, { force: true });
     throw new EnvironmentError(
-      `${path} could not be brought from revision ${revision} to ${REVISION}: ${failureReason(error)}. It is as it was before. ` +
-        'Make room on its disk or put a backup in its place, and start again.',
+      `${path} could not be upgraded from revision ${revision} to ${REVISION}: ${failureReason(error)}. It ` +
+        'was not changed. Free disk space or restore a backup, and start again.',
       { cause: error },
     );
   } finally {

@@ -41,7 +41,7 @@ function readRevision(path: string): number | null {
   const text = readFileSync(path, 'utf8').trim();
   if (!/^[0-9]{1,6}$/.test(text))
     throw new EnvironmentError(
-      `${path}: it holds no revision of a database. Remove it: lbcnet then finds the revision from the tables.`,
+      `${path}: it contains no database revision. Remove it: lbcnet then determines the revision from the tables.`,
     );
   return Number(text);
 }
@@ -71,8 +71,8 @@ export function mainDatabaseError(error: unknown, path: string): unknown {
     // Without the marker file, only a small database is checked at the start.
   }
   return new EnvironmentError(
-    `${path} is damaged (${(error as Error).message}). Stop lbcnet and start it again: it then sets the database aside and ` +
-      'rebuilds the library from blobfiles and the hub. Or put a backup in its place.',
+    `${path} is corrupt (${(error as Error).message}). Stop lbcnet and start it again: it then ` +
+      'quarantines the database and rebuilds the library from blobfiles and the hub. Or restore a backup.',
     { cause: error },
   );
 }
@@ -80,8 +80,9 @@ export function mainDatabaseError(error: unknown, path: string): unknown {
 function ownDatabaseError(error: unknown, path: string): unknown {
   if (!isCorruption(error)) return sqliteFileError(error, path);
   return new EnvironmentError(
-    `${path} is damaged (${(error as Error).message}). It is left as it is. Put a backup in its place; or move it away: pins, ` +
-      'marks and the places of published files whose blobs are not kept are then lost, and no blob.',
+    `${path} is corrupt (${(error as Error).message}). It was not changed. Restore a backup; or move the ` +
+      'file away: pins, marks and the paths of published files without stored blobs are then lost, but no ' +
+      'blob.',
     { cause: error },
   );
 }
@@ -155,7 +156,7 @@ function openOrReplaceMain(
     const reason = (error as Error).message;
     return [
       database,
-      `${path} was damaged (${reason}). It is at ${aside} now. The library is rebuilt from the blobs and the hub.`,
+      `${path} was corrupt (${reason}). It was moved to ${aside}. The library is rebuilt from the blobs and the hub.`,
     ];
   }
 }
@@ -175,7 +176,7 @@ function openMain(
   if (revision < REVISION) {
     const blobs = join(dataDir, BLOB_FOLDER_NAME);
     const copy = migrateDatabase(provider, revision, { database: path, blobs }, nowSec);
-    notice = `${path} was brought from revision ${revision} to ${REVISION}; the old one is at ${copy}.`;
+    notice = `${path} was upgraded from revision ${revision} to ${REVISION}; the old file is ${copy}.`;
   }
   const database = open(provider, path);
   try {
@@ -197,7 +198,8 @@ function openOwn(provider: SqliteProvider, dataDir: string): SqliteDatabase {
     const version = Number(database.prepare('pragma user_version').get()!['user_version']);
     if (version > OWN_VERSION)
       throw new EnvironmentError(
-        `${path} was written by a newer lbcnet. Use that one, or move the file away: pins and marks are then lost, and no blob.`,
+        `${path} was written by a newer lbcnet. Use that version, or move the file away: pins and marks are ` +
+          'then lost, but no blob.',
       );
     if (version < OWN_VERSION)
       database.exec(`begin; ${CREATE_OWN_TABLES}; pragma user_version = ${OWN_VERSION}; commit`);

@@ -21,7 +21,7 @@ export function readNodeId(dataDir: string, random: RandomSource): Buffer {
     const id = decodeBase58(text);
     if (id === null || id.length !== ID_BYTES)
       throw new EnvironmentError(
-        `The file ${path} does not hold an id of a DHT node. Remove it; the next start makes a new one.`,
+        `The file ${path} does not contain the id of a DHT node. Remove it; the next start creates a new id.`,
       );
     return Buffer.from(id);
   });

@@ -196,7 +196,7 @@ export class Rpc {
 
   #malformed(target: Target, method: string): RequestFailure {
     this.#noteFailure(target);
-    return new RequestFailure('error', `the answer to ${method} says nothing`);
+    return new RequestFailure('error', `the answer to ${method} is empty`);
   }
 
   #receive(data: Buffer, address: string, port: number): void {

@@ -14,9 +14,9 @@ export interface UdpPort {
 
 const MAX_PORT = 65_535;
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken. Is another daemon running there? Stop it, or choose another port',
+  EADDRINUSE: 'the port is in use, possibly by another daemon. Stop that daemon, or choose another port',
   EACCES: 'the system does not allow it. Choose a port above 1023',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose another one',
+  EADDRNOTAVAIL: 'this machine does not have this address. Choose another one',
 };
 
 /**

@@ -76,7 +76,7 @@ export class BlobExchange implements BlobFetcher {
 
   async fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array> {
     const { sdHash, signal, urgency = 'reader' } = options;
-    if (this.#isClosed) throw new Error('the daemon stops');
+    if (this.#isClosed) throw new Error('the daemon is stopping');
     const there = await this.#deps.blobs.read(hash);
     if (there !== null) return there;
     signal.throwIfAborted();

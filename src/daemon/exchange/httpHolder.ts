@@ -80,7 +80,9 @@ class HttpLine implements Line {
     if (this.#memory.has(hash, clock.nowMs())) return { kind: 'lacks' };
     this.receivedBytes = 0;
     const late = new AbortController();
-    const timer = clock.after(blobTimeoutMs() * 2, () => late.abort(new Error('no blob in time')));
+    const timer = clock.after(blobTimeoutMs() * 2, () =>
+      late.abort(new Error('the blob did not arrive in time')),
+    );
     try {
       const signal = AbortSignal.any([late.signal, this.#closed.signal]);
       const body = await this.#open(hash, signal);
@@ -93,7 +95,7 @@ class HttpLine implements Line {
     } catch (error) {
       const { cause, message } = error as Error;
       const reason = late.signal.aborted
-        ? 'no blob in time'
+        ? 'the blob did not arrive in time'
         : cause instanceof Error
           ? cause.message
           : message;
@@ -135,7 +137,7 @@ class HttpLine implements Line {
       this.receivedBytes += chunk.length;
       this.lastBytesMs = clock.nowMs();
       // The exception leaves the loop, which aborts the transfer.
-      if (blob.add(chunk) < chunk.length) throw new Error('the server sent more than a blob has');
+      if (blob.add(chunk) < chunk.length) throw new Error('the server sent more bytes than a blob can have');
       const delay = rate.delayMs(chunk.length);
       if (delay > 0) await sleep(clock, delay, signal);
     }

@@ -51,7 +51,9 @@ export class PeerHolder implements Holder {
   async open(onClose: () => void, signal: AbortSignal): Promise<Line> {
     const { dial, clock, connectTimeoutMs } = this.#deps;
     const giveUp = new AbortController();
-    const timer = clock.after(connectTimeoutMs(), () => giveUp.abort(new Error('no connection in time')));
+    const timer = clock.after(connectTimeoutMs(), () =>
+      giveUp.abort(new Error('the connection was not established in time')),
+    );
     const line = new PeerLine(this.name, this.#deps, onClose);
     try {
       line.attach(await dial(this.#place, line, AbortSignal.any([signal, giveUp.signal])));
@@ -130,7 +132,7 @@ class PeerLine implements Line {
 
   #take(bytes: Buffer): void {
     const request = this.#request;
-    if (request === null) throw new ProtocolError('bytes came that were not asked for');
+    if (request === null) throw new ProtocolError('unsolicited bytes arrived');
     if (request.blob !== null) return this.#takeBlob(request.blob, bytes);
     const found = this.#messages.push(bytes);
     if (found === null) return;
@@ -138,7 +140,7 @@ class PeerLine implements Line {
     request.events.onAvailability(request.asked, answer.available);
     if (answer.kind === 'lacks') {
       if (found.rest.length > 0)
-        throw new ProtocolError('bytes follow the answer that the blob is not there');
+        throw new ProtocolError('there are bytes after the answer that the blob is not available');
       return this.#end({ kind: 'lacks' });
     }
     request.timer.cancel();

@@ -134,7 +134,7 @@ export class Reflecting {
   /** Cancels the upload of a stream. Has no effect if none is running. Source: lbry-sdk `StreamManager.delete`. */
   async cancel(sdHash: string): Promise<void> {
     const running = this.#uploads.get(sdHash);
-    running?.ending.abort(new Error('the stream is deleted'));
+    running?.ending.abort(new Error('the stream was deleted'));
     await running?.result;
     this.#failures.delete(sdHash);
   }
@@ -166,7 +166,7 @@ export class Reflecting {
     let blobs: UploadedStream['blobs'];
     try {
       const bytes = await this.#deps.blobs.read(sdHash);
-      if (bytes === null) return { sent: [], isComplete: false, reason: 'the descriptor is not there' };
+      if (bytes === null) return { sent: [], isComplete: false, reason: 'the descriptor is not stored here' };
       const data = readDescriptor(bytes).blobs.slice(0, -1);
       blobs = data.map(({ blobHash, length }) => ({ hash: blobHash!, lengthBytes: length }));
     } catch (error) {
@@ -260,7 +260,7 @@ export class Reflecting {
 
   /** Stops uploading. Running uploads are ended. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the daemon stops'));
+    this.#stopping.abort(new Error('the daemon is stopping'));
     for (const wake of this.#waiting.splice(0)) wake();
     await this.#loop;
     await Promise.all([...this.#uploads.values()].map(({ result }) => result));

@@ -25,8 +25,8 @@ const VERSIONS: readonly unknown[] = [0, 1];
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   blocked: 'the stream is blocked',
-  full: 'the reflector takes no more: its quota is used up',
-  busy: 'the reflector takes no more now: its blob store does not answer, and its disk is used up',
+  full: 'the quota of the reflector is used up',
+  busy: 'the reflector accepts no blobs now: its blob store does not answer, and its disk space is used up',
 };
 
 export interface ReflectorServerDeps {
@@ -104,7 +104,7 @@ class Upload {
       const hello = await this.#message();
       if (hello === null) return;
       const { version } = hello;
-      if (!VERSIONS.includes(version)) throw new ProtocolError('another version');
+      if (!VERSIONS.includes(version)) throw new ProtocolError('unsupported protocol version');
       await this.#answer({ version: version as number });
       for (;;) {
         const request = await this.#message();
@@ -221,7 +221,7 @@ function offerIn(members: JsonMembers): Offer {
   const [hash, sizeBytes] = isDescriptor
     ? [members['sd_blob_hash'], members['sd_blob_size']]
     : [members['blob_hash'], members['blob_size']];
-  if (!isBlobHash(hash)) throw new ProtocolError('no hash of a blob');
+  if (!isBlobHash(hash)) throw new ProtocolError('invalid blob hash');
   const isPossible =
     Number.isInteger(sizeBytes) && (sizeBytes as number) > 0 && (sizeBytes as number) <= MAX_BLOB_BYTES;
   if (!isPossible) throw new ProtocolError('an impossible size');

@@ -101,8 +101,13 @@ export class ReflectorSession {
   async #connect(place: Place, signal: AbortSignal): Promise<void> {
     const { dial, clock } = this.#deps;
     const giveUp = new AbortController();
-    const timer = clock.after(CONNECT_MS, () => giveUp.abort(new Error('no connection in time')));
-    const events = { onData: (bytes: Buffer) => this.#onData(bytes), onClose: () => this.#end('it closed') };
+    const timer = clock.after(CONNECT_MS, () =>
+      giveUp.abort(new Error('the connection was not established in time')),
+    );
+    const events = {
+      onData: (bytes: Buffer) => this.#onData(bytes),
+      onClose: () => this.#end('the reflector closed it'),
+    };
     try {
       this.#link = await dial(place, events, AbortSignal.any([signal, giveUp.signal]));
     } catch (error) {
@@ -123,7 +128,7 @@ export class ReflectorSession {
         const found = this.#messages.push(rest);
         rest = found?.rest ?? null;
         if (found === null) continue;
-        if (this.#early !== null) throw new ReflectorError('it sent what was not asked for');
+        if (this.#early !== null) throw new ReflectorError('the reflector sent unsolicited data');
         if (this.#waiting === null) this.#early = found.members;
         else this.#waiting.resolve(found.members);
       }
@@ -174,13 +179,13 @@ export class ReflectorSession {
 
   async #send(bytes: Uint8Array): Promise<JsonMembers> {
     const { rate, bandwidth, clock } = this.#deps;
-    const timer = clock.after(SEND_MS, () => this.#end('the blob did not go out in time'));
+    const timer = clock.after(SEND_MS, () => this.#end('the blob could not be sent in time'));
     try {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         const piece = bytes.subarray(at, at + PIECE_BYTES);
         const delay = rate.delayMs(piece.length);
         if (delay > 0) await sleep(clock, delay, this.#closed.signal);
-        if (!(await this.#link!.send(piece))) this.#end('it closed');
+        if (!(await this.#link!.send(piece))) this.#end('the reflector closed it');
         this.#closed.signal.throwIfAborted();
         bandwidth.sent(this.#name, piece.length);
         this.#onSent(piece.length);
@@ -218,7 +223,7 @@ export class ReflectorSession {
     if (!wanted) return 'unwanted';
     const bytes = await read();
     if (bytes?.length !== lengthBytes) {
-      this.#end('the blob is no longer there');
+      this.#end('the blob is not stored any more');
       this.#closed.signal.throwIfAborted();
     }
     const { received_blob: isReceived } = await this.#send(bytes!);
@@ -226,7 +231,7 @@ export class ReflectorSession {
   }
 
   #misled(what: string): ReflectorError {
-    this.#end('it does not follow the protocol');
-    return new ReflectorError(`the reflector does not tell ${what}`);
+    this.#end('the reflector does not follow the protocol');
+    return new ReflectorError(`the reflector did not answer ${what}`);
   }
 }

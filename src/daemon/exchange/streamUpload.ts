@@ -129,7 +129,7 @@ export class StreamUpload {
     const { blobs } = this.#deps;
     const { sdHash } = this.#stream;
     const sd = await blobs.read(sdHash);
-    if (sd === null) return { isComplete: false, reason: 'the descriptor is not there' };
+    if (sd === null) return { isComplete: false, reason: 'the descriptor is not stored here' };
     this.#sdBytes = sd.length;
     this.#bytesSent = this.#lengthOf(this.#acknowledged);
     const session = await this.#open(signal);
@@ -155,7 +155,7 @@ export class StreamUpload {
         isComplete: false,
         reason:
           lacking > 0
-            ? `${lacking} blobs that the reflector wants are not here`
+            ? `${lacking} blobs that the reflector requested are not stored here`
             : 'the reflector refused blobs',
       };
     } finally {

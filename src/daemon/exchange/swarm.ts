@@ -176,7 +176,7 @@ export class Swarm {
   }
 
   close(): void {
-    const reason = new Error('the daemon stops');
+    const reason = new Error('the daemon is stopping');
     this.#closed.abort(reason);
     this.#tick?.cancel();
     for (const wanted of this.#wanted.values()) wanted.reject(reason);

@@ -26,10 +26,10 @@ export interface Served {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken. Is another daemon running there? Stop it, or choose another port',
+  EADDRINUSE: 'the port is in use, possibly by another daemon. Stop that daemon, or choose another port',
   EACCES: 'the system does not allow it. Choose a port above 1023',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose another one',
-  ENOTFOUND: 'this machine has no such address. Choose another one',
+  EADDRNOTAVAIL: 'this machine does not have this address. Choose another one',
+  ENOTFOUND: 'this machine does not have this address. Choose another one',
 };
 
 /** Converts an IPv4-mapped address to plain IPv4, for sockets that listen for both versions. */

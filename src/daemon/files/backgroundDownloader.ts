@@ -65,7 +65,7 @@ export class BackgroundDownloader {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the daemon stops'));
+    this.#stopping.abort(new Error('the daemon is stopping'));
     await this.#rounds;
     await this.#ongoing;
     this.#rounds = null;
@@ -153,7 +153,7 @@ export class BackgroundDownloader {
       if (neededBytes > (await this.#deps.space.freeNetworkBytes())) {
         // The descriptor is deleted again, because it is useless to peers without the data blobs.
         if (!wasThere) await blobs.delete([hash]);
-        log.debug('net', () => `stream ${hash} is too large for the space that is left`);
+        log.debug('net', () => `stream ${hash} is too large for the remaining disk space`);
         return true;
       }
       for (const [one, length] of missing) await this.#fetch(one, hash, length, DATA_TIMEOUTS);

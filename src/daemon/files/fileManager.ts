@@ -58,7 +58,7 @@ export class FileManager {
     this.#count = await database.fileCount();
     for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
     this.settled = this.#lookAtSaved().catch((error: unknown) =>
-      log.warn(`Not all saved files could be looked at: ${failureReason(error)}`),
+      log.warn(`Not all saved files could be checked: ${failureReason(error)}`),
     );
   }
 

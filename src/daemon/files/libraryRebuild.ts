@@ -95,7 +95,9 @@ export class LibraryRebuild {
     const { files, signal } = this.#deps;
     try {
       if (!(await files.database.isLibraryLost())) return;
-      files.log.warn('The database has no rows of the blobs in blobfiles: the library is rebuilt from them.');
+      files.log.warn(
+        'The database has no rows for the blobs in blobfiles: the library is rebuilt from the blobs.',
+      );
       await this.run();
     } catch (error) {
       if (!signal.aborted) files.log.warn(`The library could not be rebuilt: ${failureReason(error)}`);
@@ -135,8 +137,8 @@ export class LibraryRebuild {
       `The library was rebuilt: ${streams} streams and ${files} files from their descriptors, ${claims} claims from the hub.`,
     );
     const lost = [
-      withoutClaim.length > 0 && `no claim was found of the streams ${shortList(withoutClaim)}`,
-      unreadable.length > 0 && `no descriptor could be read from ${shortList(unreadable)}`,
+      withoutClaim.length > 0 && `no claim was found for the streams ${shortList(withoutClaim)}`,
+      unreadable.length > 0 && `the descriptors ${shortList(unreadable)} could not be read`,
       blobsOfNoStream > 0 && `${blobsOfNoStream} blobs belong to no stream; they are kept`,
     ].filter((part) => part !== false);
     if (lost.length > 0) log.warn(`Not restored: ${lost.join('; ')}.`);

@@ -94,7 +94,7 @@ function beginReading(
 const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: number): DaemonError =>
   new DaemonError(
     'InvalidDataError',
-    `The stream ${sdHash} is not what its claim or descriptor says: blob ${at} holds ${bytes} instead of ${wanted} bytes.`,
+    `The stream ${sdHash} does not match its claim or descriptor: blob ${at} has ${bytes} instead of ${wanted} bytes.`,
   );
 
 /** Closes a blob that was opened ahead and is not needed. */
@@ -244,7 +244,7 @@ export class Playing {
         }
       }
     } finally {
-      leaving.abort(new Error('the player left'));
+      leaving.abort(new Error('the player disconnected'));
       reading.onFirst();
       reading.end();
       await abandon(coming);

@@ -167,7 +167,7 @@ export class Publishing implements PublishingPort {
     if (made.sizeBytes !== sizeBytes) {
       await discard();
       throw failure(
-        `The file ${path} was changed while it was published. Publish it again when it is complete.`,
+        `The file ${path} changed while it was being published. Publish it again when it is complete.`,
       );
     }
     return {

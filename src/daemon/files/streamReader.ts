@@ -48,7 +48,7 @@ function assertPadded({ descriptor }: OpenStream, at: number, bytes: number): vo
   const padding = length - bytes;
   if (padding < 1 || padding > MAX_PADDING_BYTES)
     throw invalidDescriptor(
-      `The blob ${blobHash} has another length than the descriptor says: not ${length} bytes`,
+      `The blob ${blobHash} does not have the length of ${length} bytes that its descriptor gives`,
     );
 }
 
@@ -135,7 +135,9 @@ export class StreamReader {
   ): Promise<Uint8Array> {
     const fetcher = this.#deps.fetcher();
     if (fetcher === null)
-      throw failure(`The blob ${hash} is not here, and the component that downloads blobs is skipped.`);
+      throw failure(
+        `The blob ${hash} is not stored here, and the component that downloads blobs is skipped.`,
+      );
     return fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency });
   }
 
@@ -240,7 +242,7 @@ export class StreamReader {
     const { clock, settings } = this.#deps;
     const late = new AbortController();
     const timer = clock.after(settings().blobTimeoutMs * BLOB_TIMEOUTS, () =>
-      late.abort(new DOMException(`The blob ${hash} did not come in time.`, 'TimeoutError')),
+      late.abort(new DOMException(`The blob ${hash} did not arrive in time.`, 'TimeoutError')),
     );
     try {
       return await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]));

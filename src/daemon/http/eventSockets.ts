@@ -65,7 +65,7 @@ export class EventSockets {
         }
       },
       cut: () => socket.terminate(),
-      end: () => close(CLOSE.goingAway, 'the daemon stops'),
+      end: () => close(CLOSE.goingAway, 'the daemon is stopping'),
     });
     socket.on('pong', () => (isAlive = true));
     socket.on('message', () => close(CLOSE.unwanted, 'clients cannot send messages'));

@@ -4,19 +4,19 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 
 /** Metrics by the names of the numbers in `status`. The numbers of the object store are nested in `blob_store`. */
 const NUMBERS: Readonly<Record<string, string>> = {
-  blobs: 'Blobs that are kept',
+  blobs: 'Stored blobs',
   used_bytes: 'Bytes that count towards the quota',
-  received_blobs: 'Blobs that were taken since the start',
+  received_blobs: 'Blobs received since the start',
   upload_connections: 'Connections for uploads to the reflector',
   peer_connections: 'Connections for downloads from the reflector',
-  blocked_streams: 'Streams that are blocked',
+  blocked_streams: 'Blocked streams',
 };
 const STORE_NUMBERS: Readonly<Record<string, string>> = {
   stored_blobs: 'Blobs in the object store',
-  waiting_blobs: 'Blobs that wait for the object store',
-  waiting_bytes: 'Bytes that wait for the object store',
-  uploaded_blobs: 'Blobs that were sent to the object store since the start',
-  fetched_blobs: 'Blobs that were read from the object store since the start',
+  waiting_blobs: 'Blobs waiting for their upload to the object store',
+  waiting_bytes: 'Bytes waiting for their upload to the object store',
+  uploaded_blobs: 'Blobs uploaded to the object store since the start',
+  fetched_blobs: 'Blobs downloaded from the object store since the start',
   cached_blobs: 'Blobs of the object store that are cached on this disk',
   disk_bytes: 'Bytes of blobs on this disk',
 };

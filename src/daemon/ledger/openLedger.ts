@@ -272,7 +272,7 @@ export class OpenLedger implements Ledger {
     if (isHubFault(error)) this.#pool.blame(session, error);
     else {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#log.error(`The wallet cannot be brought up to date: ${reason}`);
+      this.#log.error(`The wallet cannot be synchronized: ${reason}`);
       session.end(new HubGone(reason));
     }
   }

@@ -22,7 +22,7 @@ function readDay(text: string): number {
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) / DAY_MS : NaN;
   // A date such as 31 February would be parsed as a day of the next month, so the text is compared with the formatted
   // result.
-  if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a day: YYYY-MM-DD.`);
+  if (Number.isNaN(day) || dayText(day) !== text) throw badValue(`'${text}' is not a valid day: YYYY-MM-DD.`);
   return day;
 }
 

@@ -44,7 +44,7 @@ function typeOf(name: string): TxoType {
   if (Object.hasOwn(TXO_TYPE, name)) return TXO_TYPE[name as keyof typeof TXO_TYPE];
   throw new DaemonError(
     'KeyError',
-    `'${name}' is not a type of outputs: ${Object.keys(TXO_TYPE).join(', ')}.`,
+    `'${name}' is not a valid output type: ${Object.keys(TXO_TYPE).join(', ')}.`,
   );
 }
 

@@ -61,7 +61,7 @@ export function shownAnswer(answer: string | null): ShownAnswer {
   try {
     parsed = parseJson(answer);
   } catch (error) {
-    if (error instanceof JsonParseError) return { text: 'The daemon’s answer is not JSON.', isError: true };
+    if (error instanceof JsonParseError) return { text: 'The daemon’s response is not JSON.', isError: true };
     throw error;
   }
   if (!(parsed instanceof JsonObject)) return { text: '', isError: true };

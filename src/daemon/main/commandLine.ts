@@ -71,14 +71,14 @@ export const CALL_ROWS = SETTINGS.filter(({ name }) => CALL_SETTINGS.has(name));
 
 /** Flags of `start` that are not settings, with their help texts. */
 export const START_FLAGS: readonly (readonly [name: string, text: string])[] = [
-  ['--with-node', 'start a chain node with a hub as well, and stop it with the daemon'],
+  ['--with-node', 'also start a chain node with a hub, and stop it with the daemon'],
   ['--reflector', 'run a reflector, which accepts streams and serves their blobs'],
   ['--quiet', 'print nothing to the console'],
   ['--no-logging', 'write no log'],
   ['--verbose', 'write a more detailed log'],
   [
     '--initial-headers FILE',
-    'file of block headers to start with, instead of fetching all headers from a hub',
+    'import block headers from this file instead of downloading all headers from a hub',
   ],
 ];
 
@@ -126,7 +126,7 @@ function startHelp(): string {
     'Options:',
     ...rows.map(([name, about]) => `    ${name.padEnd(40)} ${about}`),
     '',
-    'Each setting can also stand in the settings file, or in the environment as LBRY_<NAME>.',
+    'Each setting can also be given in the settings file, or in the environment as LBRY_<NAME>.',
   ].join('\n');
 }
 
@@ -188,7 +188,7 @@ function parseCall(
     : BY_WORDS.get(called.join(' '));
   if (declaration === undefined) {
     const [first = '', second] = called;
-    const problem = `There is no command '${called.join(' ')}'.${meant(first, second ?? args[0])}`;
+    const problem = `The command '${called.join(' ')}' does not exist.${meant(first, second ?? args[0])}`;
     return isGroup(first)
       ? wrong(problem, { called: first, help: groupHelp(first, DECLARATIONS, ALIASES) })
       : wrong(problem);
@@ -230,10 +230,10 @@ function passOver(words: string[]): string {
   const values: string[] = [];
   while (words[0] !== undefined && !isOption(words[0])) values.push(words.shift()!);
   if (!isOption(word))
-    return `Command line: '${[word, ...values].join(' ')}' belongs to no option and is passed over.`;
+    return `Command line: '${[word, ...values].join(' ')}' belongs to no option and is ignored.`;
   const [option = ''] = word.split('=', 1);
   // The warning omits the values of the option, because they may be passwords.
-  return `Command line: there is no option '${option}'; it is passed over.${suggestion(option, START_OPTIONS)}`;
+  return `Command line: the option '${option}' does not exist and is ignored.${suggestion(option, START_OPTIONS)}`;
 }
 
 /**
@@ -255,7 +255,7 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
     if (word === '--') {
       const rest = words.splice(0).slice(1);
       if (rest.length > 0)
-        warnings.push(`Command line: the words after '--' are passed over: ${rest.join(' ')}.`);
+        warnings.push(`Command line: the words after '--' are ignored: ${rest.join(' ')}.`);
     } else if (!START_OPTIONS.includes(option)) {
       warnings.push(passOver(words));
     } else if (SWITCHES.has(word)) {

@@ -40,8 +40,7 @@ function valueOf(word: string, name: string): JsonValue {
         .join('')
         .replace(/^0+(?=.)/, ''),
     );
-  if (OTHER_DIGITS.test(word))
-    throw new UsageError(`'${word}' is neither a number nor text that could be meant`);
+  if (OTHER_DIGITS.test(word)) throw new UsageError(`'${word}' is neither a number nor a valid text`);
   return word;
 }
 

@@ -148,7 +148,7 @@ export class Components implements ComponentGate {
     let waiting = [...this.#parts];
     while (waiting.length > 0) {
       const next = waiting.filter(({ component }) => component.dependsOn.every((name) => placed.has(name)));
-      if (next.length === 0) throw new Error('components depend on each other in a circle');
+      if (next.length === 0) throw new Error('components depend on each other in a cycle');
       ordered.push(...next);
       for (const { component } of next) placed.add(component.name);
       waiting = waiting.filter((part) => !next.includes(part));

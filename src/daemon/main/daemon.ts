@@ -73,11 +73,11 @@ async function listen(app: FastifyInstance, [host, port]: HostPort, what: string
     const { code, message } = error as NodeJS.ErrnoException;
     const reason =
       code === 'EADDRINUSE'
-        ? 'the port is taken. Is another daemon running there? Stop it, or choose another port'
+        ? 'the port is in use, possibly by another daemon. Stop that daemon, or choose another port'
         : code === 'EACCES'
           ? 'the system does not allow it. Choose a port above 1023'
           : code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL'
-            ? 'this machine has no such address. Choose another host'
+            ? 'this machine does not have this address. Choose another host'
             : message;
     throw new EnvironmentError(`The ${what} cannot listen at ${host}:${port}: ${reason}.`);
   }
@@ -245,13 +245,14 @@ class Daemon implements RunningDaemon {
         {
           what: 'a hub',
           advice: () =>
-            `${connection}, and the setting 'lbryum_servers'; your own node is a hub when it runs with -hub.`,
+            `${connection}, and the setting 'lbryum_servers'; your own node is a hub if it runs with -hub.`,
           isReached: () => this.#parts.wallet?.services?.ledger.hub.isConnected ?? null,
         },
         {
           what: 'the DHT',
           advice: () =>
-            `${connection}, that a firewall lets UDP from port ${this.#settings.get('udp_port')} out and in, and the setting 'known_dht_nodes'.`,
+            `${connection}, that the firewall allows incoming and outgoing UDP at port ` +
+            `${this.#settings.get('udp_port')}, and the setting 'known_dht_nodes'.`,
           isReached: () => this.#parts.network.dhtContact,
         },
         {
@@ -279,7 +280,7 @@ class Daemon implements RunningDaemon {
     // The components are stopped before `started` is awaited. A component may wait at its start for an event that never
     // comes, such as a connection to a hub; the stop ends the wait.
     await this.#parts.components.stop((name, error) =>
-      log.error(`The component ${name} did not stop as it should: ${(error as Error).message}`),
+      log.error(`The component ${name} did not stop cleanly: ${(error as Error).message}`),
     );
     await this.started;
     await this.#parts.reflector?.stop();

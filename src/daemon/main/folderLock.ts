@@ -30,11 +30,11 @@ export async function lockFolder(
     const { message } = error as Error;
     if (/locked|busy/i.test(message))
       throw new EnvironmentError(
-        `Another lbcnet is running in ${folder}. Stop it (lbcnet stop), or name another folder by --${option}.`,
+        `Another lbcnet is running in ${folder}. Stop it (lbcnet stop), or use another folder with --${option}.`,
       );
     if (/not a database|malformed/i.test(message))
       throw new EnvironmentError(
-        `${path}: it is damaged, or a file of another program. It holds nothing: delete it and start again.`,
+        `${path}: it is corrupt, or a file of another program. It contains no data: delete it and start again.`,
       );
     throw sqliteFileError(error, path);
   }

@@ -104,13 +104,13 @@ export function ensureFolder(path: string, setting: string): string | null {
     const name = existsSync(path) ? undefined : FOLDER_NAMES[setting];
     makeFolder(path);
     accessSync(path, constants.W_OK);
-    return name === undefined ? null : `Made a new ${name} folder at ${path}`;
+    return name === undefined ? null : `Created a new ${name} folder at ${path}`;
   } catch (error) {
     const advice = DENIED.has(systemErrorCode(error))
       ? 'Give the user that runs lbcnet the permission'
-      : 'Mend that';
+      : 'Correct this';
     throw new EnvironmentError(
-      `The folder ${path} cannot be written to: ${failureReason(error)}. ${advice}, or name another folder by ` +
+      `The folder ${path} is not writable: ${failureReason(error)}. ${advice}, or use another folder with ` +
         `--${setting.replaceAll('_', '-')}.`,
     );
   }

@@ -21,8 +21,8 @@ export function daemonPage(): string {
       paragraphs(
         'Manages wallets and accounts, creates channels, streams, collections and supports, and resolves and ' +
           'searches claims. It is compatible with lbrynet of lbry-sdk.',
-        'start runs the daemon until it is stopped by SIGTERM, SIGINT or the command stop. Every other command is sent to a ' +
-          'running daemon, whose answer is printed as JSON.',
+        '"start" runs the daemon until it is stopped by SIGTERM, SIGINT or the command stop. Every other ' +
+          'command is sent to a running daemon, and its result is printed as JSON.',
       ),
     ),
     section('OPTIONS', optionRows([['--version, -v', 'show the version'], ...settingOptions(CALL_ROWS)])),
@@ -31,7 +31,8 @@ export function daemonPage(): string {
       optionRows([...START_FLAGS, ...settingOptions(SETTINGS)]) +
         '.PP\n' +
         paragraphs(
-          'Each setting can also stand in the settings file, by its name with _ for -, or in the environment as LBRY_NAME.',
+          'Each setting can also be given in the settings file, by its name with _ instead of -, or in the ' +
+            'environment as LBRY_NAME.',
         ),
     ),
     section(
@@ -49,13 +50,13 @@ export function daemonPage(): string {
         'The settings file, unless --config specifies another one.',
       ) +
         taggedFile('<data_dir>/lbcnet.log', 'The log.') +
-        taggedFile('<wallet_dir>/wallets/default_wallet', 'The wallet that is made at the first start.'),
+        taggedFile('<wallet_dir>/wallets/default_wallet', 'The wallet that the first start creates.'),
     ),
     section(
       'EXIT STATUS',
       paragraphs(
-        '0 when the command was answered or the daemon was stopped, 1 when it failed or its arguments are wrong, 2 when ' +
-          'there is no such command.',
+        '0 if the command succeeded or the daemon was stopped, 1 if it failed or its arguments are wrong, 2 ' +
+          'if the command does not exist.',
       ),
     ),
     section(

@@ -70,7 +70,8 @@ export class NodeBeside {
     this.#user = user;
     this.#exited = new Promise<void>((resolve) => {
       const ended = (why: string): void => {
-        if (!this.#isStopping) user.ended(`The node beside it ended (${why}); its log says why.`);
+        if (!this.#isStopping)
+          user.ended(`The node started with --with-node has exited (${why}); its log contains the reason.`);
         this.#isStopping = true;
         resolve();
       };
@@ -110,7 +111,7 @@ export class NodeBeside {
       this.#height = pong.height;
       if (pong.isAvailable && !this.#isOpen) {
         this.#isOpen = true;
-        this.#log.info(`The node's hub is open, at block ${pong.height}.`);
+        this.#log.info(`The node's hub accepts clients, at block ${pong.height}.`);
         this.#user.opened();
       } else if (!this.#isOpen && performance.now() - this.#toldMs > PROGRESS_MS) {
         this.#toldMs = performance.now();

@@ -99,7 +99,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     void daemon.started.then((areAllRunning) => {
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');
-      else log.warn('Not all components run; `status` shows which under component_failures.');
+      else log.warn('Not all components run; `status` shows the errors as component_failures.');
     });
     log.info(`Stopping. ${await ended}`);
     const overdue = setTimeout(() => {

@@ -69,7 +69,10 @@ export function statusOf(sources: StatusSources): JsonOut {
     wallet: members,
     connection_status: members['connected']
       ? { code: 'connected', message: 'A hub is connected.' }
-      : { code: 'network_connection_lost', message: 'No hub is connected; the next one is being tried.' },
+      : {
+          code: 'network_connection_lost',
+          message: 'No hub is connected; the daemon is trying the next one.',
+        },
     ...(progress !== null && {
       blockchain_headers: { downloading_headers: progress < COMPLETE, download_progress: float(progress) },
     }),

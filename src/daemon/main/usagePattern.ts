@@ -266,7 +266,7 @@ export class UsagePattern {
 }
 
 const noOption = (word: string, known: readonly string[]): string =>
-  `There is no option '${word}'.${suggestion(word, known, (near) => `'${near}'`)}`;
+  `The option '${word}' does not exist.${suggestion(word, known, (near) => `'${near}'`)}`;
 
 function leaves(pattern: Pattern): (Pattern & { readonly name: string })[] {
   return 'name' in pattern ? [pattern] : pattern.parts.flatMap(leaves);

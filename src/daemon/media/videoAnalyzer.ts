@@ -119,7 +119,7 @@ export class VideoAnalyzer {
       return { path: await this.#repair(path, scan, problems, signal), facts };
     } catch (error) {
       if (validate || signal?.aborted) throw error;
-      this.#log.warn(`The file ${path} is published as it is: ${(error as Error).message}`);
+      this.#log.warn(`The file ${path} is published unchanged: ${(error as Error).message}`);
       return { path, facts };
     }
   }
@@ -186,7 +186,7 @@ export class VideoAnalyzer {
       '-c:a',
       ...audio,
     ];
-    this.#log.info(`A copy of ${path} that can be played while it is loaded is made: ${output}`);
+    this.#log.info(`A copy of ${path} that can be played during the download is created: ${output}`);
     try {
       const { text, code } = await this.#ffmpeg(['-i', path, ...args, output], signal);
       if (code !== 0)
@@ -246,7 +246,7 @@ async function freeName(path: string, extension: string): Promise<string> {
     );
     if (isFree) return output;
   }
-  throw failure(`The folder of ${path} has too many repaired copies of it.`);
+  throw failure(`The folder of ${path} contains too many repaired copies of it.`);
 }
 
 /** Source: `_verify_ffmpeg_installed`. */

@@ -153,7 +153,7 @@ export class DiskCache {
       this.#stored.delete(hash);
       if (isThere) await local.evict(hash);
       else {
-        log.warn(`The blob store has lost the blob ${hash}, which is on this disk: it is sent again.`);
+        log.warn(`The blob store has lost the blob ${hash}, which is on this disk: it is uploaded again.`);
         this.#waiting.set(hash, lengthBytes);
         await onMissing(hash);
       }

@@ -138,8 +138,8 @@ export class OffsiteBlobs {
     const { isMoved, stored, waiting } = await database.openOffsite(`${endpoint} ${name}`);
     if (isMoved)
       log.warn(
-        `The blob store is ${name} at ${endpoint} now, another one than before: all blobs on this disk are sent there, and those ` +
-          'that only the other store has are not given out.',
+        `The blob store is now ${name} at ${endpoint}, and was another one before: all blobs on this disk ` +
+          'are uploaded to it, and blobs that are only in the other store are not served.',
       );
     for (const { hash } of stored) this.#offsite.add(hash);
     this.#cache.load(
@@ -307,8 +307,8 @@ export class OffsiteBlobs {
     }
     if (problem instanceof ObjectStoreError || stopping.aborted)
       throw new BlobUnavailableError(`the blob store cannot be read: ${(problem as Error).message}`);
-    const what = problem === 'missing' ? 'has lost' : 'has other bytes in the place of';
-    log.warn(`The blob store ${what} the blob ${hash}. It is not given out until it is sent again.`);
+    const what = problem === 'missing' ? 'has lost' : 'has other contents for';
+    log.warn(`The blob store ${what} the blob ${hash}. The blob is not served until it is uploaded again.`);
     await this.#lose(hash);
     return null;
   }
@@ -324,7 +324,7 @@ export class OffsiteBlobs {
       return true;
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;
-      log.warn(`A blob from the blob store could not be kept on this disk: ${failureReason(error)}.`);
+      log.warn(`A blob from the blob store could not be saved on this disk: ${failureReason(error)}.`);
       return blobHashOf(bytes) === hash;
     }
   }

@@ -131,7 +131,7 @@ export class S3Bucket {
       if (status !== 200 || body === null) throw await refusalOf(response);
       const promised = headers.get('content-length');
       const bytes = await readAtMost(body, MAX_BLOB_BYTES);
-      if (bytes === null) throw new ObjectStoreError('it sent more bytes than a blob has');
+      if (bytes === null) throw new ObjectStoreError('it sent more bytes than a blob can have');
       if (promised !== null && bytes.length !== Number(promised))
         throw new ObjectStoreError(`it sent ${bytes.length} bytes, not ${promised}`);
       return bytes;

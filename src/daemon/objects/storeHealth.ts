@@ -57,7 +57,10 @@ export class StoreHealth {
   get warning(): string | null {
     if (!this.isDegraded) return null;
     const { blobs, bytes } = this.#deps.waiting();
-    return `The blob store ${this.#deps.name} fails: ${this.#lastReason}. ${blobs} blobs (${bytes} bytes) wait on this disk.`;
+    return (
+      `The blob store ${this.#deps.name} does not work: ${this.#lastReason}. ${blobs} blobs (${bytes} ` +
+      'bytes) are waiting on this disk.'
+    );
   }
 
   failed(error: unknown): void {
@@ -72,7 +75,7 @@ export class StoreHealth {
     const isDue = this.#loggedMs === null || clock.nowMs() - this.#loggedMs >= REPEAT_MS;
     if (warning === null || !isDue) return;
     this.#loggedMs = clock.nowMs();
-    log.warn(`${warning} It is tried again; nothing that was acknowledged is lost.`);
+    log.warn(`${warning} The upload is retried; no acknowledged blob is lost.`);
   }
 
   worked(): void {

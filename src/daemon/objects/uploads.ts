@@ -139,7 +139,7 @@ export class Uploads {
       this.#failed.set(blob.hash, failures);
       health.failed(error);
       if (failures === NOTABLE_FAILURES && !health.isDegraded)
-        log.warn(`The blob store does not take the blob ${blob.hash}: ${error.message}. It is tried again.`);
+        log.warn(`The blob store refused the blob ${blob.hash}: ${error.message}. The upload is retried.`);
       return false;
     } finally {
       this.running--;

@@ -137,7 +137,8 @@ function readOutputs(bytes: Bytes): Outputs {
  */
 function placeOf(output: Output | undefined): Place | null {
   if (output === undefined || output.txHash.length === 0) return null;
-  if (output.txHash.length !== HASH_SIZE) throw new WrongAnswerError('a transaction id has not 32 bytes');
+  if (output.txHash.length !== HASH_SIZE)
+    throw new WrongAnswerError('a transaction id does not have 32 bytes');
   return { txid: output.txHash, nout: output.nout };
 }
 

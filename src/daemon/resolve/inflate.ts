@@ -72,7 +72,7 @@ async function fetchTransactions(
   const found = await port.transactions([...wanted.values()]);
   for (const txid of wanted.values())
     if (!found.has(hashToHex(txid)))
-      throw new WrongAnswerError(`there is no transaction ${hashToHex(txid)}`, true);
+      throw new WrongAnswerError(`the transaction ${hashToHex(txid)} is missing`, true);
   return found;
 }
 
@@ -160,7 +160,7 @@ class Inflater {
     if (found === undefined) throw new WrongAnswerError(`a row refers to ${name}, which is in no row`);
     // An unconfirmed transaction cannot be verified. It is accepted only if the row itself says that it is unconfirmed.
     if (!found.isVerified && this.#rows.get(placeKey(place))?.isWaiting !== true)
-      throw new WrongAnswerError(`the transaction ${name} is shown to be in no block`, true);
+      throw new WrongAnswerError(`the transaction ${name} is reported as unconfirmed`, true);
     const output = found.tx.outputs[nout];
     const first = found.tx.inputs[0];
     if (output === undefined || first === undefined)

@@ -86,7 +86,7 @@ export class Resolver {
           throw new WrongAnswerError(`${batch.length} URLs have ${answer.rows.length} answers`);
         for (const [n, row] of answer.rows.entries())
           if (isTxo(row) && !mayBeAt(batch[n]!.parsed, row))
-            throw new WrongAnswerError(`${batch[n]!.url} does not lead to claim ${idOf(row)}`);
+            throw new WrongAnswerError(`${batch[n]!.url} does not resolve to claim ${idOf(row)}`);
       },
     );
     return rows.map((row, n) => {
@@ -154,7 +154,7 @@ export class Resolver {
       return claimIds.map((id) => found.get(id) ?? null);
     } catch (error) {
       if (!(error instanceof DaemonError)) throw error;
-      this.#ports.log.warn(`The claims of a list are not known: ${error.message}`);
+      this.#ports.log.warn(`The claims of a list could not be resolved: ${error.message}`);
       return [];
     }
   }
@@ -191,9 +191,9 @@ export class Resolver {
           await pause(AGAIN_MS * 2 ** again);
           continue;
         }
-        ledger.hub.distrust(bytes, `says of claims what cannot be: ${error.message}`);
+        ledger.hub.distrust(bytes, `sent impossible data about claims: ${error.message}`);
         if (hubs++ >= MAX_HUBS)
-          throw new DaemonError('RPCError', `No hub gave an answer that holds: ${error.message}`);
+          throw new DaemonError('RPCError', `No hub gave a valid answer: ${error.message}`);
         again = -1;
       }
     }

@@ -43,11 +43,14 @@ async function ask(hub: Pick<HubPort, 'call'>, params: readonly unknown[]): Prom
     return await hub.call(METHOD, params);
   } catch (error) {
     if (!(error instanceof Error) || !UNKNOWN_METHOD.test(error.message)) throw error;
-    throw new DaemonError('RPCError', `The hub does not add up supports: it has no method ${METHOD}.`);
+    throw new DaemonError(
+      'RPCError',
+      `The hub does not support sums of supports: it has no method ${METHOD}.`,
+    );
   }
 }
 
-const unreadable = (): DaemonError => new DaemonError('RPCError', 'The hub gave sums that cannot be read.');
+const unreadable = (): DaemonError => new DaemonError('RPCError', 'The hub returned invalid sums.');
 
 function readRow(row: unknown): SupportSum {
   const { channel_id, name, short_url, amount, supports } = (row ?? {}) as Record<string, unknown>;

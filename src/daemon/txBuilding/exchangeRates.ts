@@ -39,7 +39,7 @@ export function exchangeBy(rates: readonly string[], feed?: Pick<RateFeed, 'lbcP
     const [, currency = '', text = ''] = RATE.exec(rate) ?? [];
     const decimal = decimalIn(text);
     if (decimal === null || decimal.digits === 0n)
-      throw badValue(`The exchange rate '${rate}' is none: one is written as USD=38.5.`);
+      throw badValue(`Invalid exchange rate '${rate}': use a form like USD=38.5.`);
     lbcFor.set(currency.toUpperCase(), decimal);
   }
   return {

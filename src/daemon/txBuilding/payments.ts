@@ -48,7 +48,7 @@ export async function sendPayment(
   wallet.assertUnlocked();
   const change = wallet.account(changeAccountId);
   const funding = wallet.accountsOrAll(fundingAccountIds);
-  if (addresses.length === 0) throw badValue('At least one address is needed.');
+  if (addresses.length === 0) throw badValue('At least one address is required.');
   if (addresses.length > MAX_OUTPUTS) throw badValue(`At most ${MAX_OUTPUTS} addresses can be paid at once.`);
   const outputs = addresses.map((address) => payTo(amountDewies, address, txBuilder.ports.ledger.params));
   return txBuilder.make({ wallet, outputs, funding, change }, options);
@@ -133,7 +133,7 @@ export async function depositTimeLock(
   const { pubkeyHash } = readTimeLock(script);
   const secret = secretOf(privateKey);
   if (!equalBytes(hash160(ecdsaBackend().publicKeyOf(secret, true)), pubkeyHash))
-    throw badValue('The private key is not the one that the redeem script asks for.');
+    throw badValue('The private key does not match the redeem script.');
   const txo = await outputAt(txBuilder, txid, nout);
   const scriptHash = txo.read?.template === 'pay_script_hash' ? txo.read.values['script_hash'] : undefined;
   if (!scriptHash || !equalBytes(scriptHash, hash160(script)))

@@ -129,7 +129,7 @@ function purchasePlan(
   if (!fee) throw failure(`Claim '${id}' does not have a purchase price.`);
   const dewies = priceOf(fee, ports, overridesLimit);
   const seller = fee.address.length > 0 ? formatFeeAddress(fee.address) : claim.address(params);
-  if (seller === null) throw failure(`Claim '${id}' does not say whom to pay.`);
+  if (seller === null) throw failure(`Claim '${id}' does not contain an address for the payment.`);
   return {
     wallet,
     outputs: [payTo(dewies, seller, params), purchaseOutput(claimId)],

@@ -104,7 +104,7 @@ export class RateFeed {
     throw new DaemonError(
       'CurrencyConversionError',
       age === null
-        ? `Unable to convert USD to LBC: ${source} has not told the price yet${why}`
+        ? `Unable to convert USD to LBC: ${source} has not sent a price yet${why}`
         : `Unable to convert USD to LBC: the price of ${source} is ${Math.floor(age / 3600)} hours old${why}`,
     );
   }
@@ -116,8 +116,7 @@ export class RateFeed {
     try {
       const price = await fetchPrice(this.#port.url(), call.signal);
       if (call.signal.aborted) return;
-      if (this.#price === null)
-        log.info(`The price of LBC is ${price.text} USD, says ${this.#port.source()}`);
+      if (this.#price === null) log.info(`The price of LBC from ${this.#port.source()} is ${price.text} USD`);
       this.#price = { ...price, atMs: clock.nowMs() };
     } catch (failure) {
       if (call.signal.aborted) return;
@@ -142,7 +141,7 @@ async function fetchPrice(url: string, stopped: AbortSignal): Promise<Omit<Price
   });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`it answers ${response.status}`);
+    throw new Error(`the HTTP status is ${response.status}`);
   }
   const { symbol, price } = parseAnswer(await bodyOf(response));
   if (symbol !== SYMBOL)
@@ -162,7 +161,7 @@ async function bodyOf(response: Response): Promise<string> {
     size += read.value.length;
     if (size <= MAX_ANSWER_SIZE) continue;
     await reader?.cancel();
-    throw new Error('its answer is too long');
+    throw new Error('the answer is too long');
   }
   return Buffer.concat(parts).toString('utf8');
 }
@@ -172,7 +171,7 @@ function parseAnswer(text: string): { symbol?: unknown; price?: unknown } {
     const answer: unknown = JSON.parse(text);
     return typeof answer === 'object' && answer !== null ? answer : {};
   } catch {
-    throw new Error('its answer is not JSON');
+    throw new Error('the answer is not JSON');
   }
 }
 

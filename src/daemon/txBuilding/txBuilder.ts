@@ -249,7 +249,7 @@ export class TxBuilder {
     const { database } = this.ports.ledger;
     const given = plan.given ?? [];
     const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => placeOf(txo));
-    if (plan.funding.length === 0) throw badValue('No account is there to pay from.');
+    if (plan.funding.length === 0) throw badValue('There is no account to pay from.');
     for (const strategy of [this.ports.settings.strategy, 'largest'] as const) {
       if (coins.length > 0 && !(await database.reserve(coins)))
         throw failure('One of the outputs is spent or reserved by another transaction.');

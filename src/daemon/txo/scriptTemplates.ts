@@ -91,7 +91,7 @@ function tokensOf(script: Bytes): (number | Buffer)[] {
       continue;
     }
     const sizeBytes = opcode < OP.OP_PUSHDATA1 ? 0 : 2 ** (opcode - OP.OP_PUSHDATA1);
-    if (at + sizeBytes > bytes.length) throw badValue('The script ends within the length of a push.');
+    if (at + sizeBytes > bytes.length) throw badValue('The script ends within a push.');
     const size = sizeBytes === 0 ? opcode : bytes.readUIntLE(at, sizeBytes);
     at += sizeBytes;
     tokens.push(bytes.subarray(at, at + size));

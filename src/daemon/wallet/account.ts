@@ -56,7 +56,7 @@ const PEM_START = '-----BEGIN';
 
 function textIn(object: JsonObject, key: string): string {
   const value = object.get(key) ?? '';
-  if (typeof value !== 'string') throw badValue(`The field '${key}' of an account is not a text.`);
+  if (typeof value !== 'string') throw badValue(`The field '${key}' of an account is not a string.`);
   return value;
 }
 

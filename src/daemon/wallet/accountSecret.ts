@@ -72,10 +72,10 @@ export function accountSecretOf(given: GivenSecret, ledger: LedgerParams): Accou
   const { seed, privateKey, publicKey, passphrase } = given;
   const path = given.path ? parseKeyPath(given.path) : null;
   if (!seed && !privateKey && !publicKey)
-    throw badValue("One of 'seed', 'private_key' and 'public_key' is needed.");
+    throw badValue("One of 'seed', 'private_key' and 'public_key' is required.");
   if (seed) {
     if (path !== null) return secretOfSeed(seed, path, passphrase, ledger);
-    if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed, which needs a 'path' too.");
+    if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed, which requires a 'path' too.");
     return secretOfWords(seed, privateKey, publicKey);
   }
   if (passphrase) throw badValue("'passphrase' belongs to a BIP39 seed.");
@@ -87,8 +87,8 @@ function secretOfWords(seed: string, privateKey?: string, publicKey?: string): A
   const isOwn = isSeedPhrase(seed);
   if (!isOwn && isBip39Seed(seed))
     throw badValue(
-      "These words are a BIP39 seed. Name the path that its wallet uses, for example --path=m/44'/140'/0' or, " +
-        "for addresses that begin with the network's bech32 prefix, --path=m/84'/140'/0'.",
+      "These words are a BIP39 seed. Pass the path that its wallet uses, for example --path=m/44'/140'/0' " +
+        "or, for addresses that begin with the network's bech32 prefix, --path=m/84'/140'/0'.",
     );
   return {
     form: isOwn ? 'lbry-sdk seed' : 'other words, used as lbry-sdk uses them',

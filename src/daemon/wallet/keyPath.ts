@@ -29,6 +29,6 @@ export function keyPathText(path: readonly number[]): string {
 /** Derives the key at the end of the path. Throws `ValueError` for a hardened number after a public key. */
 export function keyAlong(root: ExtendedKey, path: readonly number[]): ExtendedKey {
   if (root.privateKey === null && path.some((n) => n >= HARDENED))
-    throw badValue(`A public key has no hardened keys such as ${keyPathText(path)} below it.`);
+    throw badValue(`A public key cannot derive hardened keys such as ${keyPathText(path)}.`);
   return path.reduce(childKey, root);
 }

@@ -130,15 +130,16 @@ export class LoadedWallet {
     if (stamp !== null && stamp !== this.#stamp) {
       const copy = await keepCopy(this.path, 'foreign');
       this.#around.warn(
-        `The wallet file ${this.path} was changed by another program. What that wrote is kept at ${copy}; ` +
-          'what lbcnet has replaces it. Let no other program use the file; for accounts that only the copy has, add it as ' +
-          'another wallet (lbcnet wallet add).',
+        `The wallet file ${this.path} was changed by another program. Its version is saved as ${copy}, and ` +
+          'the file is replaced by that of lbcnet. No other program may use the file; to get accounts that are ' +
+          'only in the copy, add it as another wallet (lbcnet wallet add).',
       );
     }
     const { text, wasReset } = this.wallet.fileText();
     if (wasReset)
       this.#around.warn(
-        `The wallet ${this.id} is to be encrypted on disk, but no password is known. It is saved in clear; encrypt it again.`,
+        `The wallet ${this.id} is to be encrypted on disk, but no password is known. It is saved ` +
+          'unencrypted; encrypt it again.',
       );
     try {
       await writeWalletFile(this.path, text);
@@ -171,7 +172,7 @@ export class LoadedWallet {
       const added = this.wallet.addAccount(account);
       if (this.wallet.accounts.filter(({ id }) => id === added.id).length === 1) return added;
       this.#drop(added);
-      throw badValue(`The wallet has the account ${added.id} already.`);
+      throw badValue(`The wallet already has the account ${added.id}.`);
     });
   }
 

@@ -45,7 +45,7 @@ export class WalletContents {
     this.#tools = tools;
     this.id = id;
     const name = wallet.get('name') ?? 'Wallet';
-    if (typeof name !== 'string') throw badValue('The name of the wallet is not a text.');
+    if (typeof name !== 'string') throw badValue('The name of the wallet is not a string.');
     this.name = name;
     this.#preferences = preferencesIn(wallet);
     for (const account of accountsIn(wallet) ?? []) this.accounts.push(new Account(account, tools));
@@ -92,7 +92,7 @@ export class WalletContents {
    * the previous value.
    */
   setPreference(key: string, value: JsonValue): () => void {
-    if (isTooDeep(value)) throw badValue('The value has too many lists or objects within each other.');
+    if (isTooDeep(value)) throw badValue('The lists and objects of the value are nested too deep.');
     if (hasNumberWords(value)) throw badValue('The value has a number that is too large.');
     const before = this.#preferences.get(key);
     const preference = new JsonObject([
@@ -280,13 +280,14 @@ export function parseWalletText(text: string): JsonObject {
     throw badValue(`The text is not JSON: ${(error as Error).message}.`);
   }
   if (!(wallet instanceof JsonObject)) throw badValue('The text is not a JSON object.');
-  if (isTooDeep(wallet)) throw badValue('The text has too many lists or objects within each other.');
+  if (isTooDeep(wallet)) throw badValue('The lists and objects of the text are nested too deep.');
   return wallet;
 }
 
 function preferencesIn(wallet: JsonObject): Map<string, JsonObject> {
   const preferences = wallet.get('preferences') ?? new JsonObject();
-  if (!(preferences instanceof JsonObject)) throw badValue('The preferences of the wallet are no object.');
+  if (!(preferences instanceof JsonObject))
+    throw badValue('The preferences of the wallet are not an object.');
   const byKey = new Map<string, JsonObject>();
   for (const [key, preference] of preferences.entries) {
     if (!(preference instanceof JsonObject)) throw badValue(`The preference '${key}' is not an object.`);

@@ -48,8 +48,8 @@ export async function placeOfFile(path: string): Promise<string> {
   } catch (error) {
     if (!isMissing(error)) throw environmentError(error, path);
     throw new EnvironmentError(
-      `The wallet file ${path} is a link to ${await readlink(path)}, where nothing is. Attach the disk that it is on, ` +
-        'or remove the link to begin with a new wallet.',
+      `The wallet file ${path} is a symbolic link to ${await readlink(path)}, which does not exist. Mount ` +
+        'its disk, or remove the link to start with a new wallet.',
     );
   }
 }
@@ -85,8 +85,8 @@ export async function unreadableWallet(path: string, reason: string): Promise<Da
   const copy = await keepCopy(path, 'damaged');
   return new DaemonError(
     'WalletFileError',
-    `The wallet file ${path} cannot be read: ${reason} It is left as it is, and a copy is kept at ` +
-      `${copy}. Put a backup in its place, or move it away to begin with a new wallet.`,
+    `The wallet file ${path} cannot be read: ${reason} It was not changed, and a copy was saved as ` +
+      `${copy}. Restore a backup, or move the file away to start with a new wallet.`,
   );
 }
 
@@ -152,8 +152,8 @@ export async function takeWholeTemporary(path: string): Promise<string | null> {
   if (whole.length > 1)
     throw new DaemonError(
       'WalletFileError',
-      `The wallet file ${path} is missing, and there are several that were to become it: ${whole.join(', ')}. ` +
-        `Rename the one that is right, most often the newest, to ${basename(path)}, and start again.`,
+      `The wallet file ${path} is missing, and there are several new files for it: ${whole.join(', ')}. ` +
+        `Rename the right one, usually the newest, to ${basename(path)}, and start again.`,
     );
   await rename(only, path);
   return only;

@@ -56,9 +56,9 @@ const MAX_ID_BYTES = 200;
 /** Throws if the id is not a plain file name. An id with a slash could be a path outside the folder. */
 function assertWalletId(id: string): void {
   if (Buffer.byteLength(id) > MAX_ID_BYTES)
-    throw badValue(`The name of a wallet is that of a file, of ${MAX_ID_BYTES} bytes at most.`);
+    throw badValue(`The name of a wallet must be a file name of at most ${MAX_ID_BYTES} bytes.`);
   if (id === '' || id === '.' || id === '..' || /[/\\\0]/.test(id))
-    throw badValue(`'${id}' is not a name of a wallet: it must be the name of a file.`);
+    throw badValue(`'${id}' is not a valid name of a wallet: it must be a file name.`);
 }
 
 export class Wallets {
@@ -203,7 +203,7 @@ export class Wallets {
     const taken = await takeWholeTemporary(path);
     if (taken !== null)
       this.#options.warn(
-        `The wallet file ${path} was missing; ${taken}, which was to become it, is in its place.`,
+        `The wallet file ${path} was missing and was replaced by ${taken}, the result of an interrupted save.`,
       );
     const old = await this.#takeOver(path);
     const stamp = await fileStamp(path);
@@ -237,8 +237,8 @@ export class Wallets {
     if (wallet.accounts.length === 0 && wallet.wallet.accounts.length > 0)
       throw new DaemonError(
         'WalletFileError',
-        `The wallet file ${wallet.path} has no account on ${ledger.params.id}. Set blockchain_name to the chain that it ` +
-          'is of, or wallet_dir to another folder.',
+        `The wallet file ${wallet.path} has no account on ${ledger.params.id}. Set blockchain_name to the ` +
+          'chain of the wallet, or wallet_dir to another folder.',
       );
     if (wallet.accounts.length === 0) {
       wallet.wallet.generateAccount(ledger.params);

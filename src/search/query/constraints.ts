@@ -113,7 +113,7 @@ function wholeNumber(key: string, value: unknown, least: number): number {
 function textList(key: string, value: unknown): string[] {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   return list.map((one) => {
-    if (typeof one !== 'string') throw badRequest(`${key}: ${shown(one)} is not a text.`);
+    if (typeof one !== 'string') throw badRequest(`${key}: ${shown(one)} is not a string.`);
     return one;
   });
 }
@@ -380,7 +380,7 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
   addSignature(reader, given);
   addShorts(reader, given);
   const text = given.get('text') ?? '';
-  if (typeof text !== 'string') throw badRequest('text: the value is not a text.');
+  if (typeof text !== 'string') throw badRequest('text: the value is not a string.');
   if (/^[*?]/.test(text)) throw badRequest('Leading wildcards are not allowed in text queries');
   const amountOrder = given.get('amount_order');
   const only = amountOrder === undefined ? 0 : wholeNumber('amount_order', amountOrder, 1);

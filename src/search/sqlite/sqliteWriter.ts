@@ -71,7 +71,8 @@ export class SqliteWriter {
    */
   static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
     let damage: string | null = null;
-    if (['', '-wal', '-sums'].some((suffix) => isSpecialFile(path + suffix))) damage = 'it is not a file';
+    if (['', '-wal', '-sums'].some((suffix) => isSpecialFile(path + suffix)))
+      damage = 'it is not a regular file';
     else if (existsSync(path)) {
       try {
         const found = openFile(provider, path, chain, closing);

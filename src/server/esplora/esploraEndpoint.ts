@@ -259,7 +259,7 @@ export class EsploraEndpoint {
     if (status === undefined) return `${what} is not enabled. Start with -${index} to use it`;
     const progress = `block ${status.height} of ${this.deps.services.chain.chain.height}`;
     if (status.failure === null) return `${what} is still being filled: ${progress}`;
-    return `${what} could not be filled beyond ${progress}. ${status.failure}`;
+    return `${what} is incomplete: it ends at ${progress}. ${status.failure}`;
   }
 }
 

@@ -42,7 +42,7 @@ const get = implement(blobGet, async ({ services }, args) => {
 function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
   if (name !== undefined && name !== '') return splitHostPort(name, port ?? REFLECTOR_PORT);
   const place = reflecting.anyServer();
-  if (place === null) throw badValue("The setting 'reflector_servers' names no reflector.");
+  if (place === null) throw badValue("The setting 'reflector_servers' contains no reflector.");
   return place;
 }
 
@@ -73,7 +73,7 @@ async function sendBlobs(
   const sent: string[] = [];
   const single: string[] = [];
   for (const hash of hashes) {
-    if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not here.`);
+    if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not stored here.`);
     // A descriptor is sent with its stream; otherwise a reflector would not recognize it as a descriptor.
     if ((await content.streamHashOf(hash)) === null) single.push(hash);
     else sent.push(...(await reflecting.reflectStream(hash, place)).sent);

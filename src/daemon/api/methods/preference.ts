@@ -29,7 +29,7 @@ function readValue(value: JsonValue): JsonValue {
   try {
     return parseJson(value);
   } catch (error) {
-    throw badValue(`The value begins like JSON and is none: ${(error as Error).message}`);
+    throw badValue(`The value begins like JSON but is not valid: ${(error as Error).message}`);
   }
 }
 

@@ -268,7 +268,7 @@ export class TrackerClient {
     const answered = answerHead(answer)!.action;
     if (answered === ACTION.error)
       throw new TrackerFailure(decodeTrackerError(answer).message.toString('utf8'));
-    if (answered !== action) throw new TrackerFailure('the answer is to another question');
+    if (answered !== action) throw new TrackerFailure('the answer does not match the request');
     return answer;
   }
 

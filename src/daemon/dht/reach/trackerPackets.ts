@@ -80,7 +80,7 @@ export function encodeAnnounce(request: AnnounceRequest): Buffer {
 
 /** Decodes the connection id for the next requests. Throws `DecodeError`. */
 export function decodeConnectResponse(data: Buffer): { transactionId: number; connectionId: bigint } {
-  if (data.length < CONNECT_RESPONSE_BYTES) throw new DecodeError('the answer to connect is cut short');
+  if (data.length < CONNECT_RESPONSE_BYTES) throw new DecodeError('the answer to connect is truncated');
   return { transactionId: data.readUInt32BE(4), connectionId: data.readBigUInt64BE(8) };
 }
 
@@ -90,7 +90,7 @@ export function decodeConnectResponse(data: Buffer): { transactionId: number; co
  */
 export function decodeAnnounceResponse(data: Buffer): AnnounceResponse {
   if (data.length < ANNOUNCE_RESPONSE_BYTES || (data.length - ANNOUNCE_RESPONSE_BYTES) % PEER_BYTES !== 0)
-    throw new DecodeError('the answer to announce is cut short');
+    throw new DecodeError('the answer to announce is truncated');
   const peers: TrackerPeer[] = [];
   for (let at = ANNOUNCE_RESPONSE_BYTES; at < data.length; at += PEER_BYTES)
     peers.push({ address: data.subarray(at, at + 4).join('.'), port: data.readUInt16BE(at + 4) });
@@ -105,7 +105,7 @@ export function decodeAnnounceResponse(data: Buffer): AnnounceResponse {
 
 /** Parses an error answer (action 3). Returns the error text as the tracker sent it. Throws `DecodeError`. */
 export function decodeTrackerError(data: Buffer): { transactionId: number; message: Buffer } {
-  if (data.length < HEADER_BYTES) throw new DecodeError('the error is cut short');
+  if (data.length < HEADER_BYTES) throw new DecodeError('the error is truncated');
   return { transactionId: data.readUInt32BE(4), message: data.subarray(HEADER_BYTES) };
 }
 

@@ -65,7 +65,8 @@ export class HeaderSync {
     try {
       return await this.#follow(session, tip);
     } catch (error) {
-      if (error instanceof BadHeader) throw new HubLie(`The hub ${session.name} lied: ${error.message}`);
+      if (error instanceof BadHeader)
+        throw new HubLie(`The hub ${session.name} sent invalid data: ${error.message}`);
       throw error;
     }
   }
@@ -142,7 +143,9 @@ export class HeaderSync {
         if (chain.headerAt(height)!.equals(headers.subarray(at, at + HEADER_SIZE_BYTES))) return height;
       }
       if (from === 0)
-        throw new HubLie(`The hub ${session.name} lied: its first header is that of another chain`);
+        throw new HubLie(
+          `The hub ${session.name} sent invalid data: its first header belongs to another chain`,
+        );
       if (top - from > MAX_FORK_DEPTH)
         throw new HubLie(
           `The hub ${session.name} is on a branch that began more than ${MAX_FORK_DEPTH} blocks ago`,
@@ -161,10 +164,10 @@ export class HeaderSync {
       const maxOutputLength = count * HEADER_SIZE_BYTES;
       headers = inflateRawSync(Buffer.from(base64, 'base64'), { maxOutputLength });
     } catch {
-      throw new HubLie(`The hub ${session.name} sent what are no headers, or too many`);
+      throw new HubLie(`The hub ${session.name} sent invalid headers, or too many`);
     }
     if (headers.length % HEADER_SIZE_BYTES !== 0)
-      throw new HubLie(`The hub ${session.name} sent headers that are cut short`);
+      throw new HubLie(`The hub ${session.name} sent truncated headers`);
     return headers;
   }
 }

@@ -18,8 +18,8 @@ export const PATIENCE_MS = 30_000;
 
 /** Message for the operator: damaged headers were removed. */
 export const corruptionText = (path: string, height: number): string =>
-  `The block headers in ${path} are damaged from height ${height} on. Those are fetched from a hub again; if it happens ` +
-  'often, have the disk checked.';
+  `The block headers in ${path} are corrupt from height ${height} on. They are downloaded from a hub ` +
+  'again; if this happens often, check the disk.';
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -183,7 +183,7 @@ export class HubFollowing {
     }
     this.#patience ??= setTimeout(() => {
       this.#patience = null;
-      this.#port.blame(session, new HubGone(`The hub ${session.name} does not reach the best chain`));
+      this.#port.blame(session, new HubGone(`The hub ${session.name} does not reach the best known chain`));
     }, this.#port.patienceMs).unref();
   }
 

@@ -161,7 +161,7 @@ export class LedgerHeaders implements HeaderView {
       const header = at(height);
       const hash = headerHash(header);
       if (!header.subarray(AT.prevHash, AT.merkleRoot).equals(prevHash))
-        throw new BadHeader(`the header at height ${height} does not follow the one before it`);
+        throw new BadHeader(`the header at height ${height} does not follow its predecessor`);
       this.#checkPlace(height, hash);
       this.#checkChunk(height, at);
       const bits = header.readUInt32LE(AT.bits);
@@ -198,7 +198,7 @@ export class LedgerHeaders implements HeaderView {
     const first = height + 1 - HEADERS_PER_CHUNK;
     const headers = Array.from({ length: HEADERS_PER_CHUNK }, (_, index) => at(first + index));
     if (!isKnownChunk(chunks, height, headers))
-      throw new BadHeader(`the headers from height ${first} to ${height} are not those of the chain`);
+      throw new BadHeader(`the headers from height ${first} to ${height} do not belong to the chain`);
   }
 
   #checkWork(

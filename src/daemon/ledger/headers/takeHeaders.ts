@@ -14,7 +14,8 @@ import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 const AT_ONCE = 2000;
 const NOTHING = Buffer.alloc(0);
 
-const WITHOUT = 'Name another file, or start without --initial-headers: a hub has them all.';
+const WITHOUT =
+  'Use another file, or start without --initial-headers: all headers are then downloaded from a hub.';
 
 export interface TakeHeadersOptions {
   readonly chain: LedgerHeaders;
@@ -54,23 +55,24 @@ async function takeFrom(
   { chain, log, isStopped }: TakeHeadersOptions,
 ): Promise<void> {
   const status = await file.stat();
-  if (!status.isFile()) throw new BadHeader('it is not a file');
+  if (!status.isFile()) throw new BadHeader('it is not a regular file');
   const count = status.size / HEADER_SIZE_BYTES;
   if (count === 0 || !Number.isInteger(count))
     throw new BadHeader(
-      `its ${status.size} bytes are no whole number of block headers of ${HEADER_SIZE_BYTES}; it may be cut short`,
+      `its size of ${status.size} bytes is not a multiple of ${HEADER_SIZE_BYTES}, the size of a block ` +
+        'header; it may be truncated',
     );
   const read = async (height: number, most: number): Promise<Buffer> => {
     const headers = Buffer.alloc(Math.min(most, count - height) * HEADER_SIZE_BYTES);
     const { bytesRead } = await file.read(headers, 0, headers.length, height * HEADER_SIZE_BYTES);
-    if (bytesRead < headers.length) throw new BadHeader('it became shorter while it was read');
+    if (bytesRead < headers.length) throw new BadHeader('it became shorter while it was being read');
     return headers;
   };
   if (!(await read(0, 1)).equals(chain.headerAt(0)!))
     throw new BadHeader('it does not begin with the first header of this chain');
-  if (count - 1 <= chain.height) return log.info(`${path} has no block headers that are missing`);
+  if (count - 1 <= chain.height) return log.info(`${path} contains no block headers that are missing here`);
   if (!(await read(chain.height, 1)).equals(chain.headerAt(chain.height)!))
-    return log.warn(`${path} is passed over: it is on another branch than the block headers that are here`);
+    return log.warn(`${path} is ignored: it contains another branch than the stored block headers`);
   log.info(`Block headers ${chain.height + 1} to ${count - 1} are imported from ${path}`);
   while (chain.height < count - 1 && !isStopped()) {
     const branch = { forkHeight: chain.height, headers: NOTHING };
@@ -87,7 +89,5 @@ async function takeFrom(
 function assertNoHole(headers: Buffer, first: number): void {
   for (let at = 0; at < headers.length; at += HEADER_SIZE_BYTES)
     if (headers.subarray(at, at + HEADER_SIZE_BYTES).every((byte) => byte === 0))
-      throw new BadHeader(
-        `it has no header at height ${first + at / HEADER_SIZE_BYTES}, and others above it`,
-      );
+      throw new BadHeader(`the header at height ${first + at / HEADER_SIZE_BYTES} is missing`);
 }

@@ -25,7 +25,7 @@ export class HubLie extends Error {}
 export const noHub = (): DaemonError =>
   new DaemonError(
     'TimeoutError',
-    'No hub is connected. The servers of the setting lbryum_servers are tried again and again.',
+    'No hub is connected. The daemon keeps trying the servers of the setting lbryum_servers.',
   );
 
 /** Whether an error is the fault of the hub, so that the same request may be sent to another hub. */

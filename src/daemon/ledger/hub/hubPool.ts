@@ -227,7 +227,7 @@ export class HubPool {
   #tellNoneFits(pongs: readonly Pong[], country: string): void {
     const said = pongs.map(({ server, country: theirs }) => `${joinHostPort(server)} ${theirs}`).join(', ');
     this.#log.warn(
-      `No hub of the country ${country} takes clients, and the setting jurisdiction allows no other: ` +
+      `No hub in the country ${country} accepts clients, and the setting jurisdiction excludes others: ` +
         `${pongs.length} of ${this.servers.length} answered${said === '' ? '' : ` (${said})`}.`,
     );
   }

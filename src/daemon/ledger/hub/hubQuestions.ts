@@ -38,7 +38,8 @@ export class HubQuestions implements HubPort {
 
   distrust(answer: Buffer, reason: string): void {
     const session = this.#sources.get(answer);
-    if (session?.isOpen) this.#pool.blame(session, new HubLie(`The hub ${session.name} lied: it ${reason}`));
+    if (session?.isOpen)
+      this.#pool.blame(session, new HubLie(`The hub ${session.name} sent invalid data: it ${reason}`));
   }
 
   #message(method: string, params: HubParams): Promise<Buffer> {

@@ -140,10 +140,11 @@ export class HubSession {
         `The hub ${this.name} uses the protocol version ${String(spoken.join('.'))}, which is too old`,
       );
     const features = await this.call('server.features', []);
-    if (!isObject(features)) throw new HubLie(`The hub ${this.name} does not say what it is`);
+    if (!isObject(features)) throw new HubLie(`The hub ${this.name} sent invalid features`);
     if (features['genesis_hash'] !== genesis)
       throw new HubLie(
-        `The hub ${this.name} is of another chain: its first block is ${String(features['genesis_hash']).slice(0, 64)}, ours ${genesis}`,
+        `The hub ${this.name} serves another chain: its genesis block is ` +
+          `${String(features['genesis_hash']).slice(0, 64)}, ours ${genesis}`,
       );
     this.features = features;
   }
@@ -207,7 +208,7 @@ export class HubSession {
       const arrivingMs = Math.min(call.arrivingMs, callTimeoutMs * MAX_ARRIVING);
       if (nowMs - call.sentMs - arrivingMs <= callTimeoutMs) continue;
       const seconds = Math.round((nowMs - call.sentMs) / 1000);
-      this.end(new HubGone(`The hub ${this.name} left a question without an answer for ${seconds} seconds`));
+      this.end(new HubGone(`The hub ${this.name} did not answer a request for ${seconds} seconds`));
       return;
     }
   }

@@ -63,7 +63,7 @@ export class KnownHubs {
       }
     } catch (error) {
       const [reason = ''] = (error as Error).message.split('\n');
-      this.#log.warn(`The file of known hubs ${this.#path} is damaged and will be rebuilt: ${reason}`);
+      this.#log.warn(`The file of known hubs ${this.#path} is corrupt and will be rebuilt: ${reason}`);
     }
   }
 
@@ -85,7 +85,7 @@ export class KnownHubs {
     if (!Array.isArray(names)) return;
     const added = names.filter((name) => this.#take(name));
     if (added.length === 0) return;
-    this.#log.info(`Other hubs are known from now on: ${added.join(', ')}`);
+    this.#log.info(`New hubs are known: ${added.join(', ')}`);
     this.#save();
   }
 
@@ -103,7 +103,7 @@ export class KnownHubs {
       writeFileSync(fresh, stringify(Object.fromEntries(members), { version: '1.1' }));
       renameSync(fresh, this.#path);
     } catch (error) {
-      this.#log.warn(`The hubs that are known cannot be kept: ${(error as Error).message}`);
+      this.#log.warn(`The known hubs could not be saved: ${(error as Error).message}`);
     }
   }
 }

@@ -90,7 +90,7 @@ export class StaleTipCheck {
     for (let n = 0; n < count && !this.#isStopped; n++) {
       const server = others[this.#next++ % others.length]!;
       if (!(await this.#leads(server))) continue;
-      this.#port.log.info(`The hub ${joinHostPort(server)} has blocks that the hub ${name} did not show`);
+      this.#port.log.info(`The hub ${joinHostPort(server)} has blocks that the hub ${name} did not report`);
       // `follow` replaces the hub in use if it does not reach the better headers in time.
       if (current.isOpen)
         await this.#port.follow(current).catch((error: unknown) => current.end(error as Error));

@@ -205,8 +205,8 @@ function quarantine(path: string): string {
   remove(path);
   rmSync(path + MARK, { force: true });
   return (
-    `${path} was damaged; it is now at ${aside}. It is rebuilt from a hub, nothing of the wallet is lost with it; outputs ` +
-    'that were reserved are free again.'
+    `${path} was corrupt and was moved to ${aside}. It is rebuilt from a hub. Wallets are not affected; ` +
+    'reserved outputs are available again.'
   );
 }
 

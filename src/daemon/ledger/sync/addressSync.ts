@@ -149,7 +149,7 @@ export class AddressSync {
   async run(): Promise<void> {
     this.#isLevel = true;
     while (!this.isDone && this.#isLevel) {
-      if (!this.#session.isOpen) throw new HubGone(`The hub ${this.#session.name} is gone`);
+      if (!this.#session.isOpen) throw new HubGone(`The hub ${this.#session.name} has disconnected`);
       if (this.#toSubscribe.size > 0) await this.#subscribeSome();
       else await this.#round();
     }
@@ -166,7 +166,7 @@ export class AddressSync {
     }
     const answer = await subscribeAddresses(this.#session, addresses, addressPrefixes);
     if (!Array.isArray(answer) || answer.length !== addresses.length)
-      throw new HubLie(`The hub ${this.#session.name} does not answer for each address`);
+      throw new HubLie(`The hub ${this.#session.name} did not answer for each address`);
     const statuses = addresses.map((address, n) => [address, parseStatus(this.#session, answer[n])] as const);
     const known = await this.#known(addresses);
     for (const [address, status] of statuses)
@@ -362,7 +362,7 @@ export class AddressSync {
         this.#attempts.clear();
         return good;
       }
-      throw new HubLie(`The hub ${this.#session.name} lied: it ${reason}`);
+      throw new HubLie(`The hub ${this.#session.name} sent invalid data: it ${reason}`);
     }
     await sleep(AGAIN_MS);
     return good;
@@ -378,7 +378,7 @@ export class AddressSync {
       const named = `the transaction ${hashToHex(missing.txid)} of block ${missing.height}`;
       const told = history.find(({ txid }) => txid.equals(missing.txid));
       return told === undefined
-        ? `leaves ${named} out of the history of ${address}`
+        ? `omits ${named} from the history of ${address}`
         : `announces ${named} at height ${told.height} in the history of ${address}`;
     }
     return null;
@@ -400,7 +400,7 @@ export class AddressSync {
     const { changed, removed, stale } = await store.saveHistories(updates, fetched, this.#port.kept());
     for (const address of stale) this.#stale.add(address);
     for (const txid of removed)
-      this.#port.log.info(`The transaction ${hashToHex(txid)} is gone from the mempool`);
+      this.#port.log.info(`The transaction ${hashToHex(txid)} was removed from the mempool`);
     for (const { history } of good) this.#port.told(history.map(({ id }) => id));
     this.#port.saved(changed.map((one) => ({ ...one, ...saved.get(hashToHex(one.txid))! })));
     this.subscribe(
@@ -425,7 +425,7 @@ export class AddressSync {
     this.#changed.delete(address);
     this.#attempts.delete(address);
     this.#port.log.warn(
-      `The hub ${this.#session.name} tells a status of ${address} that is not that of its history`,
+      `The hub ${this.#session.name} reports a status of ${address} that does not match its history`,
     );
   }
 }

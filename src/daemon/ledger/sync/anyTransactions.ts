@@ -125,7 +125,7 @@ export class AnyTransactions {
     const [bad] = again.unchecked;
     if (bad && isLevel) {
       if (await this.#following.mend(session)) return this.#checked(session, txids);
-      throw new HubLie(`The hub ${session.name} lied: it ${bad.reason}`);
+      throw new HubLie(`The hub ${session.name} sent invalid data: it ${bad.reason}`);
     }
     return [...first.checked, ...again.checked];
   }

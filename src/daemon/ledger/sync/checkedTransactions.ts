@@ -70,7 +70,7 @@ const isHash = (value: unknown): value is string =>
 function parseProof(session: HubSession, value: unknown): Proof | null {
   const { block_height: height, merkle, pos } = (value ?? {}) as Record<string, unknown>;
   if (!Number.isSafeInteger(height))
-    throw new HubLie(`The hub ${session.name} does not say where a transaction is`);
+    throw new HubLie(`The hub ${session.name} did not send the position of a transaction`);
   if ((height as number) <= 0) return null;
   if (
     !Array.isArray(merkle) ||
@@ -98,7 +98,9 @@ function parseRaw(session: HubSession, id: string, hex: unknown): { raw: Buffer;
   }
   if (hashToHex(idOf(tx)) !== id || tx.inputs.length === 0) throw new HubLie(named);
   if (!paysMoney(tx))
-    throw new HubLie(`The hub ${session.name} made the transaction ${id} up: it pays more than there can be`);
+    throw new HubLie(
+      `The hub ${session.name} sent an invalid transaction ${id}: it pays more than the maximum supply`,
+    );
   return { raw, tx };
 }
 
@@ -154,9 +156,9 @@ function judge(
   headers: LedgerHeaders,
 ): { height: number; position: number; isVerified: true } | string {
   const root = headers.merkleRootAt(height);
-  if (root === null) return `says that ${hashToHex(txid)} is in block ${height}, which it does not have`;
+  if (root === null) return `claims that ${hashToHex(txid)} is in block ${height}, which it does not have`;
   const isPlace = position >= 0 && position < 2 ** branch.length;
   if (!isPlace || !rootFromPath(txid, branch, position).equals(root))
-    return `sent a wrong merkle branch of ${hashToHex(txid)} in block ${height}`;
+    return `sent a wrong merkle branch for ${hashToHex(txid)} in block ${height}`;
   return { height, position, isVerified: true };
 }

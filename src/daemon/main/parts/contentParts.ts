@@ -42,7 +42,7 @@ export interface ContentPartsDeps {
 
 /** Returns the value of a component. Throws if the value is null, because the component does not run. */
 function running<T>(value: T | null, name: ComponentName): T {
-  if (value === null) throw new Error(`the component ${name} does not run`);
+  if (value === null) throw new Error(`the component ${name} is not running`);
   return value;
 }
 
@@ -148,7 +148,7 @@ export class ContentParts {
     const watch = async (): Promise<void> => {
       do
         await blobs.originals.check().catch((error: unknown) => {
-          if (!signal.aborted) log.warn(`Published files could not be looked at: ${failureReason(error)}`);
+          if (!signal.aborted) log.warn(`Published files could not be checked: ${failureReason(error)}`);
         });
       while (await sleep(clock, ORIGINALS_ROUND_MS, signal));
     };

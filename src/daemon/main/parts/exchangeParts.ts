@@ -75,7 +75,7 @@ export class ExchangeParts implements BesideBlobs {
 
   /** Uploads to reflectors. Throws while `blob_manager` does not run. */
   get reflecting(): Reflecting {
-    if (this.#reflecting === null) throw new Error('the component blob_manager does not run');
+    if (this.#reflecting === null) throw new Error('the component blob_manager is not running');
     return this.#reflecting;
   }
 
@@ -186,7 +186,7 @@ export class ExchangeParts implements BesideBlobs {
           settings: 'settings tcp_port and network_interface',
         });
         this.#server = server;
-        log.info(`Peers are served at TCP ${settings.get('network_interface')}:${server.port}.`);
+        log.info(`The blob exchange listens at TCP ${settings.get('network_interface')}:${server.port}.`);
       },
       stop: async () => {
         await this.#server?.close();

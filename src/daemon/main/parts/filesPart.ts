@@ -62,17 +62,17 @@ export class FilesPart implements Component {
   }
 
   get manager(): FileManager {
-    if (this.#manager === null) throw new Error('the component file_manager does not run');
+    if (this.#manager === null) throw new Error('the component file_manager is not running');
     return this.#manager;
   }
 
   get publishing(): Publishing {
-    if (this.#publishing === null) throw new Error('the component file_manager does not run');
+    if (this.#publishing === null) throw new Error('the component file_manager is not running');
     return this.#publishing;
   }
 
   get library(): LibraryRebuild {
-    if (this.#library === null) throw new Error('the component file_manager does not run');
+    if (this.#library === null) throw new Error('the component file_manager is not running');
     return this.#library;
   }
 
@@ -89,7 +89,7 @@ export class FilesPart implements Component {
   /** Source of streams for the media server. `services` throws if the component `wallet` does not run. */
   mediaOf(services: () => WalletServices): MediaSource {
     const playing = this.#playing;
-    if (playing === null) throw new Error('the component file_manager does not run');
+    if (playing === null) throw new Error('the component file_manager is not running');
     return {
       open: async (sdHash, options) => {
         const stream = await playing.open(sdHash, options);
@@ -182,7 +182,7 @@ export class FilesPart implements Component {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the daemon stops'));
+    this.#stopping.abort(new Error('the daemon is stopping'));
     await this.#library?.close();
     await this.#manager?.close();
     this.#library = null;

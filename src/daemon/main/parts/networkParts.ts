@@ -67,7 +67,7 @@ export class NetworkParts {
 
   /** The DHT node. Throws if the component `dht` does not run. */
   get dht(): DhtNode {
-    if (this.#node === null) throw new Error('the component dht does not run');
+    if (this.#node === null) throw new Error('the component dht is not running');
     return this.#node;
   }
 

@@ -120,7 +120,7 @@ export class ReflectorRole {
     this.#rounds = this.#work(store);
     settings.onChange('reflector_blocked', () => {
       this.#updateBlocked(store).catch((error: unknown) =>
-        log.warn(`The streams of blocked claims could not be asked for: ${failureReason(error)}.`),
+        log.warn(`The streams of blocked claims could not be requested: ${failureReason(error)}.`),
       );
     });
   }
@@ -142,7 +142,7 @@ export class ReflectorRole {
     onLost: () => void,
   ): OffsiteBlobs {
     const { settings, clock, log } = this.#deps;
-    log.info(`The reflector keeps its blobs in the blob store ${place.name} at ${place.endpoint}.`);
+    log.info(`The reflector stores its blobs in the blob store ${place.name} at ${place.endpoint}.`);
     return new OffsiteBlobs({
       ...place,
       local,
@@ -182,8 +182,8 @@ export class ReflectorRole {
     await peers.listen(settings.get('reflector_peer_port'), host, words('reflector_peer_port'));
     await http.listen(settings.get('reflector_http_port'), host, words('reflector_http_port'));
     log.info(
-      `The reflector takes streams at TCP ${host}:${uploads.port}, and gives blobs at TCP ${host}:${peers.port} ` +
-        `and http://${host}:${http.port}/blob.`,
+      `The reflector accepts streams at TCP ${host}:${uploads.port}, and serves blobs at TCP ` +
+        `${host}:${peers.port} and http://${host}:${http.port}/blob.`,
     );
   }
 
@@ -200,7 +200,7 @@ export class ReflectorRole {
         if (await this.#updateBlocked(store)) isFirst = false;
         await store.clean();
       } catch (error) {
-        if (!signal.aborted) log.warn(`The reflector could not be kept in order: ${failureReason(error)}.`);
+        if (!signal.aborted) log.warn(`The maintenance of the reflector failed: ${failureReason(error)}.`);
       }
     } while (await sleep(clock, isFirst ? FIRST_ROUND_MS : ROUND_MS, signal));
   }

@@ -142,7 +142,7 @@ export class DaemonSettings implements Settings {
     if (row === undefined)
       throw new DaemonError(
         'AttributeError',
-        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+        `The setting '${name}' does not exist.${suggestion(name, this.names, (near) => `'${near}'`)}`,
       );
     const given = parseNested(value);
     const cleaned = cleanSetting(row, given);
@@ -157,7 +157,7 @@ export class DaemonSettings implements Settings {
     if (!ROWS.has(name))
       throw new DaemonError(
         'KeyError',
-        `There is no setting '${name}'.${suggestion(name, this.names, (near) => `'${near}'`)}`,
+        `The setting '${name}' does not exist.${suggestion(name, this.names, (near) => `'${near}'`)}`,
       );
     this.#save((members) => members.delete(name));
     this.#runtime.delete(name);
@@ -183,7 +183,7 @@ export class DaemonSettings implements Settings {
     const warn = this.#warn;
     let isUpgraded = false;
     const onDouble = (key: string): void =>
-      warn(`The settings file ${this.path} has '${key}' more than once; the last value counts.`);
+      warn(`The settings file ${this.path} contains '${key}' more than once; the last value is used.`);
     for (const [key, value] of readSettingsFile(this.path, onDouble)) {
       const row = ROWS.get(key) ?? ROWS_BY_FORMER_NAME.get(key);
       if (row === undefined) {

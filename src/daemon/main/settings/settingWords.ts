@@ -80,7 +80,7 @@ export function readSettingWords(
   const row = rows.find((one) => optionOf(one) === option);
   if (row === undefined) {
     return {
-      problem: `There is no option '${option}'.${suggestion(option, [...settingOptionNames(rows), ...others])}`,
+      problem: `The option '${option}' does not exist.${suggestion(option, [...settingOptionNames(rows), ...others])}`,
     };
   }
   if (row.kind === 'toggle') {

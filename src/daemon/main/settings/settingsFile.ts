@@ -61,7 +61,8 @@ export function readSettingsFile(path: string, onDouble: (key: string) => void):
     text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new EnvironmentError(
-      `The settings file ${path} cannot be read: ${failureReason(error)}. Mend that, or name another file by --config.`,
+      `The settings file ${path} cannot be read: ${failureReason(error)}. Correct this, or use another ` +
+        'file with --config.',
     );
   }
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false });
@@ -71,7 +72,7 @@ export function readSettingsFile(path: string, onDouble: (key: string) => void):
   if (contents === null) return new Map();
   if (!isMap(contents))
     throw new EnvironmentError(
-      `The settings file ${path} must hold settings, each on a line as \`name: value\`. Mend it or move it away.`,
+      `The settings file ${path} must contain settings, one per line as \`name: value\`. Correct it or move it away.`,
     );
   const keys = contents.items.map(({ key }) => String(key));
   for (const key of new Set(keys.filter((key, at) => keys.indexOf(key) !== at))) onDouble(key);
@@ -89,7 +90,7 @@ function noYaml(path: string, message: string, line?: number): EnvironmentError 
   const [what] = message.split('\n');
   const where = line === undefined ? '' : `, line ${line}`;
   return new EnvironmentError(
-    `The settings file ${path} is not YAML${where}: ${what} Mend it or move it away.`,
+    `The settings file ${path} is not valid YAML${where}: ${what} Correct it or move it away.`,
   );
 }
 

@@ -266,7 +266,7 @@ describe('makeStream', () => {
       },
     };
     await expect(makeStream(path, { ...folder.making, random })).rejects.toThrow(
-      'was changed while it was read',
+      'changed while it was being read',
     );
     expect(readdirSync(folder.blobFolder)).toEqual([]);
     expect((await folder.database.diskUsage()).totalBytes).toBe(0);

@@ -69,7 +69,7 @@ const bytesBelow = (at: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 
-const changes = (): string[] => folder.warnings.filter((text) => text.includes('does not hold'));
+const changes = (): string[] => folder.warnings.filter((text) => text.includes('differs from the published'));
 const offered = (): boolean[] => hashes.map((hash) => folder.store.finished.has(hash));
 const due = async (): Promise<string[]> => folder.database.dueForAnnouncement(false, 100, NOW_SEC + 1);
 const cipherAt = (at: number) => ({
@@ -184,7 +184,7 @@ const CHANGES: readonly (readonly [name: string, change: () => void, reason: Reg
   ['is emptied', () => truncateSync(path, 0), /another size/],
   ['grows', () => appendFileSync(path, 'x'), /another size/],
   ['is removed', () => rmSync(path), /missing/],
-  ['becomes a folder', () => (rmSync(path), mkdirSync(path)), /not a file/],
+  ['becomes a folder', () => (rmSync(path), mkdirSync(path)), /not a regular file/],
   [
     'is replaced by one of the same size',
     () => {
@@ -286,7 +286,7 @@ describe('a published file that', () => {
       calls = 0;
       await expect(
         makeStream(path, { ...folder.making, random: shortening, keepsBlobs: () => keepsBlobs }),
-      ).rejects.toThrow('was changed while it was read');
+      ).rejects.toThrow('changed while it was being read');
       expect([readdirSync(folder.blobFolder), [...folder.store.finished]]).toEqual([[], []]);
     }
     expect(await folder.database.originals()).toEqual([]);

@@ -321,7 +321,7 @@ describe('the content database', () => {
       'This version of lbrynet is not compatible with the database\nYour database is revision 16, expected 15',
     );
     writeFileSync(fileOf('db_revision'), 'fifteen');
-    expect(open).toThrow('it holds no revision');
+    expect(open).toThrow('it contains no database revision');
     expect(readdirSync(folder).sort()).toEqual(['blobfiles', 'db_revision']);
   });
 
@@ -332,7 +332,7 @@ describe('the content database', () => {
         'drop table stream; create table stream (stream_hash text, sd_hash text, stream_key text, stream_name text, suggested_filename text); insert into stream values (null, null, null, null, null)',
       ),
     );
-    expect(open).toThrow('could not be brought from revision 12 to 15');
+    expect(open).toThrow('could not be upgraded from revision 12 to 15');
     expect(readFileSync(fileOf('db_revision'), 'utf8')).toBe('12');
     expect(withDatabase((database) => database.prepare('select count(*) as n from file').get()!['n'])).toBe(
       3,
@@ -347,7 +347,7 @@ describe('the content database', () => {
     for (const [n, aside] of ['lbrynet.sqlite.damaged', 'lbrynet.sqlite.damaged.1'].entries()) {
       writeFileSync(fileOf(), Buffer.alloc(8192, 7 + n));
       const store = open();
-      expect(store.notice).toContain(`It is at ${fileOf(aside)} now`);
+      expect(store.notice).toContain(`It was moved to ${fileOf(aside)}.`);
       // There are no blobs, so nothing was lost.
       expect(store.isLibraryLost()).toBe(false);
       store.close();
@@ -372,7 +372,7 @@ describe('the content database', () => {
     bytes.fill(0xee, bytes.length - 3 * 4096);
     writeFileSync(fileOf(), bytes);
     const again = open();
-    expect(again.notice).toContain('was damaged');
+    expect(again.notice).toContain('was corrupt');
     expect([again.isLibraryLost(), again.fileCount()]).toEqual([true, 0]);
     again.close();
     expect(readFileSync(fileOf('lbrynet.sqlite.damaged')).equals(bytes)).toBe(true);
@@ -410,7 +410,7 @@ describe('the content database', () => {
   it('leaves a damaged database of an older revision as it is', () => {
     writeFileSync(fileOf('db_revision'), '12');
     writeFileSync(fileOf(), Buffer.alloc(8192, 7));
-    expect(open).toThrow('lbrynet.sqlite is damaged');
+    expect(open).toThrow('lbrynet.sqlite is corrupt');
     expect(readFileSync(fileOf()).equals(Buffer.alloc(8192, 7))).toBe(true);
     rmSync(fileOf());
     mkdirSync(fileOf());

@@ -28,7 +28,7 @@ describe('readNodeId', () => {
   it.each(['0OIl', '2', '1'.repeat(49)])('refuses %s and does not overwrite it', (text) => {
     writeFileSync(join(folder, 'node_id'), text);
     expect(() => readNodeId(folder, seededRandom('a'))).toThrow(
-      /does not hold an id of a DHT node. Remove it/,
+      /does not contain the id of a DHT node. Remove it/,
     );
     expect(readFileSync(join(folder, 'node_id'), 'utf8')).toBe(text);
   });

@@ -123,7 +123,7 @@ describe('PeerLine', () => {
     ['is no JSON', 'nonsense'],
     ['is broken JSON', '{"incoming_blob": nothing}'],
     ['has other members', head({ ...incoming(BLOB.length), more: 1 })],
-    ['says nothing', '{}'],
+    ['has no members', '{}'],
     ['refuses the rate', head({ ...incoming(BLOB.length), blob_data_payment_rate: 'RATE_TOO_LOW' })],
     ['sends another blob', head(incoming(BLOB.length, OTHER))],
     ['has another length', head(incoming(BLOB.length + 1))],
@@ -194,7 +194,7 @@ describe('PeerLine', () => {
       () => undefined,
       given.signal,
     );
-    await expect(clock.until(opened)).rejects.toThrow('no connection in time');
+    await expect(clock.until(opened)).rejects.toThrow('the connection was not established in time');
     expect(clock.nowMs()).toBe(3000);
   });
 });

@@ -195,7 +195,7 @@ describe('uploads', () => {
     const result = await reflecting.reflectStream(sdHash);
     expect(result).toMatchObject({
       isComplete: false,
-      reason: '1 blobs that the reflector wants are not here',
+      reason: '1 blobs that the reflector requested are not stored here',
     });
     expect(result.sent).toHaveLength(3);
     expect(noted).toEqual([]);

@@ -72,7 +72,7 @@ async function start(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  stopping.abort(new Error('the daemon stops'));
+  stopping.abort(new Error('the daemon is stopping'));
   await library.close();
   await manager.close();
   await folder.close();
@@ -176,8 +176,8 @@ describe('a lost library', () => {
         '3 streams and 3 files from their descriptors, 2 claims from the hub',
       );
       const missing = told.find((text) => text.startsWith('Not restored'));
-      expect(missing).toContain(`no claim was found of the streams ${unknown.sdHash}`);
-      expect(missing).toContain(`no descriptor could be read from ${blobHashOf(fake)}`);
+      expect(missing).toContain(`no claim was found for the streams ${unknown.sdHash}`);
+      expect(missing).toContain(`the descriptors ${blobHashOf(fake)} could not be read`);
       expect(missing).toContain('2 blobs belong to no stream');
       // Anyone who cleans by the default limits deletes nothing of it but what is known to be of others.
       const { database, store } = folder;

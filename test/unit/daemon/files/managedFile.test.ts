@@ -230,7 +230,7 @@ describe('a file that is saved', () => {
     expect(await stored()).toEqual({ status: 'stopped', ...NOWHERE });
     expect([names(), folder.warnings.join()]).toEqual([
       [],
-      expect.stringContaining('did not come in time') as string,
+      expect.stringContaining('did not arrive in time') as string,
     ]);
   });
 

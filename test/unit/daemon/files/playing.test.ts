@@ -236,7 +236,7 @@ describe('the size of a stream', () => {
     await claimSays(SIZE_BYTES - 1);
     const stream = await open();
     expect(stream.sizeBytes).toBe(SIZE_BYTES - 1);
-    await expect(read(stream, SIZE_BYTES - 10, SIZE_BYTES - 1)).rejects.toThrow('is not what its claim');
+    await expect(read(stream, SIZE_BYTES - 10, SIZE_BYTES - 1)).rejects.toThrow('does not match its claim');
     expect((await open()).sizeBytes).toBe(SIZE_BYTES);
   });
 });
@@ -265,8 +265,8 @@ describe('a stream that is not stored', () => {
     while (!fetched.some(({ hash }) => hash === hashes[0])) await new Promise((next) => setImmediate(next));
     const before = fetched.filter(({ hash }) => hash === hashes[0]);
     held.clear();
-    leaving.abort(new Error('the player left'));
-    await expect(both[0]).rejects.toThrow('the player left');
+    leaving.abort(new Error('the player disconnected'));
+    await expect(both[0]).rejects.toThrow('the player disconnected');
     const got = await both[1];
     expect(Buffer.from(got.value as Uint8Array).equals(bytes.subarray(0, 10))).toBe(true);
     expect(before[0]!.signal.aborted).toBe(true);
@@ -279,8 +279,8 @@ describe('a stream that is not stored', () => {
     const leaving = new AbortController();
     const reading = (await open()).read(0, SIZE_BYTES, leaving.signal).next();
     while (fetched.length < 4) await new Promise((next) => setImmediate(next));
-    leaving.abort(new Error('the player left'));
-    await expect(reading).rejects.toThrow('the player left');
+    leaving.abort(new Error('the player disconnected'));
+    await expect(reading).rejects.toThrow('the player disconnected');
     expect(fetched.every((one) => one.signal.aborted)).toBe(true);
   });
 

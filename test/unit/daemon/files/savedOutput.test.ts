@@ -91,7 +91,7 @@ describe('a stream', () => {
     const { stream } = await streamOf([1023, 1023, 1023, 1023]);
     const hash = stream.descriptor.blobs[2]!.blobHash!;
     writeFileSync(folder.blobPath(hash), randomBytes(1024));
-    await expect(write(stream)).rejects.toThrow('is not here');
+    await expect(write(stream)).rejects.toThrow('is not stored here');
     expect(folder.store.finished.has(hash)).toBe(false);
     expect(folder.warnings.splice(0).join()).toContain('its bytes have another hash');
   });

@@ -155,7 +155,7 @@ describe('events over WebSockets', () => {
     stubborn.pause();
     stopping.abort();
     const [code, reason] = (await closed) as [number, Buffer];
-    expect([code, reason.toString()]).toEqual([1001, 'the daemon stops']);
+    expect([code, reason.toString()]).toEqual([1001, 'the daemon is stopping']);
     await clock.advance(2000);
     stubborn.resume();
     await once(stubborn, 'close');

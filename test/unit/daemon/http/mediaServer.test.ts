@@ -283,9 +283,9 @@ describe('streams', () => {
 
 describe('streams that fail', () => {
   it('return the error before the first byte', async () => {
-    failAt = { position: 0, error: new DOMException('The blob did not come in time.', 'TimeoutError') };
+    failAt = { position: 0, error: new DOMException('The blob did not arrive in time.', 'TimeoutError') };
     const late = await stream();
-    expect([late.status, late.body.toString()]).toEqual([504, 'The blob did not come in time.']);
+    expect([late.status, late.body.toString()]).toEqual([504, 'The blob did not arrive in time.']);
     failAt = { position: 0, error: new DaemonError('InvalidStreamDescriptorError', 'no descriptor') };
     expect([(await stream()).status, (await stream()).body.toString()]).toEqual([502, 'no descriptor']);
     expect(failures).toEqual([]);
@@ -334,7 +334,7 @@ describe('streams that fail', () => {
           response.on('error', () => undefined).on('close', resolve);
         }),
     );
-    stopping.abort(new Error('the daemon stops'));
+    stopping.abort(new Error('the daemon is stopping'));
     await app.close();
     responses.forEach((response) => response.resume());
     await Promise.all(ends);

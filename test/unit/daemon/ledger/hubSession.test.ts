@@ -57,7 +57,7 @@ describe('HubSession', () => {
     vi.advanceTimersByTime(1000);
     await turn();
     expect(failure).toBeInstanceOf(HubGone);
-    expect(String(failure)).toContain('without an answer for 31 seconds');
+    expect(String(failure)).toContain('did not answer a request for 31 seconds');
   });
 
   it('waits for a long answer that is still arriving', async () => {

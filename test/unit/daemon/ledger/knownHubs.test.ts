@@ -80,7 +80,7 @@ describe('KnownHubs', () => {
     writeFileSync(path, text);
     const known = open();
     expect(names(known)).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining(`${path} is damaged`)]);
+    expect(warnings).toEqual([expect.stringContaining(`${path} is corrupt`)]);
     known.add(['one.example.com:50001']);
     expect(names(open())).toEqual(['one.example.com:50001']);
   });
@@ -155,7 +155,7 @@ describe('a wallet on hubs that report others', () => {
     await until(() => french.connections === 1 && german.connections === 0);
     country = 'US';
     void ledger.reconnect();
-    const none = /^No hub of the country US .*: 2 of 3 answered \(.*FR.*\)\.$/;
+    const none = /^No hub in the country US .*: 2 of 3 answered \(.*FR.*\)\.$/;
     await until(() => said.some((text) => none.test(text)));
     expect([french, german, silent].map(({ connections }) => connections)).toEqual([0, 0, 0]);
   });

@@ -59,12 +59,12 @@ const madeUp =
   };
 
 const LIES: Readonly<Record<string, Lie>> = {
-  'is of another chain': only('server.features', { genesis_hash: '00'.repeat(32) }),
-  'does not say what it is': only('server.features', 7),
+  'serves another chain': only('server.features', { genesis_hash: '00'.repeat(32) }),
+  'sent invalid features': only('server.features', 7),
   'sent an invalid header': only('blockchain.headers.subscribe', { hex: 'abc', height: 4 }),
   'sent no headers': only('blockchain.block.headers', []),
-  'are no headers': only('blockchain.block.headers', { base64: 'AAAA' }),
-  'does not follow the one before it': (chain) => (method, params) => {
+  'sent invalid headers': only('blockchain.block.headers', { base64: 'AAAA' }),
+  'does not follow its predecessor': (chain) => (method, params) => {
     if (method !== 'blockchain.block.headers') return undefined;
     const bad = chain.branch(2, 9);
     bad.mine(2);
@@ -73,7 +73,7 @@ const LIES: Readonly<Record<string, Lie>> = {
     const headers = bad.blocks.slice(start, start + count).map(({ header }) => header);
     return { base64: deflateRawSync(Buffer.concat(headers)).toString('base64') };
   },
-  'does not answer for each address': only('blockchain.address.subscribe', [null]),
+  'did not answer for each address': only('blockchain.address.subscribe', [null]),
   'invalid status': () => (method, params) =>
     method === 'blockchain.address.subscribe' ? params.map(() => 'status') : undefined,
   'sent an invalid history': only('blockchain.address.get_history', [{ tx_hash: 'abc', height: 1 }]),
@@ -90,14 +90,14 @@ const LIES: Readonly<Record<string, Lie>> = {
   'wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: ['11'.repeat(32)] }]),
   'sent a wrong merkle branch': withPair(([raw, proof]) => [raw, { ...proof, pos: 5 }]),
   'sent an invalid merkle branch': withPair(([raw, proof]) => [raw, { ...proof, merkle: 'abc' }]),
-  'does not say where a transaction is': withPair(([raw]) => [raw, {}]),
+  'did not send the position of a transaction': withPair(([raw]) => [raw, {}]),
   'is in block 999, which it does not have': withPair(([raw, proof]) => [
     raw,
     { ...proof, block_height: 999 },
   ]),
   'which it does not have': withPair(([, proof]) => [null, proof]),
-  'pays more than there can be': madeUp(1n << 62n),
-  'made the transaction': madeUp(-1n),
+  'pays more than the maximum supply': madeUp(1n << 62n),
+  'sent an invalid transaction': madeUp(-1n),
   'sent invalid JSON': (_chain) => (method) =>
     method === 'blockchain.address.get_history' ? new RawAnswer('{"id": 1, nonsense}\n') : undefined,
   'sent an answer of more than 1 MiB': (_chain) => (method) =>
@@ -137,12 +137,12 @@ describe('a hub that lies', () => {
 
   it.each<[string, (chain: FakeChain) => FakeChain['history'], (id: string) => string]>([
     [
-      'leaves out what is proven',
+      'omits a proven transaction',
       () => () => [],
-      (id) => `leaves the transaction ${id} of block 3 out of the history`,
+      (id) => `omits the transaction ${id} of block 3 from the history`,
     ],
     [
-      'tells what is proven as unconfirmed',
+      'reports a proven transaction as unconfirmed',
       (chain) => (address) => chain.history(address).map((entry) => ({ ...entry, height: 0 })),
       (id) => `announces the transaction ${id} of block 3 at height 0 in the history`,
     ],
@@ -233,8 +233,8 @@ describe('a hub that lies', () => {
     await ledger.add(account);
     await ledger.whenSynced();
     expect(await total(ledger, account)).toBe(100n);
-    expect(warnings.join('\n')).toContain(`The block headers in ${path} are damaged from height 3 on.`);
-    expect(warnings.join('\n')).not.toContain('lied');
+    expect(warnings.join('\n')).toContain(`The block headers in ${path} are corrupt from height 3 on.`);
+    expect(warnings.join('\n')).not.toContain('sent invalid data');
     expect(hub.connections).toBe(1);
     expect(readFileSync(path)).toEqual(whole);
   });

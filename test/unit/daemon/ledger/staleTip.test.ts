@@ -44,9 +44,9 @@ describe('a hub that no longer advances', () => {
     await until(() => ledger.height === 6 && second.connections > 0 && first.connections === 0);
     await until(() => lines.includes(`Connected to the hub ${nameOf(second)}`));
     expect(lines).toContain(
-      `The hub ${nameOf(second)} has blocks that the hub ${nameOf(first)} did not show`,
+      `The hub ${nameOf(second)} has blocks that the hub ${nameOf(first)} did not report`,
     );
-    expect(lines).toContain(`The hub ${nameOf(first)} does not reach the best chain`);
+    expect(lines).toContain(`The hub ${nameOf(first)} does not reach the best known chain`);
   });
 
   it('is kept when it reaches the blocks in time', async () => {
@@ -77,6 +77,6 @@ describe('a hub that no longer advances', () => {
     await until(() => liar.asked.length > asked + 2);
     await until(() => liar.connections === 0);
     expect([ledger.height, first.connections]).toEqual([4, 1]);
-    expect(lines.join('\n')).not.toContain('did not show');
+    expect(lines.join('\n')).not.toContain('did not report');
   });
 });

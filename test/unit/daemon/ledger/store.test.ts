@@ -586,7 +586,7 @@ describe('LedgerStore', () => {
     writeFileSync(path, 'this is no database at all, but it is long enough to be taken for one'.repeat(20));
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
-    expect(store.notice).toContain(`${path} was damaged; it is now at ${path}.damaged.`);
+    expect(store.notice).toContain(`${path} was corrupt and was moved to ${path}.damaged.`);
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is no database');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
@@ -594,7 +594,7 @@ describe('LedgerStore', () => {
     expect(markCorrupt(path)).toContain('Start lbcnet again');
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
-    expect(store.notice).toContain('was damaged');
+    expect(store.notice).toContain('was corrupt');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
     store = open();

@@ -52,7 +52,7 @@ describe('takeHeaders', () => {
     await take(Buffer.concat(headers.slice(0, 11)));
     const branch = await makeHeaders(20, { mark: 1 });
     await take(Buffer.concat([GENESIS_HEADER, ...branch]));
-    expect(told.at(-1)).toContain('is on another branch');
+    expect(told.at(-1)).toContain('it contains another branch');
     expect(chain.headerAt(10)).toEqual(headers[10]);
     expect(chain.height).toBe(10);
   });
@@ -64,10 +64,10 @@ describe('takeHeaders', () => {
   });
 
   it.each<[string, () => Buffer, RegExp, number]>([
-    ['empty', () => Buffer.alloc(0), /its 0 bytes are no whole number of block headers/, 0],
-    ['cut short', () => Buffer.concat(headers).subarray(0, -50), /it may be cut short/, 0],
+    ['empty', () => Buffer.alloc(0), /its size of 0 bytes is not a multiple of 112/, 0],
+    ['cut short', () => Buffer.concat(headers).subarray(0, -50), /it may be truncated/, 0],
     ['of something else', () => Buffer.alloc(1120, 'text'), /does not begin with the first header/, 0],
-    ['with a hole', () => holeAt(2050), /has no header at height 2050, and others above it/, 2000],
+    ['with a hole', () => holeAt(2050), /the header at height 2050 is missing/, 2000],
     ['with a wrong header', () => wrongAt(2050), /the header at height 2050 does not follow/, 2000],
   ])('reports the error in a file %s', async (_what, bytes, message, height) => {
     const taking = take(bytes());
@@ -78,7 +78,7 @@ describe('takeHeaders', () => {
   });
 
   it('reports a missing file', async () => {
-    await expect(take()).rejects.toThrow(/cannot be read: it is missing \(ENOENT\)\. Name another file/);
+    await expect(take()).rejects.toThrow(/cannot be read: it is missing \(ENOENT\)\. Use another file/);
     mkdirSync(source);
     await expect(take()).rejects.toThrow(EnvironmentError);
     rmSync(source, { recursive: true });

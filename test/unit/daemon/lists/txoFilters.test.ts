@@ -43,7 +43,7 @@ describe('a filter of outputs', () => {
 
   it('names invalid types, transactions and orders', () => {
     expect(() => filter({ type: ['toString'] })).toThrow(
-      /^'toString' is not a type of outputs: other, stream/,
+      /^'toString' is not a valid output type: other, stream/,
     );
     expect(() => filter({ txid: ['zz'] })).toThrow(/^'zz' is not a transaction id/);
     expect(() => txoOrderOf('size')).toThrow("'size' is not a valid --order_by value.");
@@ -94,7 +94,9 @@ describe('the days of a plot', () => {
   it.each(['2016-02-30', '20160220', 'today', '2016-2-3', ''])(
     'do not exist if the text is %s',
     (startDay) => {
-      expect(() => plotRangeOf({ ...none, startDay }, 0)).toThrow(`'${startDay}' is not a day: YYYY-MM-DD.`);
+      expect(() => plotRangeOf({ ...none, startDay }, 0)).toThrow(
+        `'${startDay}' is not a valid day: YYYY-MM-DD.`,
+      );
     },
   );
 });

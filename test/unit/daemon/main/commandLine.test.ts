@@ -11,22 +11,25 @@ function refusal(...words: string[]): string[] {
 
 describe('a command that does not exist', () => {
   it.each([
-    [['chanel'], "There is no command 'chanel'. Did you mean 'channel'?"],
-    [['chanel', 'create', '@me'], "There is no command 'chanel'. Did you mean 'channel create'?"],
-    [['chanel', 'lsit'], "There is no command 'chanel'. Did you mean 'channel list'?"],
-    [['chanel', '--help'], "There is no command 'chanel'. Did you mean 'channel'?"],
-    [['channel', 'crate'], "There is no command 'channel crate'. Did you mean 'channel create'?"],
-    [['channel_create', '@me'], "There is no command 'channel_create'. Did you mean 'channel create'?"],
-    [['resovle', 'one'], "There is no command 'resovle'. Did you mean 'resolve'?"],
-    [['strat'], "There is no command 'strat'. Did you mean 'start'?"],
-    [['qqqqqqqq'], "There is no command 'qqqqqqqq'."],
+    [['chanel'], "The command 'chanel' does not exist. Did you mean 'channel'?"],
+    [['chanel', 'create', '@me'], "The command 'chanel' does not exist. Did you mean 'channel create'?"],
+    [['chanel', 'lsit'], "The command 'chanel' does not exist. Did you mean 'channel list'?"],
+    [['chanel', '--help'], "The command 'chanel' does not exist. Did you mean 'channel'?"],
+    [['channel', 'crate'], "The command 'channel crate' does not exist. Did you mean 'channel create'?"],
+    [
+      ['channel_create', '@me'],
+      "The command 'channel_create' does not exist. Did you mean 'channel create'?",
+    ],
+    [['resovle', 'one'], "The command 'resovle' does not exist. Did you mean 'resolve'?"],
+    [['strat'], "The command 'strat' does not exist. Did you mean 'start'?"],
+    [['qqqqqqqq'], "The command 'qqqqqqqq' does not exist."],
   ])('%j is reported with a suggestion', (words, problem) => {
     expect(refusal(...words)[0]).toBe(problem);
   });
 
   it('is reported before a short usage', () => {
     expect(refusal('qqqqqqqq')).toEqual([
-      "There is no command 'qqqqqqqq'.",
+      "The command 'qqqqqqqq' does not exist.",
       '',
       'Usage:  lbcnet [--help] [--version] [--api HOST:PORT] COMMAND ...',
       "Run 'lbcnet --help' for more information.",
@@ -65,20 +68,20 @@ describe('start', () => {
       allowed_origin: 'chrome-extension://abc/',
     });
     expect(command.warnings).toEqual([
-      "Command line: there is no option '--rpcuser'; it is passed over.",
-      "Command line: there is no option '--rpcpass'; it is passed over.",
+      "Command line: the option '--rpcuser' does not exist and is ignored.",
+      "Command line: the option '--rpcpass' does not exist and is ignored.",
     ]);
   });
 
   it.each([
-    [['--nosuch=1'], "Command line: there is no option '--nosuch'; it is passed over."],
+    [['--nosuch=1'], "Command line: the option '--nosuch' does not exist and is ignored."],
     [
       ['--data-dri', '/d'],
-      "Command line: there is no option '--data-dri'; it is passed over. Did you mean --data-dir?",
+      "Command line: the option '--data-dri' does not exist and is ignored. Did you mean --data-dir?",
     ],
-    [['--', '--quiet', 'x'], "Command line: the words after '--' are passed over: --quiet x."],
-    [['one', 'two', '--quiet'], "Command line: 'one two' belongs to no option and is passed over."],
-    [['-x', '5'], "Command line: there is no option '-x'; it is passed over."],
+    [['--', '--quiet', 'x'], "Command line: the words after '--' are ignored: --quiet x."],
+    [['one', 'two', '--quiet'], "Command line: 'one two' belongs to no option and is ignored."],
+    [['-x', '5'], "Command line: the option '-x' does not exist and is ignored."],
   ])('%j is ignored with a warning', (words, warning) => {
     expect(started(...words).warnings).toEqual([warning]);
   });
@@ -132,7 +135,7 @@ describe('an answer', () => {
     ['{"jsonrpc": "2.0", "result": null}', 'null', false],
     ['{"jsonrpc": "2.0", "result": "ok"}', '"ok"', false],
     ['{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
-    ['<html>', 'The daemon’s answer is not JSON.', true],
+    ['<html>', 'The daemon’s response is not JSON.', true],
     [null, "Could not connect to daemon. Are you sure it's running?", true],
   ])('%j is printed, and determines the exit code', (answer, text, isError) => {
     expect(shownAnswer(answer)).toEqual({ text, isError });

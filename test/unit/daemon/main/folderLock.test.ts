@@ -32,7 +32,7 @@ it.each<[string, () => void, string]>([
   [
     'the file is another program’s',
     () => writeFileSync(path, 'this is no lock, but it is long enough to be taken for one. '.repeat(20)),
-    ': it is damaged, or a file of another program. It holds nothing: delete it',
+    ': it is corrupt, or a file of another program. It contains no data: delete it',
   ],
 ])('gives advice if %s', async (_what, damage, text) => {
   damage();

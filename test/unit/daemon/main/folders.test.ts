@@ -48,29 +48,29 @@ it('a folder or a pipe in place of a file is reported', () => {
   new KnownHubs(at('other.yml'), log).add(['hub.example.com:50001']);
   expect(warnings).toEqual([
     expect.stringMatching(/known_hubs\.yml cannot be read: it is a named pipe/),
-    expect.stringMatching(/cannot be kept: it is a named pipe/),
+    expect.stringMatching(/could not be saved: it is a named pipe/),
   ]);
 });
 
 it('a file in place of a folder is reported', () => {
   writeFileSync(at('file'), '');
   expect(() => ensureFolder(at('file'), 'data_dir')).toThrow(
-    /cannot be written to: another file exists there \(EEXIST\)\. Mend that, or name .*--data-dir/,
+    /is not writable: another file exists there \(EEXIST\)\. Correct this, or use another folder with .*--data-dir/,
   );
   expect(() => ensureFolder(at('file/more'), 'wallet_dir')).toThrow(
-    /a part of its path is not a folder \(ENOTDIR\)\. Mend that, or name .*--wallet-dir/,
+    /a part of its path is not a folder \(ENOTDIR\)\. Correct this, or use another folder with .*--wallet-dir/,
   );
-  expect(() => ensureFolder(at('a\0b'), 'wallet_dir')).toThrow(/null bytes.* Mend that/);
+  expect(() => ensureFolder(at('a\0b'), 'wallet_dir')).toThrow(/null bytes.* Correct this/);
   const open = (): HeaderFile => new HeaderFile(at('file/headers.dat'), Buffer.alloc(112));
   expect(open).toThrow(EnvironmentError);
   expect(open).toThrow(/file: another file exists there \(EEXIST\)/);
 });
 
 it('a new folder is reported, once', () => {
-  expect(ensureFolder(at('new/data'), 'data_dir')).toBe(`Made a new data folder at ${at('new/data')}`);
+  expect(ensureFolder(at('new/data'), 'data_dir')).toBe(`Created a new data folder at ${at('new/data')}`);
   expect(ensureFolder(at('new/data'), 'data_dir')).toBeNull();
   expect(ensureFolder(at('new/wallet'), 'wallet_dir')).toBe(
-    `Made a new wallet folder at ${at('new/wallet')}`,
+    `Created a new wallet folder at ${at('new/wallet')}`,
   );
   // Files are only put there, and the program needs no word about it.
   expect(ensureFolder(at('new/files'), 'download_dir')).toBeNull();

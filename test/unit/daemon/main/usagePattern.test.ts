@@ -45,10 +45,10 @@ describe('a usage line', () => {
       ['(<x> | --x=<x>) [--y]', ['--y'], 'Missing: <x> or --x.'],
       ['<x>... [--y]', [], 'Missing: <x>.'],
       ['<x>', ['1', '2'], "Unexpected argument '2'."],
-      ['[--page=<page>]', ['--pgae=1'], "There is no option '--pgae'. Did you mean '--page'?"],
+      ['[--page=<page>]', ['--pgae=1'], "The option '--pgae' does not exist. Did you mean '--page'?"],
       ['[<x>]', ['--x=1'], "<x> needs the option '--x'."],
-      ['[--a]', ['-a'], "There is no option '-a'. Did you mean '--a'?"],
-      ['<x>', ['--y'], "There is no option '--y'."],
+      ['[--a]', ['-a'], "The option '-a' does not exist. Did you mean '--a'?"],
+      ['<x>', ['--y'], "The option '--y' does not exist."],
     ] as const)
       expect(() => match(usage, ...words), usage).toThrow(new UsageError(reason));
   });

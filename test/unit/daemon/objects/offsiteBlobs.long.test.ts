@@ -224,7 +224,7 @@ describe('uploads', () => {
     // It is given out from the disk meanwhile.
     expect(await reflector.gives(stream)).toBe(true);
     expect(reflector.blobs.warning).toMatch(
-      /^The blob store s3:\/\/blobs\/p\/ fails: .*\. 4 blobs \(\d+ bytes\) wait on this disk\.$/,
+      /^The blob store s3:\/\/blobs\/p\/ does not work: .*\. 4 blobs \(\d+ bytes\) are waiting on this disk\.$/,
     );
     expect(reflector.lines.filter((line) => line.includes('fails'))).toHaveLength(1);
     engine.fault = () => null;
@@ -446,7 +446,7 @@ describe('a blob from the store', () => {
     engine.objects.get(`p/${hash}`)!.bytes = randomBytes(1008);
     expect(await reflector.store.read(hash!)).toBeNull();
     expect(reflector.store.finished.has(stream.sdHash)).toBe(false);
-    expect(reflector.lines.at(-1)).toMatch(/has other bytes in the place of/);
+    expect(reflector.lines.at(-1)).toMatch(/has other contents for/);
     expect(await reflector.store.offerStream(stream.sdHash)).toEqual({ kind: 'known', missing: [hash] });
     expect(await reflector.store.put(hash!, stream.blobs.get(hash!)!, false)).toBe(true);
     await reflector.settled();

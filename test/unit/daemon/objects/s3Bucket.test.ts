@@ -129,7 +129,7 @@ describe('a bucket', () => {
   it('treats a truncated or oversized object as a failure', async () => {
     store.objects.set('a.b/c-d/name', { bytes: randomBytes(1_000_000), meta: {} });
     store.objects.set('a.b/c-d/large', { bytes: randomBytes(2 * 1024 * 1024 + 1), meta: {} });
-    expect((await problem(bucketOf().get('large'))).message).toBe('it sent more bytes than a blob has');
+    expect((await problem(bucketOf().get('large'))).message).toBe('it sent more bytes than a blob can have');
     store.fault = () => 'truncate';
     expect((await problem(bucketOf().get('name'))).name).toBe('ObjectStoreError');
   });

@@ -56,12 +56,12 @@ describe('hubs that lie about claims', () => {
   const right = outputs({ txos: [row(stream)] });
 
   it.each([
-    ['names another claim', outputs({ txos: [row(priced)] }), 'note does not lead to claim'],
-    ['names a transaction that does not exist', outputs({ txos: [row(unknown)] }), 'there is no transaction'],
+    ['names another claim', outputs({ txos: [row(priced)] }), 'note does not resolve to claim'],
+    ['names a transaction that does not exist', outputs({ txos: [row(unknown)] }), 'is missing'],
     [
-      'says of a claim that waits that it is in a block',
+      'reports a confirmed block for an unconfirmed claim',
       outputs({ txos: [row(madeUp)] }),
-      'is shown to be in no block',
+      'is reported as unconfirmed',
     ],
   ])('%s: the next one is asked, and the log names the lying hub', async (_what, lie, reason) => {
     const roles = await twoHubs(chain, lie, right);
@@ -76,7 +76,7 @@ describe('hubs that lie about claims', () => {
     expect(askedAboutClaims(honest)).toBe(1);
     const name = `127.0.0.1:${liar.server.port}`;
     expect(
-      warnings.filter((text) => text.includes(`The hub ${name} lied`) && text.includes(reason)),
+      warnings.filter((text) => text.includes(`The hub ${name} sent invalid data`) && text.includes(reason)),
     ).toHaveLength(1);
   });
 });

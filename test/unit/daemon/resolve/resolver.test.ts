@@ -55,8 +55,8 @@ describe('unconfirmed claims', () => {
   it('are not accepted as confirmed', async () => {
     const { ports, distrusted } = world([outputs({ txos: [waitingRow(10)] })]);
     const resolver = new Resolver({ ...ports, pause: () => Promise.resolve() });
-    await expect(resolver.resolve(['early'])).rejects.toThrow('shown to be in no block');
-    expect(distrusted[0]).toContain('shown to be in no block');
+    await expect(resolver.resolve(['early'])).rejects.toThrow('is reported as unconfirmed');
+    expect(distrusted[0]).toContain('is reported as unconfirmed');
   });
 });
 
@@ -237,7 +237,7 @@ describe('a hub that lies', () => {
     ['has too few rows', outputs({}), '1 URLs have 0 answers'],
     ['names an output that is not there', outputs({ txos: [{ ...row(stream), nout: 1 }] }), 'no output 1'],
     ['names an output that is not a claim', outputs({ txos: [row(payment())] }), 'is not a claim'],
-    ['names another claim', outputs({ txos: [row(priced)] }), 'note does not lead to claim'],
+    ['names another claim', outputs({ txos: [row(priced)] }), 'note does not resolve to claim'],
     ['refers to no row', outputs({ txos: [row(stream, { channel: at(unknown) })] }), 'which is in no row'],
     [
       'names a channel that is not that of the claim',
@@ -278,7 +278,7 @@ describe('a hub that lies', () => {
     });
     const lying = await resolve(gone, gone, gone, gone, right);
     expect(lying).toMatchObject({ asked: 5, distrusted: [expect.any(String)] });
-    expect(lying.distrusted[0]).toContain(`there is no transaction ${'09'.repeat(32)}`);
+    expect(lying.distrusted[0]).toContain(`the transaction ${'09'.repeat(32)} is missing`);
     // As often of each of three hubs.
     const end = await resolve(gone);
     expect(end).toMatchObject({ asked: 12, result: { name: 'RPCError' } });

@@ -21,7 +21,7 @@ describe('sums of supports', () => {
     const refusal = new DaemonError('RPCError', 'unknown method "lbcnode.claimtrie.support_sum"');
     await expect(supportSums({ call: () => Promise.reject(refusal) }, QUERY)).rejects.toMatchObject({
       name: 'RPCError',
-      message: expect.stringContaining('The hub does not add up supports') as string,
+      message: expect.stringContaining('The hub does not support sums of supports') as string,
     });
     const other = new DaemonError('RPCError', 'Could not find claim');
     await expect(supportSums({ call: () => Promise.reject(other) }, QUERY)).rejects.toBe(other);
@@ -36,7 +36,7 @@ describe('sums of supports', () => {
     [[{ ...ROW, short_url: undefined }]],
   ])('are refused if they cannot be read: %j', async (answer) => {
     await expect(supportSums({ call: () => Promise.resolve(answer) }, QUERY)).rejects.toThrow(
-      'cannot be read',
+      'The hub returned invalid sums',
     );
   });
 });

@@ -20,6 +20,6 @@ describe('fixed rates of exchange', () => {
 
   it('are refused if invalid', () => {
     for (const rate of ['USD', 'USD=', 'USD=x', 'USD=0', 'USD=-1', '=1', 'USD=1e999999'])
-      expect(() => exchangeBy([rate]), rate).toThrow('is none: one is written as USD=38.5.');
+      expect(() => exchangeBy([rate]), rate).toThrow('use a form like USD=38.5.');
   });
 });

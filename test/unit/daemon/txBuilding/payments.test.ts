@@ -72,7 +72,7 @@ describe('sending', () => {
     const send = (amountDewies: bigint, addresses: string[], more = {}) =>
       sendPayment(txBuilder, wallet, { amountDewies, addresses, ...more }, SENT);
     await expect(send(LBC, ['nope'])).rejects.toThrow("'nope' is not a valid address");
-    await expect(send(LBC, [])).rejects.toThrow('At least one address is needed.');
+    await expect(send(LBC, [])).rejects.toThrow('At least one address is required.');
     await expect(send(10n * LBC, [second.address(0)])).rejects.toMatchObject({
       name: 'InsufficientFundsError',
       message: 'Not enough funds to cover this transaction.',
@@ -217,7 +217,9 @@ describe('a time lock', () => {
     await expect(deposit({ redeemScript: toHex(other) })).rejects.toThrow(
       'does not pay to the redeem script',
     );
-    await expect(deposit({ privateKey: wif(Buffer.alloc(32, 6)) })).rejects.toThrow('not the one');
+    await expect(deposit({ privateKey: wif(Buffer.alloc(32, 6)) })).rejects.toThrow(
+      'does not match the redeem script',
+    );
     await expect(deposit({ privateKey: 'nonsense' })).rejects.toThrow('wallet import format');
   });
 });

@@ -69,7 +69,7 @@ describe('the price of an exchange', () => {
     expect(usd(feed, '0.01')).toBe(400_000_000n);
     expect(usd(feed, '1', ['USD=38.5'])).toBe(3_850_000_000n);
     expect(() => exchangeBy([], feed).toDewies('BTC', '1')).toThrow(/Unable to convert 1 from BTC/);
-    expect(lines).toEqual(['The price of LBC is 0.0025 USD, says mexc']);
+    expect(lines).toEqual(['The price of LBC from mexc is 0.0025 USD']);
   });
 
   it('is rounded to a dewie', async () => {
@@ -96,7 +96,7 @@ describe('the price of an exchange', () => {
     expect(feed.status()).toMatchObject({
       usd_per_lbc: '0.005',
       age_seconds: (CALL_INTERVAL_MS + RETRY_INTERVAL_MS) / 1000,
-      error: 'it answers 503',
+      error: 'the HTTP status is 503',
     });
   });
 
@@ -108,7 +108,7 @@ describe('the price of an exchange', () => {
       await next();
     }
     expect(feed.status()).toMatchObject({ is_usable: false });
-    expect(() => usd(feed, '1')).toThrow(/the price of mexc is 24 hours old: its answer is not JSON/);
+    expect(() => usd(feed, '1')).toThrow(/the price of mexc is 24 hours old: the answer is not JSON/);
     expect(usd(feed, '1', ['USD=38.5'])).toBe(3_850_000_000n);
     expect(lines.filter((line) => line.includes('No price'))).toHaveLength(1);
     state.answer = GOOD;
@@ -127,14 +127,14 @@ describe('the price of an exchange', () => {
     ['a price of many digits', `{"symbol":"LBCUSDT","price":"1.${'1'.repeat(60)}"}`, /has no price/],
     ['text', '<html>', /not JSON/],
     ['a long answer', ' '.repeat(5000), /too long/],
-    ['an error', (_, response) => void response.writeHead(429).end('{}'), /answers 429/],
+    ['an error', (_, response) => void response.writeHead(429).end('{}'), /HTTP status is 429/],
     ['a redirect', (_, response) => void response.writeHead(302, { location: '/' }).end(), /./],
     ['a cut connection', (request) => void request.socket.destroy(), /./],
   ])('is not accepted from %s', async (_, answer, error) => {
     const { feed } = await started(answer);
     expect(feed.status()).toMatchObject({ usd_per_lbc: null, is_usable: false });
     expect(feed.status()!.error).toMatch(error);
-    expect(() => usd(feed, '1')).toThrow(/mexc has not told the price yet: /);
+    expect(() => usd(feed, '1')).toThrow(/mexc has not sent a price yet: /);
   });
 
   it('is not queried without a source', async () => {

@@ -134,12 +134,12 @@ describe('a seed of lbry-sdk', () => {
 
 describe('refusals', () => {
   it.each<[string, GivenSecret, RegExp]>([
-    ['nothing', {}, /One of 'seed', 'private_key' and 'public_key' is needed/],
-    ['a BIP39 seed without a path', { seed: WORDS }, /a BIP39 seed. Name the path/],
+    ['nothing', {}, /One of 'seed', 'private_key' and 'public_key' is required/],
+    ['a BIP39 seed without a path', { seed: WORDS }, /a BIP39 seed. Pass the path/],
     ['a seed of lbry-sdk with a path', { seed: OWN, path: 'm/0' }, /a seed of lbry-sdk, which has no path/],
     ['a wrong word', { seed: WORDS.replace('about', 'abouts'), path: 'm/0' }, /not a BIP39 seed/],
     ['a wrong checksum', { seed: WORDS.replace('about', 'abandon'), path: 'm/0' }, /not a BIP39 seed/],
-    ['a passphrase without a path', { seed: OWN, passphrase: 'x' }, /needs a 'path' too/],
+    ['a passphrase without a path', { seed: OWN, passphrase: 'x' }, /requires a 'path' too/],
     ['a passphrase with a key', { privateKey: ZPRV, passphrase: 'x' }, /belongs to a BIP39 seed/],
     ['a path that does not begin at the root', { seed: WORDS, path: "44'/0'" }, /is not a path of keys/],
     ['a number that is too large', { seed: WORDS, path: 'm/2147483648' }, /not a number from 0/],
@@ -151,7 +151,7 @@ describe('refusals', () => {
     [
       'hardened keys of a public key',
       { publicKey: rootPublicKey(), path: "m/44'" },
-      /public key has no hardened/,
+      /public key cannot derive hardened keys/,
     ],
   ])('%s', (_, given, message) => {
     expect(() => accountSecretOf(given, MAIN)).toThrow(message);

@@ -39,7 +39,7 @@ describe('a wallet file', () => {
   ])('that is %s is refused, not changed and copied once', async (_, content) => {
     writeFileSync(path, content);
     for (let attempt = 0; attempt < 2; attempt++)
-      await expect(readWalletFile(path)).rejects.toThrow(/Put a backup in its place/);
+      await expect(readWalletFile(path)).rejects.toThrow(/Restore a backup/);
     expect(readFileSync(path)).toEqual(Buffer.from(content as string));
     expect(readdirSync(folder).sort()).toEqual(['default_wallet', 'default_wallet.damaged.1']);
     expect(readFileSync(`${path}.damaged.1`)).toEqual(Buffer.from(content as string));

@@ -73,7 +73,7 @@ describe('opening', () => {
     write('default_wallet', content);
     const before = text();
     await expect(open()).rejects.toThrow(
-      /It is left as it is, and a copy is kept at .*damaged\.1\. Put a backup/,
+      /It was not changed, and a copy was saved as .*damaged\.1\. Restore a backup/,
     );
     expect(text()).toBe(before);
     expect(text('default_wallet.damaged.1')).toBe(before);
@@ -110,7 +110,7 @@ describe('opening', () => {
     const wallets = await open();
     expect(wallets.default.accountIds).toEqual(['n4ZRwP4QjKwsmXCfqUPqnx133i83Ha7GbW']);
     expect(warnings.join()).toMatch(
-      /default_wallet was missing; .*default_wallet\.tmp\.77, .* is in its place/,
+      /default_wallet was missing and was replaced by .*default_wallet\.tmp\.77, the result of an interrupted save\./,
     );
     expect(readdirSync(folder)).toEqual(['default_wallet']);
     write('default_wallet.tmp.78', wallet(account()));
@@ -120,7 +120,7 @@ describe('opening', () => {
 
   it('does not choose between two new files', async () => {
     for (const n of [1, 2]) write(`default_wallet.tmp.${n}`, wallet(account()));
-    await expect(open()).rejects.toThrow(/is missing.*tmp\.1, .*tmp\.2\. Rename the one/);
+    await expect(open()).rejects.toThrow(/is missing.*tmp\.1, .*tmp\.2\. Rename the right one/);
     expect(readdirSync(folder)).toEqual(['default_wallet.tmp.1', 'default_wallet.tmp.2']);
   });
 
@@ -167,12 +167,14 @@ describe('opening', () => {
       symlinkSync(target, join(folder, 'default_wallet'));
     };
     link(join(folder, 'no disk', 'mine'));
-    await expect(open()).rejects.toThrow(/is a link to .*no disk.mine, where nothing is\. Attach the disk/);
+    await expect(open()).rejects.toThrow(
+      /is a symbolic link to .*no disk.mine, which does not exist\. Mount its disk/,
+    );
     const wallets = await open('other');
     await expect(wallets.create('default_wallet', null)).rejects.toMatchObject({
       name: 'WalletAlreadyExistsError',
     });
-    await expect(wallets.add('default_wallet')).rejects.toThrow('where nothing is');
+    await expect(wallets.add('default_wallet')).rejects.toThrow('which does not exist');
     expect(lstatSync(join(folder, 'default_wallet')).isSymbolicLink()).toBe(true);
     link('default_wallet');
     await expect(open()).rejects.toThrow(/default_wallet: its path is a loop of symbolic links \(ELOOP\)/);
@@ -238,8 +240,8 @@ describe('wallets', () => {
 
   it.each(['', '.', '..', '../x', 'a/b', 'a\0'])('cannot be named %j', async (id) => {
     const wallets = await open();
-    await expect(wallets.create(id, null)).rejects.toThrow(/not a name of a wallet/);
-    await expect(wallets.add(id)).rejects.toThrow(/not a name of a wallet/);
+    await expect(wallets.create(id, null)).rejects.toThrow(/not a valid name of a wallet/);
+    await expect(wallets.add(id)).rejects.toThrow(/not a valid name of a wallet/);
   });
 
   it('have names short enough for those of their copies', async () => {
@@ -247,7 +249,7 @@ describe('wallets', () => {
     expect((await wallets.create('ä'.repeat(100), null)).id).toHaveLength(100);
     for (const id of [`${'ä'.repeat(100)}a`, 'a'.repeat(100_000)])
       for (const call of [wallets.create(id, null), wallets.add(id)])
-        await expect(call).rejects.toThrow('of 200 bytes at most');
+        await expect(call).rejects.toThrow('of at most 200 bytes');
   });
 
   it('have gaps longer than any run of unused addresses', async () => {
@@ -276,7 +278,7 @@ describe('contents of a preference or an import', () => {
   it.each([
     ['a number that no double holds', '1e999', 'too large'],
     ['one within it', '[{"a": [-1e999]}]', 'too large'],
-    ['too much within each other', TOO_DEEP, 'within each other'],
+    ['too deep nesting', TOO_DEEP, 'nested too deep'],
   ])('are refused if they could not be read again: %s', async (_, value, words) => {
     write('default_wallet', wallet(account()));
     const { default: mine } = await open();
@@ -338,7 +340,7 @@ describe('saving', () => {
     expect(text('default_wallet.foreign.1')).toBe(foreign);
     expect(text()).toContain(one.account().account.seed);
     expect(warnings.join()).toMatch(
-      /changed by another program.*foreign\.1; .*Let no other program use the file/,
+      /changed by another program.*foreign\.1, .*No other program may use the file/,
     );
     await one.setPreference('a', 2);
     expect(readdirSync(folder)).toEqual(['default_wallet', 'default_wallet.foreign.1']);

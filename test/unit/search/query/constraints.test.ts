@@ -67,7 +67,7 @@ describe('bad values', () => {
     [{ height: 'x'.repeat(300) }, `height: "${'x'.repeat(199)}… is not a number.`],
     [{ claim_type: 'film' }, 'claim_type: there is no type "film".'],
     [{ reposted_claim_type: 7 }, 'reposted_claim_type: there is no type "7".'],
-    [{ reposted_claim_type: true }, 'reposted_claim_type: true is not a text.'],
+    [{ reposted_claim_type: true }, 'reposted_claim_type: true is not a string.'],
     [{ order_by: 'beauty' }, 'order_by: there is no field "beauty".'],
     [{ order_by: '-name' }, 'order_by: there is no field "-name".'],
     [{ order_by: ['^description'] }, 'order_by: claims cannot be ordered by "description".'],
@@ -76,8 +76,8 @@ describe('bad values', () => {
     [{ offset: 1.5 }, 'offset: 1.5 is not a whole number from 0 on.'],
     [{ amount_order: 0 }, 'amount_order: 0 is not a whole number from 1 on.'],
     [{ has_source: 'maybe' }, 'has_source: "maybe" is neither true nor false.'],
-    [{ any_tags: [7] }, 'any_tags: 7 is not a text.'],
-    [{ text: 7 }, 'text: the value is not a text.'],
+    [{ any_tags: [7] }, 'any_tags: 7 is not a string.'],
+    [{ text: 7 }, 'text: the value is not a string.'],
     [{ text: 'word '.repeat(257) }, 'text cant have more than 256 words.'],
     [{ text: 'w'.repeat(65_537) }, 'text cant have more than 65536 characters.'],
     [{ text: '*word' }, 'Leading wildcards are not allowed in text queries'],
@@ -104,7 +104,7 @@ describe('bad values', () => {
     const large = 10n ** 20n;
     expect(failure({ has_source: large })).toBe(`has_source: ${large} is neither true nor false.`);
     expect(failure({ limit: large })).toBe(`limit: ${large} is not a whole number from 0 on.`);
-    expect(failure({ any_tags: [large] })).toBe(`any_tags: ${large} is not a text.`);
+    expect(failure({ any_tags: [large] })).toBe(`any_tags: ${large} is not a string.`);
     expect(failure({ amount: { more: large } })).toBe(`amount: {"more":"${large}"} is not a number.`);
   });
 

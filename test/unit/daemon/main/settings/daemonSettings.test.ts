@@ -161,15 +161,15 @@ describe('the file', () => {
     const settings = open({ file: 'tcp_port: 1\nudp_port: 7\ntcp_port: 2\ntcp_port: 3\n' });
     expect([settings.value('tcp_port'), settings.value('udp_port')]).toEqual([3, 7]);
     expect(warnings).toEqual([
-      `The settings file ${path} has 'tcp_port' more than once; the last value counts.`,
+      `The settings file ${path} contains 'tcp_port' more than once; the last value is used.`,
     ]);
   });
 
   it('names the line that is not YAML', () => {
     expect(() => open({ file: 'a: [1,\nb: 2\n' })).toThrow(
-      /is not YAML, line [123]: .*Mend it or move it away\./,
+      /is not valid YAML, line [123]: .*Correct it or move it away\./,
     );
-    expect(() => open({ file: '- a\n- b\n' })).toThrow('must hold settings');
+    expect(() => open({ file: '- a\n- b\n' })).toThrow('must contain settings');
     expect(() => open({ given: { config: join(home, 'conf.txt') } })).toThrow(
       "must end with .yml or .yaml, not '.txt'",
     );
@@ -179,7 +179,7 @@ describe('the file', () => {
     'reports an undefined alias: %j',
     (file) => {
       expect(() => open({ file })).toThrow(EnvironmentError);
-      expect(() => open({ file })).toThrow(/conf\.yml is not YAML.* Mend it or move it away\./);
+      expect(() => open({ file })).toThrow(/conf\.yml is not valid YAML.* Correct it or move it away\./);
     },
   );
 
@@ -202,7 +202,7 @@ describe('the file', () => {
   it('is written through a symbolic link, with its mode', async () => {
     const target = join(home, 'mine.yml');
     symlinkSync(target, path);
-    expect(() => open()).toThrow(/conf\.yml cannot be read: it is missing \(ENOENT\)\. Mend that/);
+    expect(() => open()).toThrow(/conf\.yml cannot be read: it is missing \(ENOENT\)\. Correct this/);
     writeFileSync(target, 'udp_port: 7\n', { mode: 0o600 });
     await open().set('tcp_port', 8);
     expect(lstatSync(path).isSymbolicLink()).toBe(true);
@@ -224,7 +224,7 @@ describe('the file', () => {
     const settings = open({ file: 'udp_port: 7\n' });
     await expect(settings.set('udp_port', 'x')).rejects.toMatchObject({ name: 'ValueError' });
     await expect(settings.set('udp_prt', 1)).rejects.toThrow(
-      "There is no setting 'udp_prt'. Did you mean 'udp_port'?",
+      "The setting 'udp_prt' does not exist. Did you mean 'udp_port'?",
     );
     expect(readFileSync(path, 'utf8')).toBe('udp_port: 7\n');
   });
